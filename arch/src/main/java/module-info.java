@@ -1,0 +1,8 @@
+/// What the machine offers: memory, code memory, instruction bytes, images, CPU and synchronisation of cores.
+module org.mdlagent.arch {
+    requires static transitive org.jspecify;
+
+    exports org.mdlagent.arch;
+    exports org.mdlagent.arch.elf;
+    exports org.mdlagent.arch.layout;
+}

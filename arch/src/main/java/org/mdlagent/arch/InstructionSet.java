@@ -1,0 +1,57 @@
+package org.mdlagent.arch;
+
+import java.util.List;
+import org.mdlagent.arch.x86.X86InstructionSet;
+
+/// What the layers above ask of an instruction set. No code outside this package's children names one.
+///
+/// The Java memory model says nothing of instruction fetch. What holds here, and all that patch protocols may rely
+/// on: a store of up to eight bytes inside one naturally aligned [#atomicUnit] is fetched by another core wholly or
+/// not at all (AMD64 Architecture Programmer's Manual, volume 2, section 7.6.1: architectural for 8; for 64, on
+/// Intel, empirical, see "Living on the Edge", PLDI 2016, section 3), and a core that has serialised fetches what was
+/// stored before.
+public interface InstructionSet {
+    /// The instruction set of this machine.
+    static InstructionSet host() {
+        return new X86InstructionSet(Cpu.atomicUnit());
+    }
+
+    /// Bytes within which a store to code is atomic for instruction fetch.
+    int atomicUnit();
+
+    /// Addresses in `[address, address + code.length)` of linkage stubs (PLT entries) that jump through `slot`.
+    ///
+    /// @param code the bytes of a linkage section
+    List<Long> linkageStubs(byte[] code, long address, long slot);
+
+    /// Whether the instructions at `address` return without any effect: an empty hook.
+    boolean isEmptyFunction(long address);
+
+    /// Finds the transfers to hooks in `code`, which lies at `address`, and proves by decoding that each is an
+    /// instruction.
+    ///
+    /// @param ranges what may be decoded; transfers elsewhere are not reported
+    HookScan findHooks(byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder);
+
+    /// The stores that make `site` toggle between nothing and a transfer to `stub`.
+    ///
+    /// @param returnStub address of an instruction that only returns, within reach of the site
+    /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or a target is out of
+    ///     reach
+    PatchPlan plan(HookSite site, long stub, long returnStub);
+
+    /// The code that records entries and exits.
+    ///
+    /// @param at the address where it will stand
+    RecordingCode recordingCode(RecordingEntryPoints shim, long at);
+
+    /// Size of a hook stub, a multiple of 8.
+    int hookStubSize();
+
+    /// The code of a stub that computes the frame's key, loads the address of the site's record and goes on in
+    /// `body`.
+    ///
+    /// @param at   the address where it will stand
+    /// @param body entry or exit of the recording code
+    byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body);
+}

@@ -1,0 +1,266 @@
+package org.mdlagent.arch;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
+///
+/// Every function has at most three integer parameters and at most one integer result, so one method
+/// handle of that shape calls them all: an additional argument register is ignored by the System V
+/// calling convention, and each further shape would cost milliseconds at start-up. Functions that take
+/// longer than some microseconds go through a second handle that lets the collector run meanwhile.
+public final class NativeApi {
+    static final long SESSION = 8;
+    static final long TLS_OFFSET = 16;
+    static final long OPTIONS = 24;
+    static final long LOG_PATH = 32;
+    static final long LIBRARY = 40;
+    static final long READY = 48;
+    static final long TSC = 56;
+    static final long RENEW_CLOCKS = 64;
+    static final long IMAGES = 72;
+    static final long CODE_REMAP = 80;
+    static final long CODE_MAP = 88;
+    static final long STORE = 96;
+    static final long SYNC_CORES = 104;
+    static final long TOGGLE = 112;
+    static final long ARM = 120;
+    static final long ALLOCATE = 128;
+    static final long DECODE = 136;
+    static final long DEMANGLE = 144;
+    static final long ENTRY_SLOW = 152;
+    static final long EXIT_SLOW = 160;
+    static final long RECORD_SLOW = 168;
+    static final long SAMPLE_ENTRY_SLOW = 176;
+    static final long SAMPLE_EXIT_SLOW = 184;
+    static final long EXPIRE_ENTRY = 192;
+    static final long EXPIRE_EXIT = 200;
+    static final long DISARM = 208;
+    static final long PROGRAM_CPU = 216;
+    static final long SIZE = 224;
+
+    static final long IMAGE_BIAS = 0;
+    static final long IMAGE_HEADERS = 8;
+    static final long IMAGE_COUNT = 16;
+    static final long IMAGE_PATH = 24;
+    static final long IMAGE_SIZE = 4120;
+
+    private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    private static final MethodHandle BRIEF =
+            Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
+    private static final MethodHandle LONG = Linker.nativeLinker().downcallHandle(SHAPE);
+
+    private static final int SYMBOL_BYTES = 4096;
+    private static final int IMAGE_CAPACITY = 1024;
+
+    private final long table;
+    private final MemorySegment store;
+    private final MemorySegment tsc;
+    private final MemorySegment arm;
+    private final MemorySegment disarm;
+    private final MemorySegment programCpu;
+    private final MemorySegment toggle;
+    private final MemorySegment allocate;
+    private final MemorySegment decode;
+    private final MemorySegment demangle;
+    private final MemorySegment renewClocks;
+    private final MemorySegment scratch = Arena.global().allocate(3L * SYMBOL_BYTES);
+
+    /// @param table address of the shim's `struct mdl_api`
+    /// @throws IllegalArgumentException when the shim was built from another version of `mdl/api.h`
+    public NativeApi(long table) {
+        if (Memory.getLong(table) != SIZE) {
+            throw new IllegalArgumentException("libmdlagent.so and the runtime image do not belong together: table of "
+                    + Memory.getLong(table) + " bytes, expected " + SIZE);
+        }
+        this.table = table;
+        store = function(STORE);
+        tsc = function(TSC);
+        arm = function(ARM);
+        disarm = function(DISARM);
+        programCpu = function(PROGRAM_CPU);
+        toggle = function(TOGGLE);
+        allocate = function(ALLOCATE);
+        decode = function(DECODE);
+        demangle = function(DEMANGLE);
+        renewClocks = function(RENEW_CLOCKS);
+    }
+
+    private MemorySegment function(long field) {
+        return MemorySegment.ofAddress(Memory.getLong(table + field));
+    }
+
+    private static long brief(MemorySegment function, long first, long second, long third) {
+        try {
+            return (long) BRIEF.invokeExact(function, first, second, third);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static long lengthy(MemorySegment function, long first, long second, long third) {
+        try {
+            return (long) LONG.invokeExact(function, first, second, third);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /// Address of the session's header.
+    public long session() {
+        return Memory.getLong(table + SESSION);
+    }
+
+    /// `MDL_OPTIONS` as the process started with it.
+    public String options() {
+        return Memory.string(Memory.getLong(table + OPTIONS));
+    }
+
+    /// Path of the session's log.
+    public String logPath() {
+        return Memory.string(Memory.getLong(table + LOG_PATH));
+    }
+
+    /// Directory that holds `libmdlagent.so`.
+    public String libraryDirectory() {
+        return Memory.string(Memory.getLong(table + LIBRARY));
+    }
+
+    /// What generated code needs to know of the shim.
+    public RecordingEntryPoints recordingEntryPoints(boolean exact) {
+        return new RecordingEntryPoints(
+                exact,
+                Math.toIntExact(Memory.getLong(table + TLS_OFFSET)),
+                Memory.getLong(table + (exact ? ENTRY_SLOW : SAMPLE_ENTRY_SLOW)),
+                Memory.getLong(table + (exact ? EXIT_SLOW : SAMPLE_EXIT_SLOW)),
+                Memory.getLong(table + RECORD_SLOW),
+                Memory.getLong(table + EXPIRE_ENTRY),
+                Memory.getLong(table + EXPIRE_EXIT));
+    }
+
+    /// Lets a `main` that waits for the probes go on.
+    public void ready() {
+        lengthy(function(READY), 0, 0, 0);
+    }
+
+    /// The time-stamp counter, in ticks.
+    public long tsc() {
+        return brief(tsc, 0, 0, 0);
+    }
+
+    /// Renews the header's second clock pair and the agent's CPU time.
+    public void renewClocks() {
+        brief(renewClocks, 0, 0, 0);
+    }
+
+    /// The images that the dynamic linker has loaded now, the executable first.
+    public List<LoadedImage> images() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(IMAGE_SIZE * IMAGE_CAPACITY, 8);
+            long count = Math.min(IMAGE_CAPACITY, lengthy(function(IMAGES), buffer.address(), IMAGE_CAPACITY, 0));
+            List<LoadedImage> images = new ArrayList<>((int) count);
+            for (long at = buffer.address(); images.size() < count; at += IMAGE_SIZE) {
+                images.add(new LoadedImage(
+                        Memory.string(at + IMAGE_PATH),
+                        Memory.getLong(at + IMAGE_BIAS),
+                        Memory.getLong(at + IMAGE_HEADERS),
+                        Memory.getInt(at + IMAGE_COUNT)));
+            }
+            return images;
+        }
+    }
+
+    /// Remaps `[start, start + length)` so that it has a writable alias; both multiples of the page size.
+    ///
+    /// @return the alias, or `-errno`
+    long codeRemap(long start, long length) {
+        return lengthy(function(CODE_REMAP), start, length, 0);
+    }
+
+    /// Maps new executable memory at exactly `at`.
+    ///
+    /// @return its alias, or `-errno`; `-EEXIST` when something is there
+    long codeMap(long at, long length) {
+        return lengthy(function(CODE_MAP), at, length, 0);
+    }
+
+    /// One store instruction of `size` (1, 2, 4 or 8) bytes to `alias`. The only way in which Java stores to code.
+    public void store(long alias, long value, int size) {
+        brief(store, alias, value, size);
+    }
+
+    /// Returns when every core that runs a thread of this process has executed a serialising instruction
+    /// since the call began: `MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE`, membarrier(2).
+    ///
+    /// @throws IllegalStateException when the kernel refuses
+    public void syncCores() {
+        long result = lengthy(function(SYNC_CORES), 0, 0, 0);
+        if (result < 0) {
+            throw new IllegalStateException("membarrier SYNC_CORE is refused: errno " + -result);
+        }
+    }
+
+    /// Switches `count` sites, whose indices stand at `sites`, on or off; returns the number of stores made.
+    public long toggle(long sites, int count, boolean on) {
+        return brief(toggle, sites, count, on ? 1 : 0);
+    }
+
+    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that each may
+    /// last in ticks (long) at `longest`. A function whose last window is still being closed by an application
+    /// thread is left out.
+    ///
+    /// @return the number of stores made to sites
+    public long arm(long functions, long longest, int count) {
+        return brief(arm, functions, longest, count);
+    }
+
+    /// Ends the windows of `count` functions, whose indices (int) stand at `functions`.
+    ///
+    /// @return the number of stores made to sites
+    public long disarm(long functions, int count) {
+        return brief(disarm, functions, count, 0);
+    }
+
+    /// CPU time of the program's threads since each met its first probe, in nanoseconds.
+    public long programCpuNanos() {
+        return brief(programCpu, 0, 0, 0);
+    }
+
+    /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.
+    public long allocate(long bytes) {
+        return brief(allocate, bytes, 0, 0);
+    }
+
+    /// Decodes `length` bytes at `code`: `lengths[i]` becomes the length of the instruction that starts at `i`, 0
+    /// inside one.
+    ///
+    /// @return the number of bytes decoded before the first invalid instruction
+    public long decode(long code, long length, long lengths) {
+        return lengthy(decode, code, length, lengths);
+    }
+
+    /// The demangled form of `symbol`, or `symbol` itself when it is not mangled.
+    public String demangle(String symbol) {
+        if (!symbol.startsWith("_Z")) {
+            return symbol;
+        }
+        byte[] bytes = symbol.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length >= SYMBOL_BYTES) {
+            return symbol;
+        }
+        long in = scratch.address();
+        Memory.put(in, bytes);
+        Memory.putByte(in + bytes.length, (byte) 0);
+        long out = in + SYMBOL_BYTES;
+        long length = lengthy(demangle, in, out, 2L * SYMBOL_BYTES);
+        return length < 0 ? symbol : new String(Memory.copy(out, (int) length), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,20 @@
+package org.mdlagent.arch;
+
+/// What generated recording code needs of the shim: where the thread's block is found, and what to call off the fast
+/// path (`mdl/api.h`).
+///
+/// @param exact      every call is recorded in the thread's rows; else windows of calls, in the thread's ring
+/// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
+/// @param entrySlow  takes site, function address and key
+/// @param exitSlow   takes site, function address and key
+/// @param recordSlow takes function record, ticks and self ticks; exact mode
+/// @param expireEntry takes the site; sampled mode
+/// @param expireExit takes the site; sampled mode
+public record RecordingEntryPoints(
+        boolean exact,
+        int tlsOffset,
+        long entrySlow,
+        long exitSlow,
+        long recordSlow,
+        long expireEntry,
+        long expireExit) {}

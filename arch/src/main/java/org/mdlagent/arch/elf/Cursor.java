@@ -1,0 +1,236 @@
+package org.mdlagent.arch.elf;
+
+import java.nio.charset.StandardCharsets;
+import java.util.zip.Inflater;
+
+/// A position in a part of a file that is read from low to high. Every read is checked against the end of the part.
+///
+/// Plain bytes, neither FFM accessors nor buffers: this code runs once, mostly interpreted, where those cost three
+/// times
+/// as much.
+final class Cursor {
+    /// Longest string, so that many names that share one long string cannot make work without bound.
+    private static final int STRING_MAX = 1 << 16;
+
+    private final byte[] bytes;
+    private final String file;
+    private final String part;
+
+    /// Of the first byte in the file.
+    private final long offset;
+
+    private int position;
+    private final int limit;
+
+    /// @param offset of the first byte in the file
+    Cursor(byte[] bytes, String file, String part, long offset) {
+        this.bytes = bytes;
+        this.file = file;
+        this.part = part;
+        this.offset = offset;
+        this.limit = bytes.length;
+    }
+
+    private Cursor(Cursor other, int position, int limit) {
+        this.bytes = other.bytes;
+        this.file = other.file;
+        this.part = other.part;
+        this.offset = other.offset;
+        this.position = position;
+        this.limit = limit;
+    }
+
+    /// A second cursor at the same position.
+    Cursor copy() {
+        return new Cursor(this, position, limit);
+    }
+
+    /// A second cursor for the bytes from one position to another.
+    Cursor between(long start, long end) throws ElfFormatException {
+        if (start < 0 || start > end || end > limit) {
+            throw bad("a range inside the part");
+        }
+        return new Cursor(this, (int) start, (int) end);
+    }
+
+    /// A second cursor for the next `length` bytes only; this one moves behind them.
+    Cursor take(long length) throws ElfFormatException {
+        int start = position;
+        skip(length);
+        return new Cursor(this, start, position);
+    }
+
+    int position() {
+        return position;
+    }
+
+    /// Moves; behind the end is bad input.
+    void position(long at) throws ElfFormatException {
+        if (at < 0 || at > limit) {
+            throw bad("a position inside the part");
+        }
+        position = (int) at;
+    }
+
+    int limit() {
+        return limit;
+    }
+
+    int remaining() {
+        return limit - position;
+    }
+
+    boolean hasRemaining() {
+        return position < limit;
+    }
+
+    void skip(long length) throws ElfFormatException {
+        position += check(length);
+    }
+
+    int u8() throws ElfFormatException {
+        if (position >= limit) {
+            throw shortBy(1);
+        }
+        return bytes[position++] & 0xff;
+    }
+
+    int s8() throws ElfFormatException {
+        return (byte) u8();
+    }
+
+    int u16() throws ElfFormatException {
+        int at = position;
+        if (limit - at < 2) {
+            throw shortBy(2);
+        }
+        position = at + 2;
+        return bytes[at] & 0xff | (bytes[at + 1] & 0xff) << 8;
+    }
+
+    int i32() throws ElfFormatException {
+        int at = position;
+        if (limit - at < 4) {
+            throw shortBy(4);
+        }
+        position = at + 4;
+        return intAt(at);
+    }
+
+    long u32() throws ElfFormatException {
+        return i32() & 0xffff_ffffL;
+    }
+
+    long i64() throws ElfFormatException {
+        int at = position;
+        if (limit - at < 8) {
+            throw shortBy(8);
+        }
+        position = at + 8;
+        return longAt(at);
+    }
+
+    /// An unsigned LEB128 number (DWARF 5 section 7.6).
+    long uleb() throws ElfFormatException {
+        long value = 0;
+        int shift = 0;
+        int b;
+        do {
+            b = u8();
+            if (shift < Long.SIZE) {
+                value |= (long) (b & 0x7f) << shift;
+            } else if ((b & 0x7f) != 0) {
+                throw bad("a LEB128 number of 64 bits");
+            }
+            shift += 7;
+        } while ((b & 0x80) != 0);
+        return value;
+    }
+
+    /// A signed LEB128 number (DWARF 5 section 7.6).
+    long sleb() throws ElfFormatException {
+        long value = 0;
+        int shift = 0;
+        int b;
+        do {
+            b = u8();
+            if (shift < Long.SIZE) {
+                value |= (long) (b & 0x7f) << shift;
+            }
+            shift += 7;
+        } while ((b & 0x80) != 0);
+        return shift < Long.SIZE && (b & 0x40) != 0 ? value | -1L << shift : value;
+    }
+
+    /// Skips a NUL-terminated string; returns whether it was empty.
+    boolean skipString() throws ElfFormatException {
+        int start = position;
+        while (u8() != 0) {}
+        return position == start + 1;
+    }
+
+    /// The NUL-terminated string at a position; the cursor stays.
+    String stringAt(long at) throws ElfFormatException {
+        if (at < 0 || at >= limit) {
+            throw bad("a string inside the part");
+        }
+        int length = stringLength((int) at);
+        if (at + length == limit || bytes[(int) at + length] != 0) {
+            throw bad("a NUL behind the string");
+        }
+        return text((int) at, length);
+    }
+
+    /// The string at a position that is known to lie inside, to its NUL, the end of the part, or a limit.
+    String textAt(int at) {
+        return text(at, stringLength(at));
+    }
+
+    private int stringLength(int at) {
+        int end = at;
+        int stop = limit - at > STRING_MAX ? at + STRING_MAX : limit;
+        while (end < stop && bytes[end] != 0) {
+            end++;
+        }
+        return end - at;
+    }
+
+    private String text(int at, int length) {
+        return new String(bytes, at, length, StandardCharsets.UTF_8);
+    }
+
+    /// A byte at a position that is known to lie inside.
+    int byteAt(int at) {
+        return bytes[at] & 0xff;
+    }
+
+    /// A word at a position that is known to lie inside.
+    int intAt(int at) {
+        return bytes[at] & 0xff | (bytes[at + 1] & 0xff) << 8 | (bytes[at + 2] & 0xff) << 16 | bytes[at + 3] << 24;
+    }
+
+    /// A word at a position that is known to lie inside.
+    long longAt(int at) {
+        return intAt(at) & 0xffff_ffffL | (long) intAt(at + 4) << 32;
+    }
+
+    /// Gives the bytes that are left to a decompressor.
+    void feed(Inflater inflater) {
+        inflater.setInput(bytes, position, limit - position);
+    }
+
+    ElfFormatException bad(String expected) {
+        return new ElfFormatException(file, expected + " in " + part, offset + position);
+    }
+
+    private int check(long length) throws ElfFormatException {
+        if (length < 0 || length > limit - position) {
+            throw shortBy(length);
+        }
+        return (int) length;
+    }
+
+    private ElfFormatException shortBy(long length) {
+        return bad(Long.toUnsignedString(length) + " more bytes");
+    }
+}

@@ -1,0 +1,261 @@
+package org.mdlagent.arch.elf;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// What an image asks of the dynamic linker and offers to other images (gABI chapter 5, "Dynamic Section").
+///
+/// It is found through the program headers alone, so it is there in the most thoroughly stripped file.
+public final class DynamicSection {
+    private static final long NULL = 0;
+    private static final long NEEDED = 1;
+    private static final long PLT_RELOCATIONS_SIZE = 2;
+    private static final long HASH = 4;
+    private static final long STRINGS = 5;
+    private static final long SYMBOLS = 6;
+    private static final long RELOCATIONS = 7;
+    private static final long RELOCATIONS_SIZE = 8;
+    private static final long RELOCATION_SIZE = 9;
+    private static final long STRINGS_SIZE = 10;
+    private static final long SYMBOL_SIZE = 11;
+    private static final long SONAME = 14;
+    private static final long PLT_RELOCATION_KIND = 20;
+    private static final long PLT_RELOCATIONS = 23;
+    private static final long GNU_HASH = 0x6ffffef5;
+
+    private static final int ENTRY_SIZE = 24;
+
+    private final Machine machine;
+    private final Cursor symbols;
+    private final int symbolCount;
+    private final Cursor strings;
+    private final Cursor relocations;
+    private final Cursor pltRelocations;
+    private final long soname;
+    private final List<String> needed;
+
+    DynamicSection(ElfFile file, Cursor entries) throws ElfFormatException {
+        this.machine = file.machine();
+        long stringsAt = 0;
+        long stringsSize = 0;
+        long symbolsAt = 0;
+        long relocationsAt = 0;
+        long relocationsSize = 0;
+        long pltRelocationsAt = 0;
+        long pltRelocationsSize = 0;
+        long hashAt = 0;
+        long gnuHashAt = 0;
+        long name = 0;
+        List<Long> neededAt = new ArrayList<>();
+        while (entries.remaining() >= 16) {
+            long tag = entries.i64();
+            long value = entries.i64();
+            if (tag == NULL) {
+                break;
+            } else if (tag == NEEDED) {
+                neededAt.add(value);
+            } else if (tag == STRINGS) {
+                stringsAt = value;
+            } else if (tag == STRINGS_SIZE) {
+                stringsSize = value;
+            } else if (tag == SYMBOLS) {
+                symbolsAt = value;
+            } else if (tag == RELOCATIONS) {
+                relocationsAt = value;
+            } else if (tag == RELOCATIONS_SIZE) {
+                relocationsSize = value;
+            } else if (tag == PLT_RELOCATIONS) {
+                pltRelocationsAt = value;
+            } else if (tag == PLT_RELOCATIONS_SIZE) {
+                pltRelocationsSize = value;
+            } else if (tag == HASH) {
+                hashAt = value;
+            } else if (tag == GNU_HASH) {
+                gnuHashAt = value;
+            } else if (tag == SONAME) {
+                name = value;
+            } else if (tag == RELOCATION_SIZE || tag == SYMBOL_SIZE) {
+                check(value == ENTRY_SIZE, "table entries of 24 bytes", entries);
+            } else if (tag == PLT_RELOCATION_KIND) {
+                check(value == RELOCATIONS, "relocations with addends", entries);
+            }
+        }
+        this.soname = name;
+        this.relocations = table(file, relocationsAt, relocationsSize, "the relocations");
+        this.pltRelocations = table(file, pltRelocationsAt, pltRelocationsSize, "the relocations of the PLT");
+        this.strings = table(file, stringsAt, stringsSize, "the dynamic strings");
+        if (symbolsAt == 0) {
+            this.symbolCount = 0;
+            this.symbols = file.range(0, 0, "no dynamic symbols");
+        } else {
+            this.symbolCount = countSymbols(file, symbolsAt, hashAt, gnuHashAt);
+            this.symbols = file.loaded(symbolsAt, (long) symbolCount * SymbolTable.ENTRY_SIZE, "the dynamic symbols");
+        }
+        List<String> names = new ArrayList<>(neededAt.size());
+        for (int i = 0; i < neededAt.size(); i++) {
+            names.add(strings.stringAt(neededAt.get(i)));
+        }
+        this.needed = List.copyOf(names);
+    }
+
+    private static Cursor table(ElfFile file, long address, long size, String part) throws ElfFormatException {
+        return size == 0 ? file.range(0, 0, part) : file.loaded(address, size, part);
+    }
+
+    private static void check(boolean sound, String expected, Cursor at) throws ElfFormatException {
+        if (!sound) {
+            throw at.bad(expected);
+        }
+    }
+
+    /// Nothing states the size of the symbol table. The hash tables tell how far it is used by look-ups; the GNU one
+    /// leaves out imported symbols, which are those that relocations name.
+    private int countSymbols(ElfFile file, long symbolsAt, long hashAt, long gnuHashAt) throws ElfFormatException {
+        Section section = file.dynamicSymbols();
+        if (section != null && section.address() == symbolsAt) {
+            return size(section.size() / SymbolTable.ENTRY_SIZE, symbolsAt, file);
+        }
+        long count = 0;
+        if (hashAt != 0) {
+            Cursor hash = file.loaded(hashAt, 8, "the symbol hash table");
+            hash.skip(4);
+            count = hash.u32();
+        } else if (gnuHashAt != 0) {
+            count = countHashed(file.loadedFrom(gnuHashAt, "the GNU symbol hash table"));
+        }
+        count = Math.max(count, 1 + Math.max(lastSymbol(relocations), lastSymbol(pltRelocations)));
+        return size(count, symbolsAt, file);
+    }
+
+    private static int size(long count, long symbolsAt, ElfFile file) throws ElfFormatException {
+        if (count < 0 || count > Integer.MAX_VALUE / SymbolTable.ENTRY_SIZE) {
+            throw file.bad("a possible number of dynamic symbols at address 0x" + Long.toHexString(symbolsAt), 0);
+        }
+        return (int) count;
+    }
+
+    private static long countHashed(Cursor hash) throws ElfFormatException {
+        long buckets = hash.u32();
+        long firstHashed = hash.u32();
+        long bloomWords = hash.u32();
+        hash.skip(4 + bloomWords * 8);
+        long last = 0;
+        for (long i = 0; i < buckets; i++) {
+            last = Math.max(last, hash.u32());
+        }
+        if (last < firstHashed || last == 0) {
+            return firstHashed;
+        }
+        hash.skip((last - firstHashed) * 4);
+        while ((hash.i32() & 1) == 0) {
+            last++;
+        }
+        return last + 1;
+    }
+
+    private static long lastSymbol(Cursor table) {
+        long last = -1;
+        for (int at = 0; at + ENTRY_SIZE <= table.limit(); at += ENTRY_SIZE) {
+            last = Math.max(last, symbolOf(table, at));
+        }
+        return last;
+    }
+
+    private static long symbolOf(Cursor table, int at) {
+        return table.longAt(at + 8) >>> 32;
+    }
+
+    /// The name other images know this one by, or null for none.
+    public @Nullable String soname() throws ElfFormatException {
+        return soname == 0 ? null : strings.stringAt(soname);
+    }
+
+    /// The names of the images that must be loaded first, in order.
+    public List<String> needed() {
+        return needed;
+    }
+
+    /// All relocations: those of the procedure linkage table first, then the others, each in the file's order.
+    /// Compact relative ones (`DT_RELR`), which name no symbol, are left out.
+    public List<Relocation> relocations() throws ElfFormatException {
+        List<Relocation> result = new ArrayList<>((pltRelocations.limit() + relocations.limit()) / ENTRY_SIZE);
+        addAll(pltRelocations, result);
+        addAll(relocations, result);
+        return result;
+    }
+
+    private void addAll(Cursor table, List<Relocation> result) throws ElfFormatException {
+        for (int at = 0; at + ENTRY_SIZE <= table.limit(); at += ENTRY_SIZE) {
+            result.add(relocation(table, at, name(symbolOf(table, at), table)));
+        }
+    }
+
+    private static Relocation relocation(Cursor table, int at, String symbol) {
+        return new Relocation(table.longAt(at), (int) table.longAt(at + 8), symbol, table.longAt(at + 16));
+    }
+
+    private String name(long symbol, Cursor table) throws ElfFormatException {
+        if (symbol == 0) {
+            return "";
+        }
+        check(symbol < symbolCount, "a symbol's index", table);
+        return strings.stringAt(symbols.intAt((int) symbol * SymbolTable.ENTRY_SIZE) & 0xffff_ffffL);
+    }
+
+    /// The words in memory where the dynamic linker stores the address of one of these symbols: GOT slots, whether
+    /// they are filled at once or lazily, and plain pointers. Those of the procedure linkage table come first.
+    public List<Relocation> slotsOf(Set<String> names) throws ElfFormatException {
+        List<Relocation> result = new ArrayList<>();
+        boolean[] wanted = new boolean[symbolCount];
+        boolean any = false;
+        for (int i = 1; i < symbolCount; i++) {
+            wanted[i] = names.contains(name(i, symbols));
+            any |= wanted[i];
+        }
+        if (any) {
+            addSlots(pltRelocations, wanted, result);
+            addSlots(relocations, wanted, result);
+        }
+        return result;
+    }
+
+    private void addSlots(Cursor table, boolean[] wanted, List<Relocation> result) throws ElfFormatException {
+        for (int at = 0; at + ENTRY_SIZE <= table.limit(); at += ENTRY_SIZE) {
+            long symbol = symbolOf(table, at);
+            check(symbol < wanted.length || symbol == 0, "a symbol's index", table);
+            if (symbol != 0 && wanted[(int) symbol] && machine.storesAddress((int) table.longAt(at + 8))) {
+                result.add(relocation(table, at, name(symbol, table)));
+            }
+        }
+    }
+
+    /// Whether the image offers this symbol to others.
+    public boolean defines(String symbol) throws ElfFormatException {
+        return find(symbol, true);
+    }
+
+    /// Whether the image takes this symbol from another one.
+    public boolean imports(String symbol) throws ElfFormatException {
+        return find(symbol, false);
+    }
+
+    private boolean find(String symbol, boolean defined) throws ElfFormatException {
+        for (int i = 1; i < symbolCount; i++) {
+            boolean definition = symbols.intAt(i * SymbolTable.ENTRY_SIZE + 4) >>> 16 != 0;
+            if (definition == defined && name(i, symbols).equals(symbol)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Cursor symbols() {
+        return symbols.copy();
+    }
+
+    Cursor strings() {
+        return strings.copy();
+    }
+}

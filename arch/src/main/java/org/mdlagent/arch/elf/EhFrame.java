@@ -1,0 +1,300 @@
+package org.mdlagent.arch.elf;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// The unwind tables of an image: its ranges of code, sorted by address, and how to find the caller's frame at each
+/// instruction (LSB core, "Exception Frames"; DWARF 5 section 6.4).
+///
+/// The ranges come from the binary search table of `.eh_frame_hdr`; where there is none, from a walk through
+/// `.eh_frame`. The descriptions themselves are read when they are asked for.
+public final class EhFrame {
+    private static final int OMITTED = 0xff;
+
+    private final Cursor frames;
+    private final PointerEncoding.Bases bases;
+    private final long[] starts;
+
+    /// Positions in `frames` of the descriptions (FDEs).
+    private final int[] entries;
+
+    private final Map<Integer, Cie> cies = new HashMap<>();
+    private @Nullable Cie lastCie;
+    private int lastCieAt;
+
+    private EhFrame(Cursor frames, PointerEncoding.Bases bases, long[] starts, int[] entries) {
+        this.frames = frames;
+        this.bases = bases;
+        this.starts = starts;
+        this.entries = entries;
+    }
+
+    static @Nullable EhFrame read(ElfFile file) throws ElfFormatException {
+        for (int i = 0; i < file.segments().size(); i++) {
+            Segment segment = file.segments().get(i);
+            if (segment.type() == Segment.GNU_EH_FRAME) {
+                Cursor header = file.range(segment.offset(), segment.fileSize(), ".eh_frame_hdr");
+                return readIndexed(file, header, segment.address());
+            }
+        }
+        Section section = file.section(".eh_frame");
+        if (section == null || section.type() == Section.NO_BITS) {
+            return null;
+        }
+        return walk(file.contents(section), new PointerEncoding.Bases(section.address(), 0));
+    }
+
+    private static EhFrame readIndexed(ElfFile file, Cursor header, long address) throws ElfFormatException {
+        if (header.u8() != 1) {
+            throw header.bad("version 1");
+        }
+        int framesEncoding = header.u8();
+        int countEncoding = header.u8();
+        int tableEncoding = header.u8();
+        PointerEncoding.Bases here = new PointerEncoding.Bases(address, address);
+        long framesAt = PointerEncoding.read(framesEncoding, header, here);
+        Cursor frames = file.loadedFrom(framesAt, ".eh_frame");
+        PointerEncoding.Bases bases = new PointerEncoding.Bases(framesAt, address);
+        if (countEncoding == OMITTED || tableEncoding == OMITTED) {
+            return walk(frames, bases);
+        }
+        long count = PointerEncoding.read(countEncoding, header, here);
+        if (count < 0 || count > header.remaining() / 2) {
+            throw header.bad("a table as long as its count says");
+        }
+        long[] starts = new long[(int) count];
+        int[] entries = new int[(int) count];
+        for (int i = 0; i < count; i++) {
+            starts[i] = PointerEncoding.read(tableEncoding, header, here);
+            long entry = PointerEncoding.read(tableEncoding, header, here) - framesAt;
+            if (entry < 0 || entry >= frames.limit()) {
+                throw header.bad("a table that points into .eh_frame");
+            }
+            if (i > 0 && starts[i - 1] > starts[i]) {
+                throw header.bad("a sorted table");
+            }
+            entries[i] = (int) entry;
+        }
+        return new EhFrame(frames, bases, starts, entries);
+    }
+
+    /// Finds the descriptions without the help of a table.
+    private static EhFrame walk(Cursor frames, PointerEncoding.Bases bases) throws ElfFormatException {
+        EhFrame reader = new EhFrame(frames, bases, new long[0], new int[0]);
+        long[] starts = new long[64];
+        int[] entries = new int[64];
+        int n = 0;
+        Cursor at = frames.copy();
+        while (at.remaining() >= 4) {
+            int position = at.position();
+            long length = at.u32();
+            if (length == 0) {
+                break;
+            }
+            Cursor body = at.take(length);
+            if (body.i32() == 0) {
+                continue;
+            }
+            if (n == starts.length) {
+                starts = Arrays.copyOf(starts, 2 * n);
+                entries = Arrays.copyOf(entries, 2 * n);
+            }
+            starts[n] = reader.new Fde(position).start;
+            entries[n] = position;
+            n++;
+        }
+        return sorted(frames, bases, starts, entries, n);
+    }
+
+    private static EhFrame sorted(Cursor frames, PointerEncoding.Bases bases, long[] starts, int[] entries, int n) {
+        Integer[] order = new Integer[n];
+        for (int i = 0; i < n; i++) {
+            order[i] = i;
+        }
+        Arrays.sort(order, Comparator.comparingLong(i -> starts[i]));
+        long[] sortedStarts = new long[n];
+        int[] sortedEntries = new int[n];
+        for (int i = 0; i < n; i++) {
+            sortedStarts[i] = starts[order[i]];
+            sortedEntries[i] = entries[order[i]];
+        }
+        return new EhFrame(frames, bases, sortedStarts, sortedEntries);
+    }
+
+    /// How many ranges of code there are; the other methods number them from 0, by ascending address.
+    public int size() {
+        return starts.length;
+    }
+
+    /// Virtual address of a range's first byte.
+    public long start(int range) {
+        return starts[range];
+    }
+
+    /// Bytes of a range.
+    public long length(int range) throws ElfFormatException {
+        return new Fde(entries[range]).length;
+    }
+
+    /// The range that an address lies in, or -1.
+    public int containing(long address) throws ElfFormatException {
+        int range = lastNotAfter(address);
+        return range >= 0 && new Fde(entries[range]).contains(address) ? range : -1;
+    }
+
+    private int lastNotAfter(long address) {
+        int i = Arrays.binarySearch(starts, address);
+        return i >= 0 ? i : -i - 2;
+    }
+
+    /// The rule that holds when the instruction at an address is about to run.
+    public CfaRule cfaAt(long address) throws ElfFormatException {
+        return cfaAt(new long[] {address})[0];
+    }
+
+    /// The rules at many addresses, in ascending order: each description is interpreted once.
+    public CfaRule[] cfaAt(long[] sortedAddresses) throws ElfFormatException {
+        CfaRule[] rules = new CfaRule[sortedAddresses.length];
+        int i = 0;
+        while (i < rules.length) {
+            int range = lastNotAfter(sortedAddresses[i]);
+            Fde fde = range < 0 ? null : new Fde(entries[range]);
+            if (fde == null || !fde.contains(sortedAddresses[i])) {
+                rules[i++] = CfaRule.Undescribed.NO_RANGE;
+                continue;
+            }
+            int end = i + 1;
+            while (end < rules.length && fde.contains(sortedAddresses[end])) {
+                end++;
+            }
+            CfaProgram program = new CfaProgram(fde.cie, fde.instructions, fde.start, bases);
+            while (i < end) {
+                rules[i] = program.advanceTo(sortedAddresses[i]);
+                i++;
+            }
+        }
+        return rules;
+    }
+
+    /// What descriptions have in common (CIE).
+    static final class Cie {
+        final long codeAlignment;
+        final long dataAlignment;
+
+        /// Whether augmentation data, of a stated length, stand before the instructions of a description.
+        final boolean augmented;
+
+        final int pointerEncoding;
+        final boolean known;
+
+        /// The state that every description starts from.
+        final CfaProgram initial;
+
+        Cie(Cursor body, PointerEncoding.Bases bases) throws ElfFormatException {
+            int version = body.u8();
+            if (version != 1 && version != 3) {
+                throw body.bad("version 1 or 3 of a common information entry");
+            }
+            Cursor augmentation = body.copy();
+            boolean plain = body.skipString();
+            this.codeAlignment = body.uleb();
+            this.dataAlignment = body.sleb();
+            if (version == 1) {
+                body.u8();
+            } else {
+                body.uleb();
+            }
+            int encoding = PointerEncoding.ABSOLUTE;
+            boolean understood = true;
+            this.augmented = !plain && augmentation.u8() == 'z';
+            if (augmented) {
+                Cursor data = body.take(body.uleb());
+                int letter;
+                while (understood && (letter = augmentation.u8()) != 0) {
+                    if (letter == 'R') {
+                        encoding = data.u8();
+                    } else if (letter == 'P') {
+                        PointerEncoding.skip(data.u8(), data);
+                    } else if (letter == 'L') {
+                        data.u8();
+                    } else {
+                        understood = letter == 'S' || letter == 'B';
+                    }
+                }
+            } else {
+                understood = plain;
+            }
+            this.pointerEncoding = encoding;
+            this.known = understood;
+            this.initial = new CfaProgram(this, body, bases);
+        }
+    }
+
+    /// One range's description (FDE).
+    private final class Fde {
+        final Cie cie;
+        final long start;
+        final long length;
+        final Cursor instructions;
+
+        Fde(int position) throws ElfFormatException {
+            Cursor body = body(position);
+            int idAt = body.position();
+            long distance = body.u32();
+            if (distance == 0 || distance > idAt) {
+                throw body.bad("the distance to a common information entry");
+            }
+            this.cie = cie(idAt - (int) distance);
+            this.start = PointerEncoding.read(cie.pointerEncoding, body, bases);
+            this.length = PointerEncoding.readSize(cie.pointerEncoding, body);
+            if (length < 0 || start + length < start) {
+                throw body.bad("a range that ends behind its start");
+            }
+            if (cie.augmented) {
+                body.skip(body.uleb());
+            }
+            this.instructions = body;
+        }
+
+        boolean contains(long address) {
+            return Long.compareUnsigned(address - start, length) < 0;
+        }
+    }
+
+    /// What follows an entry's length.
+    private Cursor body(int position) throws ElfFormatException {
+        frames.position(position);
+        long length = frames.u32();
+        if (length == 0xffff_ffffL) {
+            throw frames.bad("32-bit DWARF");
+        }
+        return frames.take(length);
+    }
+
+    /// Most descriptions have the same one as those before them.
+    private Cie cie(int position) throws ElfFormatException {
+        Cie last = lastCie;
+        if (last == null || lastCieAt != position) {
+            last = findCie(position);
+            lastCie = last;
+            lastCieAt = position;
+        }
+        return last;
+    }
+
+    private Cie findCie(int position) throws ElfFormatException {
+        Cie cie = cies.get(position);
+        if (cie == null) {
+            Cursor body = body(position);
+            if (body.i32() != 0) {
+                throw body.bad("a common information entry");
+            }
+            cie = new Cie(body, bases);
+            cies.put(position, cie);
+        }
+        return cie;
+    }
+}

@@ -1,0 +1,33 @@
+package org.mdlagent.arch.elf;
+
+/// A program header (gABI chapter 5, "Program Header").
+///
+/// @param type `p_type`
+/// @param flags `p_flags`
+/// @param offset bytes from the file's start
+/// @param address virtual address at link time
+/// @param fileSize bytes in the file
+/// @param memorySize bytes in memory
+public record Segment(int type, int flags, long offset, long address, long fileSize, long memorySize) {
+    static final int LOAD = 1;
+    static final int DYNAMIC = 2;
+    static final int NOTE = 4;
+    static final int GNU_EH_FRAME = 0x6474e550;
+
+    private static final int FLAG_EXECUTE = 1;
+
+    /// Whether it is loaded and its bytes may be executed.
+    public boolean executable() {
+        return type == LOAD && (flags & FLAG_EXECUTE) != 0;
+    }
+
+    /// Whether a virtual address of the image lies in this segment.
+    public boolean contains(long virtualAddress) {
+        return Long.compareUnsigned(virtualAddress - address, memorySize) < 0;
+    }
+
+    /// Whether the file holds the byte at a virtual address.
+    boolean holds(long virtualAddress) {
+        return Long.compareUnsigned(virtualAddress - address, fileSize) < 0;
+    }
+}

@@ -1,0 +1,202 @@
+package org.mdlagent.arch.elf;
+
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The functions of an image, sorted by address, one for each address (gABI chapter 4, "Symbol Table").
+///
+/// Of several names for one address it keeps the one that says most: global before weak before local, then fewer
+/// leading underscores, then the alphabet. Names are as stored, mangled, and are decoded when they are asked for.
+public final class SymbolTable {
+    static final int ENTRY_SIZE = 24;
+
+    private static final int TYPE_FUNCTION = 2;
+    private static final int TYPE_RESOLVER = 10;
+    private static final int BINDING_LOCAL = 0;
+    private static final int BINDING_WEAK = 2;
+
+    private final Cursor symbols;
+    private final Cursor strings;
+    private final int size;
+    private final long[] starts;
+    private final int[] lengths;
+    private final int[] entries;
+
+    /// The highest end of the functions up to and including this one; built when [#containing(long)] needs it.
+    private long @Nullable [] ends;
+
+    /// @param executable where functions may lie: what a damaged table has elsewhere is left out
+    SymbolTable(Cursor symbols, Cursor strings, List<Segment> executable) throws ElfFormatException {
+        this.symbols = symbols;
+        this.strings = strings;
+        long lowest = lowest(executable);
+        long span = highest(executable) - lowest;
+        int indexBits = Integer.SIZE - Integer.numberOfLeadingZeros(symbols.limit() / ENTRY_SIZE);
+        if (span < 0 || span >>> (Long.SIZE - 1 - indexBits) != 0) {
+            throw symbols.bad("code that lies closer together");
+        }
+        long[] keys = sortedKeys(lowest, span, indexBits);
+        this.starts = new long[keys.length];
+        this.lengths = new int[keys.length];
+        this.entries = new int[keys.length];
+        int last = -1;
+        for (int i = 0; i < keys.length; i++) {
+            int entry = (int) (keys[i] & (1L << indexBits) - 1);
+            long start = lowest + (keys[i] >>> indexBits);
+            long length = symbols.longAt(entry * ENTRY_SIZE + 16);
+            if (length < 0 || length > Integer.MAX_VALUE) {
+                throw symbols.bad("functions shorter than 2 GiB");
+            }
+            if (last < 0 || starts[last] != start) {
+                last++;
+                starts[last] = start;
+                entries[last] = entry;
+            } else if (saysMore(entry, entries[last])) {
+                entries[last] = entry;
+            }
+            lengths[last] = Math.max(lengths[last], (int) length);
+        }
+        this.size = last + 1;
+    }
+
+    /// One long per function, address above index, sorts without objects.
+    private long[] sortedKeys(long lowest, long span, int indexBits) throws ElfFormatException {
+        long[] keys = new long[symbols.limit() / ENTRY_SIZE / 2 + 1];
+        int n = 0;
+        for (int at = 0; at + ENTRY_SIZE <= symbols.limit(); at += ENTRY_SIZE) {
+            int head = symbols.intAt(at + 4);
+            int type = head & 15;
+            boolean defined = head >>> 16 != 0;
+            if (!defined || (type != TYPE_FUNCTION && type != TYPE_RESOLVER)) {
+                continue;
+            }
+            long distance = symbols.longAt(at + 8) - lowest;
+            if (distance < 0 || distance >= span) {
+                continue;
+            }
+            if ((symbols.intAt(at) & 0xffff_ffffL) >= strings.limit()) {
+                throw symbols.bad("names inside the string table");
+            }
+            if (n == keys.length) {
+                keys = Arrays.copyOf(keys, 2 * n);
+            }
+            keys[n++] = distance << indexBits | at / ENTRY_SIZE;
+        }
+        keys = Arrays.copyOf(keys, n);
+        Arrays.sort(keys);
+        return keys;
+    }
+
+    private static long lowest(List<Segment> executable) {
+        long lowest = executable.isEmpty() ? 0 : executable.get(0).address();
+        for (int i = 1; i < executable.size(); i++) {
+            lowest = Math.min(lowest, executable.get(i).address());
+        }
+        return lowest;
+    }
+
+    private static long highest(List<Segment> executable) {
+        long highest = 0;
+        for (int i = 0; i < executable.size(); i++) {
+            Segment segment = executable.get(i);
+            highest = Math.max(highest, segment.address() + segment.memorySize());
+        }
+        return highest;
+    }
+
+    private boolean saysMore(int entry, int than) {
+        int rank = rank(entry) - rank(than);
+        if (rank == 0) {
+            String name = nameOf(entry);
+            String other = nameOf(than);
+            rank = underscores(name) - underscores(other);
+            if (rank == 0) {
+                rank = name.compareTo(other);
+            }
+        }
+        return rank < 0;
+    }
+
+    private int rank(int entry) {
+        int binding = symbols.byteAt(entry * ENTRY_SIZE + 4) >> 4;
+        return binding == BINDING_LOCAL ? 2 : binding == BINDING_WEAK ? 1 : 0;
+    }
+
+    private static int underscores(String name) {
+        int n = 0;
+        while (n < name.length() && name.charAt(n) == '_') {
+            n++;
+        }
+        return n;
+    }
+
+    private String nameOf(int entry) {
+        return strings.textAt(symbols.intAt(entry * ENTRY_SIZE));
+    }
+
+    /// How many functions there are; the other methods number them from 0, by ascending address.
+    public int size() {
+        return size;
+    }
+
+    /// Virtual address of a function's first byte.
+    public long start(int function) {
+        return starts[function];
+    }
+
+    /// Bytes of a function; 0 where the table does not say, as for some written in assembly.
+    public long length(int function) {
+        return lengths[function];
+    }
+
+    /// A function's name, mangled.
+    public String name(int function) {
+        return nameOf(entries[function]);
+    }
+
+    /// Whether the code is a resolver that the dynamic linker calls to choose the function of this name.
+    public boolean resolver(int function) {
+        return (symbols.byteAt(entries[function] * ENTRY_SIZE + 4) & 15) == TYPE_RESOLVER;
+    }
+
+    /// The function that starts at an address, or -1.
+    public int at(long address) {
+        int i = Arrays.binarySearch(starts, 0, size, address);
+        return i < 0 ? -1 : i;
+    }
+
+    /// The function that an address lies in, or -1. Of several it is the one that starts last; one of unknown length
+    /// reaches to the next.
+    public int containing(long address) {
+        int i = Arrays.binarySearch(starts, 0, size, address);
+        if (i >= 0) {
+            return i;
+        }
+        int before = -i - 2;
+        if (before >= 0 && lengths[before] == 0) {
+            return before;
+        }
+        long[] reach = ends();
+        for (int f = before; f >= 0 && reach[f] > address; f--) {
+            if (address < starts[f] + lengths[f]) {
+                return f;
+            }
+        }
+        return -1;
+    }
+
+    private long[] ends() {
+        long[] result = ends;
+        if (result == null) {
+            result = new long[size];
+            long end = 0;
+            for (int i = 0; i < size; i++) {
+                end = Math.max(end, starts[i] + lengths[i]);
+                result[i] = end;
+            }
+            ends = result;
+        }
+        return result;
+    }
+}

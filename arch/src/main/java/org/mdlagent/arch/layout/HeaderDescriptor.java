@@ -1,0 +1,66 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_header` of `mdl/layout.h`, the header of the session file: bytes from its start.
+/// What each field means, its unit and its writer stand there.
+public final class HeaderDescriptor {
+    public static final long MAGIC = 0;
+    public static final long VERSION = 8;
+    public static final long HEADER_SIZE = 12;
+    public static final long BASE = 16;
+    public static final long LIMIT = 24;
+    public static final long ARENA_NEXT = 32;
+    public static final long ARENA_END = 40;
+    public static final long PID = 48;
+    public static final long STATE = 52;
+    public static final long START_TSC = 56;
+    public static final long START_MONO_NANOS = 64;
+    public static final long START_REAL_NANOS = 72;
+    public static final long NOW_TSC = 80;
+    public static final long NOW_MONO_NANOS = 88;
+    public static final long EXIT_STATUS = 96;
+    public static final long EXIT_SIGNAL = 100;
+    public static final long END_REAL_NANOS = 104;
+    public static final long FUNCTIONS = 112;
+    public static final long FUNCTION_COUNT = 120;
+    public static final long FUNCTION_CAPACITY = 124;
+    public static final long SITES = 128;
+    public static final long SITE_COUNT = 136;
+    public static final long SITE_CAPACITY = 140;
+    public static final long THREADS = 144;
+    public static final long THREAD_COUNT = 152;
+    public static final long FLAGS = 156;
+    public static final long TOGGLES = 160;
+    public static final long SAMPLES = 168;
+    public static final long THREADS_REFUSED = 176;
+    public static final long ARENA_REFUSED = 184;
+    public static final long ARMED_TSC = 192;
+    public static final long SYNC = 200;
+    public static final long SAMPLE_SIZE = 204;
+    public static final long EPOCH_MILLIS = 208;
+    public static final long LEARNED = 212;
+    public static final long AGENT_CPU_NANOS = 216;
+    public static final long LOOKUP = 224;
+    public static final long LOOKUP_MASK = 232;
+    public static final long UNKNOWN_FUNCTION = 240;
+    public static final long PROGRAM = 512;
+    public static final long ID = 1536;
+    public static final long DIRECTORY = 2048;
+
+    public static final long SIZE = 4096;
+
+    public static final long MAGIC_VALUE = 0x31535345534c444dL;
+    public static final int VERSION_VALUE = 1;
+
+    public static final int STATE_STARTING = 0;
+    public static final int STATE_ARMED = 1;
+    public static final int STATE_ENDED = 2;
+    public static final int STATE_AGENT_DEAD = 3;
+
+    public static final int FLAG_EXACT = 1;
+
+    public static final int PROGRAM_BYTES = 1024;
+    public static final int ID_BYTES = 512;
+    public static final int DIRECTORY_BYTES = 1024;
+
+    private HeaderDescriptor() {}
+}

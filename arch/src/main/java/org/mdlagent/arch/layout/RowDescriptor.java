@@ -1,0 +1,22 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_row` of `mdl/layout.h`, a histogram of durations in ticks: bytes from its start.
+/// What each field means, its unit and its writer stand there.
+public final class RowDescriptor {
+    public static final long COUNT = 0;
+    public static final long TOTAL = 8;
+    public static final long MIN = 16;
+    public static final long MAX = 24;
+    public static final long SELF = 32;
+    public static final long FUNCTION = 40;
+    public static final long CHUNKS_AT = 64;
+
+    public static final long SIZE = 448;
+
+    /// Chunks of a row, and slots of a chunk: `index = chunk * CHUNK_SLOTS + slot`.
+    public static final int CHUNKS = 48;
+
+    public static final int CHUNK_SLOTS = 128;
+
+    private RowDescriptor() {}
+}

@@ -1,0 +1,31 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_thread` of `mdl/layout.h`, the block of one application thread: bytes from its start.
+/// What each field means, its unit and its writer stand there.
+public final class ThreadDescriptor {
+    public static final long SP = 0;
+    public static final long SP_LIMIT = 8;
+    public static final long SP_BASE = 16;
+    public static final long ROWS = 24;
+    public static final long RING = 32;
+    public static final long RING_MASK = 40;
+    public static final long HEAD = 48;
+    public static final long DROPPED = 56;
+    public static final long UNMATCHED = 64;
+    public static final long OVERFLOW = 72;
+    public static final long REFUSED = 80;
+    public static final long CALLS = 88;
+    public static final long TAIL = 128;
+    public static final long TID = 136;
+    public static final long PID = 140;
+    public static final long STATE = 144;
+    public static final long NEXT = 152;
+    public static final long CPU_NANOS = 160;
+
+    public static final long SIZE = 192;
+
+    public static final int STATE_FREE = 0;
+    public static final int STATE_LIVE = 1;
+
+    private ThreadDescriptor() {}
+}

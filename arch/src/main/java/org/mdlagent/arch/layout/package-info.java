@@ -1,0 +1,5 @@
+/// The layout of the session file and of the agent's tables: offsets, shared with the C header `mdl/layout.h`.
+@NullMarked
+package org.mdlagent.arch.layout;
+
+import org.jspecify.annotations.NullMarked;

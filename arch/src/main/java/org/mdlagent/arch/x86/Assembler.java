@@ -1,0 +1,357 @@
+package org.mdlagent.arch.x86;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Emits the few x86-64 encodings that the product needs, into an array: never into live code.
+///
+/// Operands are in Intel order, destination first; memory operands are `[base + displacement]` or `[base + index * 8
+/// + displacement]`. Encodings follow the AMD64 Architecture Programmer's Manual, volume 3; a test compares each with
+/// GNU `as`.
+final class Assembler {
+    private static final int REX = 0x40;
+    private static final int REX_W = 0x48;
+
+    private byte[] bytes = new byte[1024];
+    private int size;
+    private final long origin;
+    private final List<Fixup> fixups = new ArrayList<>();
+
+    /// A place in the code that jumps may name before it is bound.
+    static final class Label {
+        private int offset = -1;
+    }
+
+    private record Fixup(int at, Label label) {}
+
+    /// @param origin the address where the first byte will stand
+    Assembler(long origin) {
+        this.origin = origin;
+    }
+
+    /// The code so far, all labels resolved.
+    ///
+    /// @throws IllegalStateException when a label that is jumped to was not bound
+    byte[] toBytes() {
+        for (Fixup fixup : fixups) {
+            if (fixup.label.offset < 0) {
+                throw new IllegalStateException("unbound label");
+            }
+            putInt(fixup.at, fixup.label.offset - (fixup.at + 4));
+        }
+        return Arrays.copyOf(bytes, size);
+    }
+
+    int offset() {
+        return size;
+    }
+
+    void bind(Label label) {
+        label.offset = size;
+    }
+
+    /// Fills up to the next multiple of `alignment` with INT3.
+    void align(int alignment) {
+        while ((origin + size) % alignment != 0) {
+            emit(0xCC);
+        }
+    }
+
+    // Moves.
+
+    void mov(Register to, Register from) {
+        emit(REX_W | from.high() << 2 | to.high(), 0x89, 0xC0 | from.low() << 3 | to.low());
+    }
+
+    void mov(Register to, long immediate) {
+        emit(REX_W | to.high(), 0xB8 | to.low());
+        emitLong(immediate);
+    }
+
+    /// Sets the whole register, by the 32-bit form.
+    void movInt(Register to, int immediate) {
+        if (to.high() != 0) {
+            emit(REX | to.high());
+        }
+        emit(0xB8 | to.low());
+        emitInt(immediate);
+    }
+
+    void load(Register to, Register base, int displacement) {
+        memory(REX_W, 0x8B, to.ordinal(), base, displacement);
+    }
+
+    void loadInt(Register to, Register base, int displacement) {
+        memory(0, 0x8B, to.ordinal(), base, displacement);
+    }
+
+    void loadIndexed(Register to, Register base, Register index, int displacement) {
+        indexed(REX_W, 0x8B, to.ordinal(), base, index, displacement);
+    }
+
+    /// Loads the word at `offset` from the thread pointer.
+    void loadThreadWord(Register to, int offset) {
+        emit(0x64, REX_W | to.high() << 2, 0x8B, to.low() << 3 | 4, 0x25);
+        emitInt(offset);
+    }
+
+    void store(Register base, int displacement, Register from) {
+        memory(REX_W, 0x89, from.ordinal(), base, displacement);
+    }
+
+    void storeInt(Register base, int displacement, Register from) {
+        memory(0, 0x89, from.ordinal(), base, displacement);
+    }
+
+    void store(Register base, int displacement, int immediate) {
+        memory(REX_W, 0xC7, 0, base, displacement);
+        emitInt(immediate);
+    }
+
+    void lea(Register to, Register base, int displacement) {
+        memory(REX_W, 0x8D, to.ordinal(), base, displacement);
+    }
+
+    /// As [#lea], always with a 32-bit displacement.
+    void leaWide(Register to, Register base, int displacement) {
+        emit(REX_W | to.high() << 2 | base.high(), 0x8D, 0x80 | to.low() << 3 | base.low());
+        if (base.low() == 4) {
+            emit(0x24);
+        }
+        emitInt(displacement);
+    }
+
+    // Arithmetic.
+
+    void add(Register to, Register from) {
+        emit(REX_W | from.high() << 2 | to.high(), 0x01, 0xC0 | from.low() << 3 | to.low());
+    }
+
+    void sub(Register to, Register from) {
+        emit(REX_W | from.high() << 2 | to.high(), 0x29, 0xC0 | from.low() << 3 | to.low());
+    }
+
+    void or(Register to, Register from) {
+        emit(REX_W | from.high() << 2 | to.high(), 0x09, 0xC0 | from.low() << 3 | to.low());
+    }
+
+    void sub(Register to, int immediate) {
+        immediate(5, to, immediate);
+    }
+
+    void and(Register to, int immediate) {
+        immediate(4, to, immediate);
+    }
+
+    void or(Register to, int immediate) {
+        immediate(1, to, immediate);
+    }
+
+    void sub(Register to, Register base, int displacement) {
+        memory(REX_W, 0x2B, to.ordinal(), base, displacement);
+    }
+
+    void and(Register to, Register base, int displacement) {
+        memory(REX_W, 0x23, to.ordinal(), base, displacement);
+    }
+
+    void add(Register to, Register base, int displacement) {
+        memory(REX_W, 0x03, to.ordinal(), base, displacement);
+    }
+
+    void addTo(Register base, int displacement, Register from) {
+        memory(REX_W, 0x01, from.ordinal(), base, displacement);
+    }
+
+    void increment(Register base, int displacement) {
+        memory(REX_W, 0xFF, 0, base, displacement);
+    }
+
+    void incrementIndexed(Register base, Register index) {
+        indexed(REX_W, 0xFF, 0, base, index, 0);
+    }
+
+    void incrementInt(Register register) {
+        emit(REX | register.high(), 0xFF, 0xC0 | register.low());
+    }
+
+    void lockIncrementInt(Register base, int displacement) {
+        emit(0xF0);
+        memory(0, 0xFF, 0, base, displacement);
+    }
+
+    void lockDecrementInt(Register base, int displacement) {
+        emit(0xF0);
+        memory(0, 0xFF, 1, base, displacement);
+    }
+
+    void shiftLeft(Register register, int bits) {
+        emit(REX_W | register.high(), 0xC1, 0xE0 | register.low(), bits);
+    }
+
+    void shiftRight(Register register, int bits) {
+        emit(REX_W | register.high(), 0xC1, 0xE8 | register.low(), bits);
+    }
+
+    void shiftRightByCl(Register register) {
+        emit(REX_W | register.high(), 0xD3, 0xE8 | register.low());
+    }
+
+    void bitScanReverse(Register to, Register from) {
+        emit(REX_W | to.high() << 2 | from.high(), 0x0F, 0xBD, 0xC0 | to.low() << 3 | from.low());
+    }
+
+    /// Adds `register` to the word in memory and loads what was there: one instruction, so a signal handler sees it
+    /// done or not begun.
+    void exchangeAdd(Register base, int displacement, Register register) {
+        memory(REX_W, 0x0FC1, register.ordinal(), base, displacement);
+    }
+
+    /// As [#exchangeAdd], on `[base + index * 8]`.
+    void exchangeAddIndexed(Register base, Register index, Register register) {
+        indexed(REX_W, 0x0FC1, register.ordinal(), base, index, 0);
+    }
+
+    /// Stores `from` if the word in memory equals RAX, else loads it into RAX; sets the zero flag in the first case.
+    void compareExchange(Register base, int displacement, Register from) {
+        memory(REX_W, 0x0FB1, from.ordinal(), base, displacement);
+    }
+
+    /// Time-stamp counter into EDX:EAX.
+    void rdtsc() {
+        emit(0x0F, 0x31);
+    }
+
+    // Comparisons and transfers.
+
+    void testLowByte(Register register, int mask) {
+        emit(REX | register.high(), 0xF6, 0xC0 | register.low(), mask);
+    }
+
+    void test(Register register) {
+        emit(REX_W | register.high() << 2 | register.high(), 0x85, 0xC0 | register.low() << 3 | register.low());
+    }
+
+    void cmp(Register left, Register right) {
+        emit(REX_W | right.high() << 2 | left.high(), 0x39, 0xC0 | right.low() << 3 | left.low());
+    }
+
+    void cmp(Register left, Register base, int displacement) {
+        memory(REX_W, 0x3B, left.ordinal(), base, displacement);
+    }
+
+    void cmpInt(Register base, int displacement, int immediate) {
+        memory(0, 0x83, 7, base, displacement);
+        emit(immediate);
+    }
+
+    void jump(Label label) {
+        emit(0xE9);
+        fixup(label);
+    }
+
+    void jump(Condition condition, Label label) {
+        emit(0x0F, 0x80 | condition.code);
+        fixup(label);
+    }
+
+    void jump(Register register) {
+        if (register.high() != 0) {
+            emit(REX | register.high());
+        }
+        emit(0xFF, 0xE0 | register.low());
+    }
+
+    /// @throws IllegalArgumentException when `target` is out of reach
+    void jump(long target) {
+        emit(0xE9);
+        emitInt(X86InstructionSet.displacement(origin + size + 4, target));
+    }
+
+    void ret() {
+        emit(0xC3);
+    }
+
+    private void fixup(Label label) {
+        fixups.add(new Fixup(size, label));
+        emitInt(0);
+    }
+
+    private void immediate(int operation, Register to, int immediate) {
+        if (immediate == (byte) immediate) {
+            emit(REX_W | to.high(), 0x83, 0xC0 | operation << 3 | to.low(), immediate);
+        } else if (to == Register.RAX) {
+            emit(REX_W, operation << 3 | 5);
+            emitInt(immediate);
+        } else {
+            emit(REX_W | to.high(), 0x81, 0xC0 | operation << 3 | to.low());
+            emitInt(immediate);
+        }
+    }
+
+    private void memory(int rex, int opcode, int field, Register base, int displacement) {
+        prefixAndOpcode(rex | field >> 3 << 2 | base.high(), opcode);
+        boolean narrow = displacement == (byte) displacement;
+        boolean none = displacement == 0 && base.low() != 5;
+        emit((none ? 0 : narrow ? 0x40 : 0x80) | (field & 7) << 3 | base.low());
+        if (base.low() == 4) {
+            emit(0x24);
+        }
+        if (!none) {
+            displacement(narrow, displacement);
+        }
+    }
+
+    private void indexed(int rex, int opcode, int field, Register base, Register index, int displacement) {
+        prefixAndOpcode(rex | field >> 3 << 2 | index.high() << 1 | base.high(), opcode);
+        boolean narrow = displacement == (byte) displacement;
+        boolean none = displacement == 0 && base.low() != 5;
+        emit((none ? 0 : narrow ? 0x40 : 0x80) | (field & 7) << 3 | 4, 0xC0 | index.low() << 3 | base.low());
+        if (!none) {
+            displacement(narrow, displacement);
+        }
+    }
+
+    private void displacement(boolean narrow, int displacement) {
+        if (narrow) {
+            emit(displacement);
+        } else {
+            emitInt(displacement);
+        }
+    }
+
+    private void prefixAndOpcode(int rex, int opcode) {
+        if (rex != 0) {
+            emit(REX | rex);
+        }
+        if (opcode > 0xFF) {
+            emit(opcode >> 8);
+        }
+        emit(opcode);
+    }
+
+    private void emit(int... values) {
+        if (size + values.length > bytes.length) {
+            bytes = Arrays.copyOf(bytes, 2 * bytes.length);
+        }
+        for (int value : values) {
+            bytes[size++] = (byte) value;
+        }
+    }
+
+    private void emitInt(int value) {
+        emit(value, value >> 8, value >> 16, value >> 24);
+    }
+
+    private void emitLong(long value) {
+        emitInt((int) value);
+        emitInt((int) (value >> 32));
+    }
+
+    private void putInt(int at, int value) {
+        for (int i = 0; i < 4; i++) {
+            bytes[at + i] = (byte) (value >> 8 * i);
+        }
+    }
+}

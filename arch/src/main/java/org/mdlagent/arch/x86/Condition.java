@@ -1,0 +1,19 @@
+package org.mdlagent.arch.x86;
+
+/// Conditions of jumps, with their encoding (AMD64 Architecture Programmer's Manual, volume 3, appendix A, "rFLAGS
+/// condition codes").
+enum Condition {
+    BELOW(2),
+    ABOVE_OR_EQUAL(3),
+    EQUAL(4),
+    NOT_EQUAL(5),
+    BELOW_OR_EQUAL(6),
+    NEGATIVE(8),
+    LESS_OR_EQUAL(14);
+
+    final int code;
+
+    Condition(int code) {
+        this.code = code;
+    }
+}

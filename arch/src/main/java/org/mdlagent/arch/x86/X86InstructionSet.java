@@ -1,0 +1,149 @@
+package org.mdlagent.arch.x86;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.CodeRanges;
+import org.mdlagent.arch.FrameKey;
+import org.mdlagent.arch.HookScan;
+import org.mdlagent.arch.HookSite;
+import org.mdlagent.arch.HookTargets;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.LengthDecoder;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.PatchPlan;
+import org.mdlagent.arch.RecordingCode;
+import org.mdlagent.arch.RecordingEntryPoints;
+
+/// x86-64: instruction bytes as they are found, patched and emitted.
+public final class X86InstructionSet implements InstructionSet {
+    static final int CALL = 0xE8;
+    static final int JUMP = 0xE9;
+    static final int RET = 0xC3;
+    static final int ADDRESS_SIZE_PREFIX = 0x67;
+
+    private static final int STUB_SIZE = 24;
+    private static final int DWARF_RBP = 6;
+    private static final int DWARF_RSP = 7;
+
+    /// The key of frames whose canonical frame address is not known: no stack is there.
+    private static final int KEYLESS = 8;
+
+    private static final int ENDBR64 = 0xFA1E0FF3;
+
+    private final int atomicUnit;
+
+    /// @param atomicUnit bytes within which a store is atomic for fetch; a power of two, at least 8
+    public X86InstructionSet(int atomicUnit) {
+        this.atomicUnit = atomicUnit;
+    }
+
+    @Override
+    public int atomicUnit() {
+        return atomicUnit;
+    }
+
+    @Override
+    public List<Long> linkageStubs(byte[] code, long address, long slot) {
+        List<Long> stubs = new ArrayList<>();
+        for (int i = 0; i + 6 <= code.length; i++) {
+            if (u8(code, i) == 0xFF && u8(code, i + 1) == 0x25 && address + i + 6 + i32(code, i + 2) == slot) {
+                int start = i;
+                if (start >= 1 && u8(code, start - 1) == 0xF2) { // bnd
+                    start--;
+                }
+                if (start >= 4 && i32(code, start - 4) == ENDBR64) {
+                    start -= 4;
+                }
+                stubs.add(address + start);
+            }
+        }
+        return stubs;
+    }
+
+    @Override
+    public boolean isEmptyFunction(long address) {
+        // [endbr64] [push %rbp; mov %rsp,%rbp; {mov %rdi,d8(%rbp); mov %rsi,d8(%rbp)} nop; pop %rbp] ret
+        byte[] code = Memory.copy(address, 24);
+        int at = i32(code, 0) == ENDBR64 ? 4 : 0;
+        if (u8(code, at) == 0x55 && (i32(code, at) >>> 8) == 0xE58948) {
+            at += 4;
+            while (i32(code, at) << 8 >>> 8 == 0x7D8948 || i32(code, at) << 8 >>> 8 == 0x758948) {
+                at += 4;
+            }
+            if (u8(code, at) == 0x90) {
+                at++;
+            }
+            if (u8(code, at) != 0x5D) {
+                return false;
+            }
+            at++;
+        }
+        return u8(code, at) == RET || u8(code, at) == 0xF3 && u8(code, at + 1) == RET;
+    }
+
+    @Override
+    public HookScan findHooks(
+            byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder) {
+        try (Arena arena = Arena.ofConfined()) {
+            HookFinder finder = new HookFinder(
+                    code,
+                    address,
+                    targets,
+                    decoder,
+                    arena.allocate(Math.max(1, code.length)).address());
+            return finder.find(ranges);
+        }
+    }
+
+    @Override
+    public PatchPlan plan(HookSite site, long stub, long returnStub) {
+        return new HookView(site).plan(stub, returnStub, atomicUnit);
+    }
+
+    @Override
+    public RecordingCode recordingCode(RecordingEntryPoints shim, long at) {
+        return new RecordingAssembler(shim, at).assemble();
+    }
+
+    @Override
+    public int hookStubSize() {
+        return STUB_SIZE;
+    }
+
+    @Override
+    public byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body) {
+        Assembler out = new Assembler(at);
+        boolean jump = site.form() == HookSite.Form.JUMP || site.form() == HookSite.Form.JUMP_INDIRECT;
+        switch (key.register()) {
+            // A call has pushed its return address.
+            case DWARF_RSP -> out.leaWide(Register.RAX, Register.RSP, Math.toIntExact(key.offset() + (jump ? 0 : 8)));
+            case DWARF_RBP -> out.leaWide(Register.RAX, Register.RBP, Math.toIntExact(key.offset()));
+            default -> out.movInt(Register.RAX, KEYLESS);
+        }
+        out.mov(Register.R10, record);
+        out.jump(body);
+        out.align(8);
+        return out.toBytes();
+    }
+
+    /// The displacement that leads from `next`, the address behind an instruction, to `target`.
+    ///
+    /// @throws IllegalArgumentException when it does not fit in 32 bits
+    static int displacement(long next, long target) {
+        long displacement = target - next;
+        if (displacement != (int) displacement) {
+            throw new IllegalArgumentException(
+                    "0x" + Long.toHexString(target) + " is out of reach of 0x" + Long.toHexString(next));
+        }
+        return (int) displacement;
+    }
+
+    static int u8(byte[] code, int at) {
+        return code[at] & 0xFF;
+    }
+
+    static int i32(byte[] code, int at) {
+        return u8(code, at) | u8(code, at + 1) << 8 | u8(code, at + 2) << 16 | code[at + 3] << 24;
+    }
+}

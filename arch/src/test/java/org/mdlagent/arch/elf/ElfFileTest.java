@@ -1,0 +1,135 @@
+package org.mdlagent.arch.elf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ElfFileTest {
+    @Test
+    void shouldListTheSegmentsThatReadelfPrints() throws IOException {
+        for (Path program : SymbolTableTest.programs().toList()) {
+            List<String> printed = new ArrayList<>();
+            for (String line : Programs.print("readelf", "-lW", program.toString())) {
+                String[] words = line.trim().split("\\s+", -1);
+                if (words.length > 6 && words[0].equals("LOAD")) {
+                    boolean executable = line.contains(" E 0x");
+                    printed.add(words[1] + words[2] + words[4] + words[5] + (executable ? "E" : ""));
+                }
+            }
+            try (ElfFile file = ElfFile.open(program)) {
+                List<String> read = new ArrayList<>();
+                for (Segment s : file.segments()) {
+                    if (s.type() == 1) {
+                        read.add(String.format(
+                                "0x%06x0x%016x0x%06x0x%06x%s",
+                                s.offset(), s.address(), s.fileSize(), s.memorySize(), s.executable() ? "E" : ""));
+                    }
+                }
+                assertThat(read).isNotEmpty().isEqualTo(printed);
+                assertThat(file.executableSegments()).isNotEmpty().allMatch(Segment::executable);
+            }
+        }
+    }
+
+    @Test
+    void shouldListTheSectionsThatReadelfPrints() throws IOException {
+        Path program = Programs.cpp("-O2", "-g");
+        List<String> printed = new ArrayList<>();
+        for (String line : Programs.print("readelf", "-SW", program.toString())) {
+            String[] words = line.replaceFirst("^ *\\[ *\\d+\\]", "").trim().split("\\s+", -1);
+            if (line.matches(" *\\[ *\\d+\\] .*") && words.length > 5 && words[0].startsWith(".")) {
+                printed.add(words[0] + " " + words[2] + " " + words[3] + " " + words[4]);
+            }
+        }
+        try (ElfFile file = ElfFile.open(program)) {
+            List<String> read = new ArrayList<>();
+            for (Section s : file.sections()) {
+                if (!s.name().isEmpty()) {
+                    read.add(String.format("%s %016x %06x %06x", s.name(), s.address(), s.offset(), s.size()));
+                }
+            }
+            assertThat(read).hasSizeGreaterThan(20).isEqualTo(printed);
+            assertThat(file.section(".text")).isNotNull();
+            assertThat(file.section(".absent")).isNull();
+        }
+    }
+
+    @Test
+    void shouldReadTheBuildId() throws IOException {
+        Path program = Programs.small("-O2", "-Wl,--build-id=0x0123456789abcdef");
+        try (ElfFile file = ElfFile.open(program)) {
+            assertThat(file.buildId()).isEqualTo("0123456789abcdef");
+            assertThat(file.separateDebugFile()).isNull();
+        }
+        try (ElfFile file = ElfFile.open(Programs.small("-O2", "-Wl,--build-id=none"))) {
+            assertThat(file.buildId()).isNull();
+        }
+        for (Path library : Programs.system()) {
+            String printed = Programs.print("readelf", "-nW", library.toString()).stream()
+                    .filter(line -> line.contains("Build ID: "))
+                    .map(line -> line.replaceFirst(".*Build ID: ", ""))
+                    .findFirst()
+                    .orElse(null);
+            try (ElfFile file = ElfFile.open(library)) {
+                assertThat(file.buildId()).isEqualTo(printed);
+            }
+        }
+    }
+
+    @Test
+    void shouldTellProgramsAtFixedAddressesFromOthers() throws IOException {
+        try (ElfFile fixed = ElfFile.open(Programs.cpp("-O0", "-no-pie"));
+                ElfFile independent = ElfFile.open(Programs.small("-O2", "-fPIE", "-pie"))) {
+            assertThat(fixed.positionIndependent()).isFalse();
+            assertThat(independent.positionIndependent()).isTrue();
+            assertThat(fixed.symbols().name(fixed.symbols().at(fixed.entry()))).isEqualTo("_start");
+            assertThat(fixed.machine()).isEqualTo(Machine.X86_64);
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongAndWhere() throws IOException {
+        byte[] bytes = Files.readAllBytes(Programs.small("-O2"));
+        for (int[] change : new int[][] {{0, 0}, {4, 1}, {5, 2}, {6, 9}, {16, 1}, {18, 3}, {54, 1}, {58, 1}}) {
+            byte[] changed = bytes.clone();
+            changed[change[0]] = (byte) change[1];
+            assertThatThrownBy(() -> ElfFile.of("changed", changed))
+                    .isInstanceOfSatisfying(ElfFormatException.class, e -> {
+                        assertThat(e.file()).isEqualTo("changed");
+                        assertThat(e.offset()).isEqualTo(change[0]);
+                        assertThat(e).hasMessageContaining(e.expected());
+                    });
+        }
+        assertThatThrownBy(() -> ElfFile.of("empty", new byte[0])).isInstanceOf(ElfFormatException.class);
+    }
+
+    @Test
+    void shouldReportAFileThatCannotBeRead() {
+        assertThatThrownBy(() -> ElfFile.open(Path.of("/absent"))).isInstanceOf(FileNotFoundException.class);
+    }
+
+    @Test
+    void shouldFollowTheEscapeForCountsThatDoNotFit() throws IOException {
+        byte[] bytes = Files.readAllBytes(Programs.small("-O2"));
+        ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int sections = (int) file.getLong(40);
+        file.putInt(sections + 44, file.getShort(56)).putShort(56, (short) -1);
+        file.putLong(sections + 32, file.getShort(60)).putShort(60, (short) 0);
+        file.putInt(sections + 40, file.getShort(62)).putShort(62, (short) -1);
+        try (ElfFile escaped = ElfFile.of("escaped", bytes);
+                ElfFile plain = ElfFile.open(Programs.small("-O2"))) {
+            assertThat(escaped.segments()).isEqualTo(plain.segments());
+            assertThat(escaped.sections().size()).isEqualTo(plain.sections().size());
+            assertThat(escaped.section(".text")).isEqualTo(plain.section(".text"));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// Benchmarks of the agent, beside its peers.
+module org.mdlagent.bench {}

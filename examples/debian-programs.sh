@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Builds a program from Debian's sources, once for each set of compiler flags, and prints the path of the result.
+#
+#   examples/debian-programs.sh NAME [FLAGS]
+#
+# NAME   sqlite3, lua5.4 or bzip2
+# FLAGS  for the compiler and the linker, "-O2 -g" by default; with probes: "-O2 -g -finstrument-functions"
+#
+# Sources and results are kept in $XDG_CACHE_HOME/mdl/programs. Exit status 3: the sources cannot be had here.
+set -euo pipefail
+
+name=${1:?usage: debian-programs.sh NAME [FLAGS]}
+flags=${2:--O2 -g}
+cc=${CC:-gcc}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/mdl/programs
+say() { printf 'debian-programs: %s\n' "$*" >&2; }
+
+case $name in
+    sqlite3 | lua5.4 | bzip2) ;;
+    *)
+        say "do not know $name; there are sqlite3, lua5.4 and bzip2"
+        exit 2
+        ;;
+esac
+
+# Downloads NAME's original source archive into the current directory, by a set of apt lists of our own: the
+# machine's need not name source packages, and nothing of the machine's is changed.
+download() {
+    local apt=$PWD/apt file
+    mkdir -p "$apt"/{parts,lists/partial,archives/partial}
+    for file in /etc/apt/sources.list.d/{debian,ubuntu}.sources; do
+        [ ! -r "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" >"$apt/parts/${file##*/}"
+    done
+    [ ! -r /etc/apt/sources.list ] || sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$apt/parts/main.list"
+    local options=(-qq -o "Dir::Etc::sourceparts=$apt/parts" -o Dir::Etc::sourcelist=/dev/null
+        -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o APT::Sandbox::User=root)
+    apt-get "${options[@]}" update >&2 && apt-get "${options[@]}" source --download-only "$name" >&2
+}
+
+# Leaves the unpacked sources in $cache/src/NAME, amalgamated where the program is built so.
+fetch() {
+    local work archive
+    work=$(mktemp -d "$cache/src/.$name.XXXXXX")
+    cleanup+=("$work")
+    cd "$work"
+    command -v apt-get >/dev/null || { say "no apt-get here, so no sources of $name"; exit 3; }
+    download || { say "the sources of $name could not be downloaded"; exit 3; }
+    archive=$(find . -maxdepth 1 -name "*.orig.tar.*" ! -name '*.asc')
+    mkdir tree
+    tar xf "$archive" -C tree --strip-components=1
+    if [ "$name" = sqlite3 ]; then
+        command -v tclsh >/dev/null || install_tcl
+        (cd tree && ./configure --disable-tcl --disable-readline >/dev/null && make -s sqlite3.c shell.c >/dev/null) >&2
+    fi
+    rm -rf "${cache:?}/src/$name"
+    mv tree "$cache/src/$name"
+}
+
+install_tcl() {
+    if [ "$(id -u)" != 0 ]; then
+        say "tclsh puts sqlite3's source together: sudo apt-get install -y tcl"
+        exit 3
+    fi
+    apt-get -qq install -y tcl >&2 </dev/null || { say "tclsh, which puts sqlite3's source together, cannot be installed"; exit 3; }
+}
+
+# Compiles NAME's sources with the flags into the file $1.
+compile() {
+    cd "$cache/src/$name"
+    # The flags are words. Lua's hash seed is fixed, so that each run makes the same calls.
+    # shellcheck disable=SC2086
+    case $name in
+        sqlite3) "$cc" $flags -w -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA shell.c sqlite3.c -o "$1" -lpthread -ldl -lm ;;
+        lua5.4) "$cc" $flags -w -DLUA_USE_POSIX -DLUA_USE_DLOPEN '-Dluai_makeseed(L)=1u' $(find src -name '*.c' ! -name luac.c | sort) -o "$1" -Wl,-E -ldl -lm ;;
+        bzip2) "$cc" $flags -w -D_FILE_OFFSET_BITS=64 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c -o "$1" ;;
+    esac
+}
+
+cleanup=()
+trap 'rm -rf "${cleanup[@]}"' EXIT
+mkdir -p "$cache/src"
+# The recipe is part of the key: what this script does differently makes a different program.
+key=$(printf '%s\n' "$(declare -f compile)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
+program=$cache/$name-$key/$name
+exec 9>"$cache/.$name.lock"
+flock 9
+if [ ! -x "$program" ]; then
+    [ -d "$cache/src/$name" ] || fetch
+    say "building $name with $cc $flags"
+    mkdir -p "${program%/*}"
+    cleanup+=("$program.new")
+    compile "$program.new"
+    mv "$program.new" "$program"
+fi
+printf '%s\n' "$program"

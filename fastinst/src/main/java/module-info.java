@@ -1,0 +1,8 @@
+/// Probes: where they can be, how they are found, and the code that they run.
+module org.mdlagent.fastinst {
+    requires transitive org.mdlagent.arch;
+    requires org.mdlagent.callpatch;
+    requires static transitive org.jspecify;
+
+    exports org.mdlagent.fastinst;
+}

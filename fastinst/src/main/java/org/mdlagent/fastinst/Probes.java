@@ -1,0 +1,481 @@
+package org.mdlagent.fastinst;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.HookSite;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.LoadedImage;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.PatchPlan;
+import org.mdlagent.arch.RecordingCode;
+import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.elf.DwarfLines;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SourceLine;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.callpatch.CallPatch;
+
+/// The probes of this process: finds them, gives each function a record and each site a trampoline, and switches
+/// them.
+///
+/// Used by one thread, the agent's.
+public final class Probes {
+    private static final int STUB_ALIGNMENT = 64;
+
+    private final NativeApi api;
+    private final RecordingEntryPoints recording;
+    private final ProbeFilter filter;
+    private final List<String> notes;
+    private final InstructionSet instructions = InstructionSet.host();
+    private final CodeMemory code;
+    private final CallPatch callPatch;
+    private final SessionTables tables;
+    private final long header;
+
+    private final List<ImageProbes> images = new ArrayList<>();
+    private final Map<Long, Integer> functionOfAddress = new HashMap<>();
+    private final List<Function> functions = new ArrayList<>();
+
+    /// Function record of sites whose function the code does not show: its address is 0, so that the first call asks
+    /// the shim.
+    private long unknownFunction;
+
+    /// Function record of sites that the filter leaves out: they stay off.
+    private long excludedFunction;
+
+    private int siteCount;
+
+    /// Sites whose function has not shown yet.
+    private final List<Integer> unknownSites = new ArrayList<>();
+
+    private int lastLearned;
+
+    /// What is known of a probed function before its record is written.
+    private static final class Function {
+        final long address;
+
+        /// Of its image in [#images].
+        final int image;
+        final String symbol;
+        final String name;
+        final List<Integer> entries = new ArrayList<>(1);
+        final List<Integer> exits = new ArrayList<>(2);
+
+        Function(long address, int image, String symbol, String name) {
+            this.address = address;
+            this.image = image;
+            this.symbol = symbol;
+            this.name = name;
+        }
+    }
+
+    /// @param notes receives what was found and left alone, for the log
+    public Probes(NativeApi api, boolean exact, ProbeFilter filter, List<String> notes) {
+        this.api = api;
+        this.filter = filter;
+        this.notes = notes;
+        recording = api.recordingEntryPoints(exact);
+        code = new CodeMemory(api);
+        callPatch = new CallPatch(api, code);
+        tables = new SessionTables(api);
+        header = api.session();
+    }
+
+    /// Finds all sites and makes them switchable; all are off afterwards.
+    ///
+    /// @return the number of functions with probes
+    /// @throws IOException when code memory is refused, or no membarrier
+    public int install() throws IOException {
+        discover();
+        int siteCapacity = 0;
+        for (int i = 0; i < images.size(); i++) {
+            register(i);
+            for (ImageProbes.Text text : images.get(i).texts()) {
+                siteCapacity += text.sites().size();
+            }
+        }
+        if (siteCapacity == 0) {
+            return 0;
+        }
+        writeFunctions();
+        tables.allocateSites(siteCapacity);
+        List<PatchPlan> plans = new ArrayList<>(siteCapacity);
+        for (ImageProbes image : images) {
+            for (ImageProbes.Text text : image.texts()) {
+                prepare(image, text, plans);
+            }
+        }
+        callPatch.install(plans);
+        for (int i = 0; i < functions.size(); i++) {
+            writeSiteList(i);
+        }
+        Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, siteCount);
+        Memory.putIntRelease(header + HeaderDescriptor.FUNCTION_COUNT, functions.size());
+        return functions.size();
+    }
+
+    public int functionCount() {
+        return functions.size();
+    }
+
+    public int siteCount() {
+        return siteCount;
+    }
+
+    /// Address of the record of function `index`.
+    public long function(int index) {
+        return Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + index * FunctionDescriptor.SIZE;
+    }
+
+    /// Switches every probe on: exits before entries, so that no entry stays without its exit.
+    public void activateAll() {
+        activate(SiteDescriptor.KIND_EXIT, false);
+        activate(SiteDescriptor.KIND_SIBLING_EXIT, false);
+        activate(SiteDescriptor.KIND_ENTRY, false);
+    }
+
+    /// Switches on the sites whose function is not known, which no window of a function switches: exits, which close
+    /// whatever frame they meet, before entries, which ask the shim for their function.
+    public void activateUnknown() {
+        activate(SiteDescriptor.KIND_EXIT, true);
+        activate(SiteDescriptor.KIND_SIBLING_EXIT, true);
+        activate(SiteDescriptor.KIND_ENTRY, true);
+    }
+
+    private void activate(byte kind, boolean onlyUnknown) {
+        try (Arena arena = Arena.ofConfined()) {
+            long indices = arena.allocate(ValueLayout.JAVA_INT, siteCount).address();
+            int count = 0;
+            for (int i = 0; i < siteCount; i++) {
+                long site = site(i);
+                long function = Memory.getLong(site + SiteDescriptor.FUNCTION);
+                if (Memory.getByte(site + SiteDescriptor.KIND) == kind
+                        && function != excludedFunction
+                        && (!onlyUnknown || function == unknownFunction)) {
+                    Memory.putInt(indices + (long) count++ * Integer.BYTES, i);
+                }
+            }
+            long unused = callPatch.toggle(indices, count, true);
+        }
+    }
+
+    private long site(int index) {
+        return Memory.getLong(header + HeaderDescriptor.SITES) + index * SiteDescriptor.SIZE;
+    }
+
+    private void discover() throws IOException {
+        List<LoadedImage> candidates = new ArrayList<>();
+        for (LoadedImage image : api.images()) {
+            if (image.path().startsWith("/") && !isAgents(Path.of(image.path()).normalize())) {
+                candidates.add(image);
+            }
+        }
+        Map<LoadedImage, ElfFile> files = new HashMap<>();
+        String foreignHooks = null;
+        for (LoadedImage image : candidates) {
+            ElfFile elf = open(image);
+            if (elf == null) {
+                continue;
+            }
+            files.put(image, elf);
+            boolean cLibrary = Path.of(image.path()).getFileName().toString().startsWith("libc.so");
+            if (cLibrary) {
+                break; // Images behind it cannot override its hooks.
+            }
+            if (InstrumentFunctionsProvider.exportsHooks(elf)) {
+                foreignHooks = image.path();
+                break;
+            }
+        }
+        ProbeProvider provider = new InstrumentFunctionsProvider(instructions, api::decode, foreignHooks);
+        for (LoadedImage image : candidates) {
+            ElfFile elf = files.containsKey(image) ? files.get(image) : open(image);
+            if (elf == null) {
+                continue;
+            }
+            try {
+                ImageProbes probes = provider.discover(image, elf, notes);
+                if (probes != null) {
+                    images.add(probes);
+                    continue;
+                }
+            } catch (IOException e) {
+                notes.add(image.path() + ": left alone: " + e.getMessage());
+            }
+            elf.close();
+        }
+    }
+
+    /// Whether an image is the shim, its decoder or part of the Java runtime beside it.
+    private boolean isAgents(Path image) {
+        Path library = Path.of(api.libraryDirectory());
+        String name = image.getFileName().toString();
+        return image.startsWith(library.resolveSibling("runtime"))
+                || image.startsWith(library)
+                        && (name.equals("libmdlagent.so")
+                                || name.startsWith("libZydis.so")
+                                || name.startsWith("libZycore.so"));
+    }
+
+    private @Nullable ElfFile open(LoadedImage image) {
+        try {
+            return ElfFile.open(Path.of(image.path()));
+        } catch (IOException e) {
+            notes.add(image.path() + ": left alone: " + e.getMessage());
+            return null;
+        }
+    }
+
+    /// Makes a function of every address that a site of the image names, if the filter lets it. A site that names
+    /// none is mostly in the function that it belongs to, or in one that names it elsewhere.
+    private void register(int index) throws IOException {
+        ImageProbes image = images.get(index);
+        SymbolTable symbols = image.elf().symbols();
+        long bias = image.image().bias();
+        Map<Long, String> files = filter.needsFiles() ? sourceFiles(image) : Map.of();
+        for (ImageProbes.Text text : image.texts()) {
+            for (ProbeSite site : text.sites()) {
+                HookSite hook = site.hook();
+                long address = hook.function();
+                if (address == 0) {
+                    int around = hook.exit() ? -1 : symbols.containing(hook.address() - bias);
+                    address = around < 0 ? 0 : symbols.start(around) + bias;
+                }
+                if (address == 0 || functionOfAddress.containsKey(address)) {
+                    continue;
+                }
+                int at = symbols.at(address - bias);
+                String symbol = at >= 0
+                        ? symbols.name(at)
+                        : Path.of(image.image().path()).getFileName() + "+0x" + Long.toHexString(address - bias);
+                String name = api.demangle(symbol);
+                boolean included = filter.includes(image.image().path(), files.getOrDefault(address, ""), name);
+                functionOfAddress.put(address, included ? functions.size() : -1);
+                if (included) {
+                    functions.add(new Function(address, index, symbol, name));
+                }
+            }
+        }
+    }
+
+    private Map<Long, String> sourceFiles(ImageProbes image) throws IOException {
+        DwarfLines lines = image.elf().lines();
+        if (lines == null) {
+            notes.add(image.image().path() + ": no line tables, so patterns with a source file match nothing in it");
+            return Map.of();
+        }
+        long bias = image.image().bias();
+        long[] addresses = image.texts().stream()
+                .flatMap(text -> text.sites().stream())
+                .mapToLong(site -> site.hook().function() - bias)
+                .filter(address -> address != -bias)
+                .sorted()
+                .distinct()
+                .toArray();
+        @Nullable SourceLine[] found = lines.at(addresses);
+        Map<Long, String> files = new HashMap<>();
+        for (int i = 0; i < addresses.length; i++) {
+            if (found[i] != null) {
+                files.put(addresses[i] + bias, found[i].file());
+            }
+        }
+        return files;
+    }
+
+    private void writeFunctions() {
+        tables.allocateFunctions(functions.size());
+        unknownFunction = tables.allocate(FunctionDescriptor.SIZE);
+        Memory.putLong(header + HeaderDescriptor.UNKNOWN_FUNCTION, unknownFunction);
+        excludedFunction = tables.allocate(FunctionDescriptor.SIZE);
+        for (int i = 0; i < functions.size(); i++) {
+            Function function = functions.get(i);
+            long record = function(i);
+            Memory.putLong(record + FunctionDescriptor.ADDRESS, function.address);
+            Memory.putInt(record + FunctionDescriptor.INDEX, i);
+            Memory.putInt(record + FunctionDescriptor.NAME, tables.string(function.name));
+            Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(function.symbol));
+            Memory.putInt(
+                    record + FunctionDescriptor.IMAGE,
+                    tables.string(images.get(function.image).image().path()));
+            tables.addLookup(function.address, record);
+        }
+    }
+
+    /// Trampolines, site records and plans for the sites of one segment, which is then remapped.
+    private void prepare(ImageProbes image, ImageProbes.Text text, List<PatchPlan> plans) throws IOException {
+        List<ProbeSite> sites = text.sites();
+        int stubSize = instructions.hookStubSize();
+        int bodies = instructions.recordingCode(recording, 0).bytes().length;
+        int stubs = bodies + STUB_ALIGNMENT - 1 & -STUB_ALIGNMENT;
+        long arena = code.allocateNear(text.start(), text.end(), stubs + (long) sites.size() * stubSize);
+        RecordingCode body = instructions.recordingCode(recording, arena);
+        Memory.put(code.alias(arena), body.bytes());
+
+        long[] addresses = new long[sites.size()];
+        int first = plans.size();
+        for (int i = 0; i < addresses.length; i++) {
+            HookSite hook = sites.get(i).hook();
+            addresses[i] = hook.address();
+            long stub = arena + stubs + (long) i * stubSize;
+            long record = site(siteCount + i);
+            Memory.put(
+                    code.alias(stub),
+                    instructions.hookStub(
+                            hook,
+                            sites.get(i).key(),
+                            record,
+                            stub,
+                            arena + (hook.exit() ? body.exit() : body.entry())));
+            plans.add(instructions.plan(hook, stub, arena + body.ret()));
+            Memory.putLong(record + SiteDescriptor.STUB, stub);
+        }
+        code.remap(text.start(), text.end(), addresses);
+        for (int i = 0; i < addresses.length; i++) {
+            describe(image, sites.get(i).hook(), plans.get(first + i));
+        }
+    }
+
+    private void describe(ImageProbes image, HookSite hook, PatchPlan plan) {
+        int index = siteCount++;
+        long record = site(index);
+        int function = hook.function() == 0 ? -1 : functionOfAddress.getOrDefault(hook.function(), -1);
+        boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
+        Memory.putLong(
+                record + SiteDescriptor.FUNCTION,
+                hook.function() == 0 ? unknownFunction : function < 0 ? excludedFunction : function(function));
+        Memory.putLong(record + SiteDescriptor.STORE, code.alias(plan.toggleAt()));
+        Memory.putInt(record + SiteDescriptor.ON, plan.on());
+        Memory.putInt(record + SiteDescriptor.OFF, plan.off());
+        Memory.putByte(record + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
+        Memory.putByte(
+                record + SiteDescriptor.KIND,
+                !hook.exit()
+                        ? SiteDescriptor.KIND_ENTRY
+                        : jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT);
+        Memory.putInt(record + SiteDescriptor.INDEX, index);
+        Memory.putLong(record + SiteDescriptor.ADDRESS, hook.address());
+        Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(image.image().path()));
+        if (function >= 0) {
+            sitesOf(function, index).add(index);
+        } else if (hook.function() == 0) {
+            unknownSites.add(index);
+        }
+    }
+
+    private void writeSiteList(int index) {
+        Function function = functions.get(index);
+        long record = function(index);
+        long list = tables.allocateIndices(function.exits.size() + function.entries.size());
+        Memory.putLong(record + FunctionDescriptor.SITE_LIST, list);
+        Memory.putInt(record + FunctionDescriptor.EXIT_SITES, function.exits.size());
+        Memory.putInt(record + FunctionDescriptor.ENTRY_SITES, function.entries.size());
+        for (int site : function.exits) {
+            Memory.putInt(list, site);
+            list += Integer.BYTES;
+        }
+        for (int site : function.entries) {
+            Memory.putInt(list, site);
+            list += Integer.BYTES;
+        }
+    }
+
+    /// Gives sites whose function the first calls have shown to that function, and takes those away whose calls
+    /// turned out to vary.
+    public void adoptLearnedSites() {
+        int learned = Memory.getIntAcquire(header + HeaderDescriptor.LEARNED);
+        if (learned == lastLearned) {
+            return;
+        }
+        Set<Integer> changed = new HashSet<>();
+        int expected = learned - lastLearned;
+        lastLearned = learned;
+        int kept = 0;
+        for (int site : unknownSites) {
+            long record = Memory.getLongAcquire(site(site) + SiteDescriptor.FUNCTION);
+            if (record == unknownFunction) {
+                unknownSites.set(kept++, site);
+                continue;
+            }
+            int function = Memory.getInt(record + FunctionDescriptor.INDEX);
+            sitesOf(function, site).add(site);
+            changed.add(function);
+            expected--;
+        }
+        unknownSites.subList(kept, unknownSites.size()).clear();
+        if (expected > 0) {
+            removeVaryingSites(changed);
+        }
+        for (int function : changed) {
+            writeSiteList(function);
+        }
+    }
+
+    private void removeVaryingSites(Set<Integer> changed) {
+        for (int i = 0; i < functions.size(); i++) {
+            Function function = functions.get(i);
+            boolean entries = function.entries.removeIf(this::varies);
+            boolean exits = function.exits.removeIf(this::varies);
+            if (entries || exits) {
+                changed.add(i);
+            }
+        }
+    }
+
+    private boolean varies(int site) {
+        return (Memory.getByte(site(site) + SiteDescriptor.FLAGS) & SiteDescriptor.FLAG_VARIES) != 0;
+    }
+
+    private List<Integer> sitesOf(int function, int site) {
+        boolean entry = Memory.getByte(site(site) + SiteDescriptor.KIND) == SiteDescriptor.KIND_ENTRY;
+        return entry ? functions.get(function).entries : functions.get(function).exits;
+    }
+
+    /// Finds the source lines of all functions and writes them to their records.
+    ///
+    /// @throws IOException when a line table is damaged; the functions of other images have theirs
+    public void resolveLines() throws IOException {
+        for (int i = 0; i < images.size(); i++) {
+            DwarfLines lines = images.get(i).elf().lines();
+            if (lines != null) {
+                resolveLines(i, lines, images.get(i).image().bias());
+            }
+        }
+    }
+
+    private void resolveLines(int image, DwarfLines lines, long bias) throws IOException {
+        List<Integer> own = new ArrayList<>();
+        for (int i = 0; i < functions.size(); i++) {
+            if (functions.get(i).image == image) {
+                own.add(i);
+            }
+        }
+        own.sort((a, b) -> Long.compare(functions.get(a).address, functions.get(b).address));
+        long[] addresses = new long[own.size()];
+        for (int i = 0; i < addresses.length; i++) {
+            addresses[i] = functions.get(own.get(i)).address - bias;
+        }
+        @Nullable SourceLine[] found = lines.at(addresses);
+        for (int i = 0; i < addresses.length; i++) {
+            SourceLine line = found[i];
+            if (line != null) {
+                long record = function(own.get(i));
+                Memory.putInt(record + FunctionDescriptor.LINE, line.line());
+                Memory.putIntRelease(record + FunctionDescriptor.FILE, tables.string(line.file()));
+            }
+        }
+    }
+}

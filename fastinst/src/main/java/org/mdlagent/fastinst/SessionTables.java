@@ -1,0 +1,97 @@
+package org.mdlagent.fastinst;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+
+/// Writes the session's tables of functions and sites. A table is complete before its count is published.
+final class SessionTables {
+    private static final long HASH = 0x9E3779B97F4A7C15L;
+    private static final int STRING_BLOCK = 64 * 1024;
+
+    private final NativeApi api;
+    private final long header;
+    private final Map<String, Integer> strings = new HashMap<>();
+    private long stringNext;
+    private long stringEnd;
+
+    SessionTables(NativeApi api) {
+        this.api = api;
+        header = api.session();
+    }
+
+    /// Address of a new table of `capacity` function records; the header tells of it, with no functions in it.
+    long allocateFunctions(int capacity) {
+        long functions = allocate(capacity * FunctionDescriptor.SIZE);
+        Memory.putInt(header + HeaderDescriptor.FUNCTION_CAPACITY, capacity);
+        Memory.putLong(header + HeaderDescriptor.FUNCTIONS, functions);
+        long slots = Long.highestOneBit(Math.max(1, capacity)) * 4;
+        Memory.putLong(header + HeaderDescriptor.LOOKUP, allocate(slots * Long.BYTES));
+        Memory.putLong(header + HeaderDescriptor.LOOKUP_MASK, slots - 1);
+        return functions;
+    }
+
+    /// Address of a new table of `capacity` site records.
+    long allocateSites(int capacity) {
+        long sites = allocate(Math.max(1, capacity) * SiteDescriptor.SIZE);
+        Memory.putInt(header + HeaderDescriptor.SITE_CAPACITY, capacity);
+        Memory.putLong(header + HeaderDescriptor.SITES, sites);
+        return sites;
+    }
+
+    /// Lets the shim find the function record by its address.
+    void addLookup(long address, long function) {
+        long table = Memory.getLong(header + HeaderDescriptor.LOOKUP);
+        long mask = Memory.getLong(header + HeaderDescriptor.LOOKUP_MASK);
+        long slot = ((address >>> 4) * HASH >>> 32) & mask;
+        while (Memory.getLong(table + slot * Long.BYTES) != 0) {
+            slot = slot + 1 & mask;
+        }
+        Memory.putLongRelease(table + slot * Long.BYTES, function);
+    }
+
+    /// Offset in the session file of `text` as a `struct mdl_string`; 0 for the empty string.
+    int string(String text) {
+        if (text.isEmpty()) {
+            return 0;
+        }
+        Integer known = strings.get(text);
+        if (known != null) {
+            return known;
+        }
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        int size = Integer.BYTES + bytes.length + 7 & -8;
+        if (stringEnd - stringNext < size) {
+            long block = Math.max(STRING_BLOCK, size);
+            stringNext = allocate(block);
+            stringEnd = stringNext + block;
+        }
+        Memory.putInt(stringNext, bytes.length);
+        Memory.put(stringNext + Integer.BYTES, bytes);
+        int offset = Math.toIntExact(stringNext - header);
+        stringNext += size;
+        strings.put(text, offset);
+        return offset;
+    }
+
+    /// Address of room for `count` indices.
+    long allocateIndices(int count) {
+        return allocate(Math.max(1L, count) * Integer.BYTES);
+    }
+
+    /// @throws IllegalStateException when the session is full
+    long allocate(long bytes) {
+        long address = api.allocate(bytes);
+        if (address == 0) {
+            throw new IllegalStateException("the session file cannot grow by " + bytes + " bytes: its limit of "
+                    + (Memory.getLong(header + HeaderDescriptor.LIMIT) >> 20)
+                    + " MiB is reached, or its file system is full");
+        }
+        return address;
+    }
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Puts the distribution together from what the modules have built:
+#
+#   dist/bin/mdl              the launcher
+#   dist/lib/                 libmdlagent.so, and the decoder that it loads
+#   dist/runtime/             a Java runtime with the agent's and the command line's modules
+#   dist/runtime/lib/*.aot    what a JVM need not do again at each start: of the agent, of the command line
+#   dist/mdlagent-VERSION-linux-x86_64.tar.gz
+#
+# Each part is made again only when what goes into it has changed; the files of hashes in target/dist tell.
+set -euo pipefail
+
+version=$1
+java_home=${TOOLCHAIN_JAVA_HOME:?the directory of a JDK 25}
+cd "$(dirname "$0")/../.."
+root=$(cd .. && pwd)
+target=$PWD/target
+work=$target/dist
+dist=$root/dist
+runtime=$dist/runtime
+modules=org.mdlagent.runtime,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram
+jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
+say() { printf 'dist: %s\n' "$*"; }
+
+# is_new PART FILES...: whether the files differ from those that PART was last made of. made PART: it is made of them now.
+is_new() {
+    sha256sum -- "${@:2}" >"$work/$1.inputs"
+    ! cmp -s "$work/$1.inputs" "$work/$1.made"
+}
+made() { mv "$work/$1.inputs" "$work/$1.made"; }
+
+# put FROM TO MODE: by a rename, because a running program may have TO mapped.
+put() {
+    cmp -s "$1" "$2" || { cp "$1" "$2.new" && chmod "$3" "$2.new" && mv -f "$2.new" "$2"; }
+}
+
+put_files() {
+    local library file
+    put src/dist/mdl "$dist/bin/mdl" 755
+    put "$root/LICENSE" "$dist/LICENSE" 644
+    put "$root/native-shim/target/cmake/libmdlagent.so" "$dist/lib/libmdlagent.so" 755
+    for library in libZydis.so.4.0 libZycore.so.1.4; do
+        file=$(/sbin/ldconfig -p | sed -n "s/^[[:space:]]*$library .*x86-64.* => //p" | head -n 1)
+        [ -n "$file" ] || { say "$library is missing: apt-get install libzydis-dev libzycore-dev" >&2; exit 1; }
+        put "$file" "$dist/lib/$library" 644
+    done
+}
+
+link_runtime() {
+    say "linking the runtime"
+    rm -rf "$runtime" "$work/runtime"
+    "$java_home/bin/jlink" --module-path "$(IFS=:; echo "${jars[*]}")" --add-modules "$modules" --output "$work/runtime" \
+        --strip-debug --no-header-files --no-man-pages \
+        --exclude-resources '/com.sun.jna/**.so,/com.sun.jna/**.dll,/com.sun.jna/**.a,/com.sun.jna/**.jnilib'
+    # Else JNA unpacks this library into the user's cache.
+    (cd "$work" && "$java_home/bin/jar" xf "$target"/modules/jna-*.jar com/sun/jna/linux-x86-64/libjnidispatch.so)
+    mv "$work/com/sun/jna/linux-x86-64/libjnidispatch.so" "$work/runtime/lib/"
+    mv "$work/runtime" "$runtime"
+}
+
+# The AOT caches, JEP 483 and 514: a training run is recorded, then the cache is made of the recording. In both runs the
+# JVM has exactly the options that it has in use, or it refuses the cache. Paths are relative: options are split at blanks.
+create="-XX:AOTMode=create -XX:+AOTClassLinking"
+
+# The agent's: what it does in a program, from its start through some hundred epochs.
+cache_agent() {
+    local options program tenths
+    say "training the agent's cache"
+    rm -rf "$work"/agent.* "$work/session"
+    g++ -std=c++17 -O2 -pthread -finstrument-functions "$root/examples/wordfreq.cpp" -o "$work/wordfreq"
+    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,session=$work/session" \
+        MDL_JVM_EXTRA="-XX:AOTMode=record -XX:AOTConfiguration=agent.conf -XX:-DisableAttachMechanism -XX:+StartAttachListener" \
+        exec ./wordfreq 1000000000 1 >agent.out 2>&1) &
+    program=$!
+    for ((tenths = 0; tenths < 300; tenths++)); do
+        ! grep -qs 'armed after' "$work/session/agent.log" || break
+        sleep 0.1
+    done
+    sleep 2
+    "$java_home/bin/jcmd" "$program" AOT.end_recording >>"$work/agent.out" 2>&1 || true
+    kill "$program"
+    wait "$program" || true
+    rm -f "/tmp/.java_pid$program"
+    [ -s "$work/agent.conf" ] || { say "the agent was not recorded:" >&2; cat "$work/agent.out" "$work/session/agent.log" >&2; exit 1; }
+    mapfile -t options < <(sed -e '/^-XX:AOTCache=/d' -e "s|@RUNTIME@|$runtime|; s|@SESSION@|$work|" "$root/native-shim/src/jvm-options.txt")
+    (cd "$work" && "$runtime/bin/java" "${options[@]}" $create -XX:AOTConfiguration=agent.conf -XX:AOTCache=agent.aot) >>"$work/agent.out" 2>&1
+    mv -f "$work/agent.aot" "$runtime/lib/"
+}
+
+# The command line's: a report of that program.
+cache_command_line() {
+    say "training the command line's cache"
+    rm -f "$work"/cli.*
+    (cd "$work" && MDL_CLI_JVM_EXTRA="-XX:AOTMode=record -XX:AOTConfiguration=cli.conf" "$dist/bin/mdl" report "$work/session" &&
+        MDL_CLI_JVM_EXTRA="$create -XX:AOTConfiguration=cli.conf -XX:AOTCache=cli.aot" "$dist/bin/mdl") >"$work/cli.out" 2>&1
+    mv -f "$work/cli.aot" "$runtime/lib/"
+}
+
+pack() {
+    local name=mdlagent-$version-linux-x86_64
+    say "packing $name.tar.gz"
+    tar czf "$dist/$name.tar.gz.new" -C "$dist" --transform "s|^|$name/|" --owner=0 --group=0 bin lib runtime LICENSE
+    mv -f "$dist/$name.tar.gz.new" "$dist/$name.tar.gz"
+}
+
+mkdir -p "$work" "$dist/bin" "$dist/lib"
+put_files
+# Not the jars: they carry the time at which they were made.
+mapfile -t inputs < <(find "$root"/{arch,wordpatch,callpatch,fastinst,profiler,mdl-runtime}/target/classes -type f | sort)
+if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release"; then
+    link_runtime
+    made runtime
+fi
+inputs=("$work/runtime.made" "$dist/bin/mdl" "$dist/lib/libmdlagent.so" "$root/native-shim/src/jvm-options.txt")
+if is_new caches "${inputs[@]}" || [ ! -e "$runtime/lib/cli.aot" ]; then
+    cache_agent
+    cache_command_line
+    pack
+    made caches
+fi

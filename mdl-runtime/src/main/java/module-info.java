@@ -1,0 +1,14 @@
+/// The agent in the target process, and the command line beside it.
+///
+/// The command line's libraries are optional at run time, so that the agent does not load them.
+module org.mdlagent.runtime {
+    requires org.mdlagent.arch;
+    requires org.mdlagent.fastinst;
+    requires org.mdlagent.profiler;
+    requires static com.sun.jna;
+    requires static info.picocli;
+    requires static transitive org.jspecify;
+
+    opens org.mdlagent.runtime.cli to
+            info.picocli;
+}

@@ -1,0 +1,167 @@
+package org.mdlagent.runtime;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.fastinst.ProbeFilter;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.SampledProfiler;
+
+/// The agent in the target process: the one Java class that the shim knows.
+///
+/// All of it runs on the thread that the shim made; application threads never come here.
+public final class Agent {
+    private static final int SYNC_MEMBARRIER = 2;
+
+    /// Exact mode has nothing to drain: its ticks only renew the clocks.
+    private static final long EXACT_TICK_NANOS = 100_000_000;
+
+    /// Ticks vary by this part of their length to either side, so that periodic work of the program is not always met
+    /// in the same phase.
+    private static final double JITTER = 0.25;
+
+    private final NativeApi api;
+    private final AgentOptions options;
+    private final AgentLog log;
+    private final long header;
+
+    private Agent(NativeApi api, AgentOptions options, AgentLog log) {
+        this.api = api;
+        this.options = options;
+        this.log = log;
+        header = api.session();
+    }
+
+    /// Arms the probes and then profiles until the process ends. Called by the shim.
+    ///
+    /// @param table address of the shim's `struct mdl_api`
+    /// @throws Exception when there can be no profile; the shim then switches all probes off, and the application
+    ///     goes on
+    static void start(long table) throws Exception {
+        NativeApi api = new NativeApi(table);
+        AgentLog log = new AgentLog(api.logPath());
+        try {
+            AgentOptions.Reading reading = readOptions(api.options());
+            for (String problem : reading.problems()) {
+                log.line("option ignored: " + problem);
+            }
+            new Agent(api, reading.options(), log).run();
+        } catch (Throwable e) {
+            log.line("no profile: " + e);
+            for (StackTraceElement element : e.getStackTrace()) {
+                log.line("    at " + element);
+            }
+            throw e;
+        }
+    }
+
+    private static AgentOptions.Reading readOptions(String text) {
+        return AgentOptions.read(AgentOptionsText.parse(text), System.getenv("MDL_CONFIG"), System.getenv("HOME"));
+    }
+
+    private void run() throws IOException {
+        List<String> notes = new ArrayList<>();
+        if (!options.mdl().isEmpty() || !options.metrics().isEmpty()) {
+            notes.add("metrics are not available in this version: mdl and metric are ignored");
+        }
+        Memory.putInt(header + HeaderDescriptor.FLAGS, options.exact() ? HeaderDescriptor.FLAG_EXACT : 0);
+        Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
+        Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
+        Memory.putInt(header + HeaderDescriptor.SYNC, SYNC_MEMBARRIER);
+        Probes probes = new Probes(api, options.exact(), new Filter(options), notes);
+        int functions = options.profile() ? probes.install() : 0;
+        api.renewClocks();
+        SampledProfiler profiler = null;
+        if (functions > 0 && options.exact()) {
+            probes.activateAll();
+        } else if (functions > 0) {
+            profiler = new SampledProfiler(api, probes, options.sampleSize(), tickNanos(), tscHz());
+            profiler.start();
+        }
+        long armed = api.tsc();
+        Memory.putLong(header + HeaderDescriptor.ARMED_TSC, armed);
+        Memory.putIntRelease(header + HeaderDescriptor.STATE, HeaderDescriptor.STATE_ARMED);
+
+        // Before a waiting main goes on: it may end at once, and nobody waits for the agent then.
+        for (String note : notes) {
+            log.line(note);
+        }
+        double millis = (armed - Memory.getLong(header + HeaderDescriptor.START_TSC)) / tscHz() * 1e3;
+        log.line(functions + " functions, " + probes.siteCount() + " sites armed after " + Math.round(millis) + " ms, "
+                + (options.exact() ? "every call" : "sampled"));
+        if (functions == 0) {
+            log.line("nothing to measure: no code compiled with -finstrument-functions"
+                    + " is loaded, or the filters leave none of it");
+        }
+        api.ready();
+        resolveLines(probes);
+        profile(profiler);
+    }
+
+    private void resolveLines(Probes probes) {
+        try {
+            probes.resolveLines();
+        } catch (IOException e) {
+            log.line("source lines are not known: " + e.getMessage());
+        }
+    }
+
+    /// Never returns; the process ends it.
+    private void profile(@Nullable SampledProfiler profiler) {
+        SplittableRandom random = new SplittableRandom();
+        double tick = profiler == null ? EXACT_TICK_NANOS : tickNanos();
+        long next = System.nanoTime();
+        while (true) {
+            next = Math.max(next, System.nanoTime() - (long) tick)
+                    + (long) (tick * (1 + JITTER * (2 * random.nextDouble() - 1)));
+            sleepUntil(next);
+            if (profiler == null) {
+                api.renewClocks();
+                continue;
+            }
+            profiler.tick();
+            long opened = System.nanoTime();
+            for (int kind = 0; kind < SampledProfiler.KINDS; kind++) {
+                sleepUntil(opened + profiler.windowNanos(kind));
+                profiler.close(kind);
+            }
+        }
+    }
+
+    private static void sleepUntil(long nanoTime) {
+        for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
+            LockSupport.parkNanos(wait);
+        }
+    }
+
+    private long tickNanos() {
+        return options.epochMillis() * 1_000_000L / SampledProfiler.GROUPS;
+    }
+
+    /// Frequency of the time-stamp counter from the header's two clock pairs.
+    private double tscHz() {
+        long ticks =
+                Memory.getLong(header + HeaderDescriptor.NOW_TSC) - Memory.getLong(header + HeaderDescriptor.START_TSC);
+        long nanos = Memory.getLong(header + HeaderDescriptor.NOW_MONO_NANOS)
+                - Memory.getLong(header + HeaderDescriptor.START_MONO_NANOS);
+        return ticks * 1e9 / Math.max(1, nanos);
+    }
+
+    private record Filter(AgentOptions options) implements ProbeFilter {
+        @Override
+        public boolean includes(String image, String file, String name) {
+            return options.includes(image, file, name);
+        }
+
+        @Override
+        public boolean needsFiles() {
+            return options.needsFiles();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package org.mdlagent.runtime.cli;
+
+import org.jspecify.annotations.Nullable;
+
+/// A command cannot do what it was asked: ends it with the message, and what to try, on stderr.
+final class CommandFailure extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /// Exit status of a failure.
+    static final int FAILED = 1;
+
+    /// Exit status of wrong usage.
+    static final int USAGE = 2;
+
+    private final int status;
+    private final @Nullable String remedy;
+
+    private CommandFailure(int status, String message, @Nullable String remedy) {
+        super(message);
+        this.status = status;
+        this.remedy = remedy;
+    }
+
+    static CommandFailure failed(String message, @Nullable String remedy) {
+        return new CommandFailure(FAILED, message, remedy);
+    }
+
+    static CommandFailure usage(String message, @Nullable String remedy) {
+        return new CommandFailure(USAGE, message, remedy);
+    }
+
+    int status() {
+        return status;
+    }
+
+    @Nullable
+    String remedy() {
+        return remedy;
+    }
+}

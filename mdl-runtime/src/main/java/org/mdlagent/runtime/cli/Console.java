@@ -1,0 +1,39 @@
+package org.mdlagent.runtime.cli;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/// Where a command writes: results to stdout, messages to people to stderr, both in UTF-8 whatever the locale is.
+record Console(PrintStream out, PrintStream err, boolean outIsTerminal, boolean errIsTerminal) {
+    static Console ofProcess() {
+        return new Console(
+                stream(FileDescriptor.out), stream(FileDescriptor.err), Posix.isTerminal(1), Posix.isTerminal(2));
+    }
+
+    private static PrintStream stream(FileDescriptor descriptor) {
+        return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+    }
+
+    /// Says what is wrong, and on a second line what to do about it.
+    void say(String message, @Nullable String remedy) {
+        err.println("mdl: " + message);
+        if (remedy != null) {
+            err.println("     " + remedy);
+        }
+    }
+
+    /// Whether colours may be used on a stream: only on a terminal that understands them, and unless `NO_COLOR` is
+    /// set.
+    boolean colour(boolean terminal) {
+        String noColour = System.getenv("NO_COLOR");
+        return terminal && (noColour == null || noColour.isEmpty()) && !"dumb".equals(System.getenv("TERM"));
+    }
+
+    /// Columns of the terminal behind stdout (or stderr), 0 when it is none.
+    int width(boolean terminal, int descriptor) {
+        return terminal ? Posix.columns(descriptor) : 0;
+    }
+}

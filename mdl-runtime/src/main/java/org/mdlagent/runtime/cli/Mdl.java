@@ -1,0 +1,131 @@
+package org.mdlagent.runtime.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.module.ModuleDescriptor;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// The `mdl` command.
+@Command(
+        name = "mdl",
+        description = "Latency profiles of native programs, always on.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Mdl.Version.class,
+        subcommands = {
+            RunCommand.class,
+            ReportCommand.class,
+            ListCommand.class,
+            DoctorCommand.class,
+            CommandLine.HelpCommand.class
+        })
+public final class Mdl implements Callable<Integer> {
+    private final Console console;
+    private final SessionStore store;
+    private final Installation installation;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    Mdl(Console console, SessionStore store, Installation installation) {
+        this.console = console;
+        this.store = store;
+        this.installation = installation;
+    }
+
+    public static void main(String[] arguments) {
+        ChildProcess.noteDescriptors();
+        Mdl mdl = new Mdl(Console.ofProcess(), SessionStore.ofUser(System.getenv()), Installation.ofProcess());
+        System.exit(mdl.execute(arguments));
+    }
+
+    /// Runs a command; returns the exit status.
+    int execute(String... arguments) {
+        CommandLine commandLine = new CommandLine(this)
+                .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
+                .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
+                .setParameterExceptionHandler(this::misused)
+                .setExecutionExceptionHandler(this::failed);
+        for (CommandLine command : commandLine.getSubcommands().values()) {
+            if (!(command.getCommand() instanceof CommandLine.HelpCommand)) {
+                command.getCommandSpec().mixinStandardHelpOptions(true);
+            }
+        }
+        // What follows PROGRAM is the program's.
+        commandLine.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
+        commandLine.setExpandAtFiles(false);
+        return commandLine.execute(arguments);
+    }
+
+    Console console() {
+        return console;
+    }
+
+    SessionStore store() {
+        return store;
+    }
+
+    Installation installation() {
+        return installation;
+    }
+
+    /// Without a command there is nothing to do but to say which there are.
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(console.err());
+        return CommandFailure.USAGE;
+    }
+
+    private int misused(ParameterException e, String[] arguments) {
+        console.say(describe(e), "try: " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+        return CommandFailure.USAGE;
+    }
+
+    private int failed(Exception e, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
+        switch (e) {
+            case CommandFailure failure -> {
+                console.say(describe(failure), failure.remedy());
+                return failure.status();
+            }
+            case IOException failure -> console.say(describe(failure), null);
+            case UncheckedIOException failure -> console.say(describe(failure), null);
+            case InvalidPathException failure -> console.say(describe(failure), null);
+            default -> throw e;
+        }
+        return CommandFailure.FAILED;
+    }
+
+    /// The file system's exceptions say no more than a path.
+    private static String describe(Exception e) {
+        String message = String.valueOf(e.getMessage());
+        return switch (e) {
+            case AccessDeniedException denied -> "no permission: " + message;
+            case NoSuchFileException missing -> "there is no " + message;
+            default -> message;
+        };
+    }
+
+    /// The version of the module, "development" when it is run from class files.
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            Optional<ModuleDescriptor> module =
+                    Optional.ofNullable(Mdl.class.getModule().getDescriptor());
+            return new String[] {
+                "mdl " + module.flatMap(ModuleDescriptor::rawVersion).orElse("development")
+            };
+        }
+    }
+}

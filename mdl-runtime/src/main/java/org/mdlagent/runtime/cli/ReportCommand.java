@@ -1,0 +1,104 @@
+package org.mdlagent.runtime.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.Profile;
+import org.mdlagent.profiler.report.ProfileOrder;
+import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.runtime.FunctionGlob;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl report`: shows what a session holds, whether its program runs, ended or was killed.
+@Command(
+        name = "report",
+        description = "Show a live or finished session.",
+        customSynopsis = "mdl report [OPTIONS] [SESSION]",
+        sortOptions = false)
+final class ReportCommand implements Callable<Integer> {
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Parameters(
+            paramLabel = "SESSION",
+            arity = "0..1",
+            description =
+                    "A directory, the id of a process, or the beginning of a session's name. Without: the newest.")
+    private @Nullable String session;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "table (the default) or json.")
+    private String format = "table";
+
+    @Option(
+            names = "--sort",
+            paramLabel = "KEY",
+            description = "self, total, calls, mean, p50, p90, p99, p999, max or name.")
+    private @Nullable String sort;
+
+    @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, json: all).")
+    private @Nullable Integer limit;
+
+    @Option(names = "--thread", paramLabel = "TID", description = "Calls of this thread only (exact sessions).")
+    private @Nullable Integer thread;
+
+    @Option(
+            names = "--function",
+            paramLabel = "GLOB",
+            description = "These functions only; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
+    private List<String> functions = List.of();
+
+    @Override
+    public Integer call() throws IOException {
+        ReportFormat wanted = ReportFormat.of(format);
+        ProfileOrder order = sort == null ? null : ReportFormat.order(sort);
+        if (limit != null && limit < 0) {
+            throw CommandFailure.usage("--limit=" + limit + " is not possible", "a limit is a number from 0");
+        }
+        List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
+        Path directory = mdl.store().find(session);
+        SessionStore.settle(directory);
+        Console console = mdl.console();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = read(reader);
+            if (!globs.isEmpty()) {
+                profile = profile.only(function -> globs.stream()
+                        .anyMatch(glob -> glob.matches(
+                                function.image(), function.file() == null ? "" : function.file(), function.name())));
+            }
+            wanted.write(
+                    profile,
+                    order,
+                    limit,
+                    console.out(),
+                    console.colour(console.outIsTerminal()),
+                    console.width(console.outIsTerminal(), 1));
+        }
+        return 0;
+    }
+
+    private Profile read(SessionReader reader) throws IOException {
+        if (thread == null) {
+            return reader.profile();
+        }
+        if (!reader.facts().exact()) {
+            throw CommandFailure.usage(
+                    "--thread: a sampled session does not tell threads apart", "record with mdl run --exact");
+        }
+        int tid = thread;
+        return reader.profile(candidate -> candidate == tid);
+    }
+
+    private static FunctionGlob glob(String text) {
+        try {
+            return FunctionGlob.of(text);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage("--function=" + text + " is not possible; " + e.getMessage(), null);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AgentOptionsTest {
+    @TempDir
+    private Path directory;
+
+    private static AgentOptions.Reading read(String text) {
+        return AgentOptions.read(AgentOptionsText.parse(text), List.of());
+    }
+
+    private static AgentOptions valid(String text) {
+        AgentOptions.Reading reading = read(text);
+        assertThat(reading.problems()).isEmpty();
+        return reading.options();
+    }
+
+    @Test
+    void shouldHaveTheDefaultsOfTheContract() {
+        AgentOptions options = valid("");
+
+        assertThat(options)
+                .isEqualTo(new AgentOptions(
+                        null,
+                        false,
+                        true,
+                        false,
+                        10,
+                        10,
+                        1,
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        AgentOptions.Sync.AUTO,
+                        50,
+                        null));
+    }
+
+    @Test
+    void shouldReadEveryKey() {
+        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,sampleSize=20,epochMillis=5,"
+                + "budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
+                + "sync=strict,startDelayMillis=7,report=json");
+
+        assertThat(options.session()).isEqualTo("/tmp/a=b");
+        assertThat(options.await()).isTrue();
+        assertThat(options.profile()).isFalse();
+        assertThat(options.exact()).isTrue();
+        assertThat(options.sampleSize()).isEqualTo(20);
+        assertThat(options.epochMillis()).isEqualTo(5);
+        assertThat(options.budgetPercent()).isEqualTo(0.5);
+        assertThat(options.include()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
+        assertThat(options.exclude()).extracting(FunctionGlob::toString).containsExactly("x.c:h");
+        assertThat(options.mdl()).containsExactly("m.mdl");
+        assertThat(options.metrics()).containsExactly("io_wait@/Code/a.c");
+        assertThat(options.sync()).isEqualTo(AgentOptions.Sync.STRICT);
+        assertThat(options.startDelayMillis()).isEqualTo(7);
+        assertThat(options.report()).isEqualTo("json");
+    }
+
+    @Test
+    void shouldStartAtOnceWhenMainWaits() {
+        assertThat(valid("wait").startDelayMillis()).isZero();
+        assertThat(valid("wait,startDelayMillis=9").startDelayMillis()).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+        sampleSize=0        | sampleSize is a whole number from 1 to 1000000
+        sampleSize=ten      | sampleSize is a whole number from 1 to 1000000
+        sampleSize          | sampleSize is a whole number from 1 to 1000000
+        epochMillis=-1      | epochMillis is a whole number from 1 to 60000
+        budgetPercent=0     | budgetPercent is a number of percent above 0 and up to 100
+        budgetPercent=NaN   | budgetPercent is a number of percent above 0 and up to 100
+        budgetPercent=101   | budgetPercent is a number of percent above 0 and up to 100
+        startDelayMillis=-5 | startDelayMillis is a whole number from 0 to 3600000
+        wait=maybe          | wait is on or off
+        profile=            | profile is on or off
+        exact=2             | exact is on or off
+        sync=now            | sync is auto, tmax, membarrier or strict
+        report=xml          | report is table, json or off
+        session=            | session is a directory
+        include=            | include needs a value
+        exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
+        exat=on             | unknown option "exat"; there are session, wait, profile, exact
+        """)
+    void shouldRefuse(String text, String message) {
+        AgentOptions.Reading reading = read(text);
+
+        assertThat(reading.problems()).singleElement().asString().contains(message);
+        assertThat(reading.options()).isEqualTo(read("").options());
+    }
+
+    @Test
+    void shouldNameEachProblemAndKeepWhatIsRight() {
+        AgentOptions.Reading reading = read("sampleSize=0,sync=x,epochMillis=20");
+
+        assertThat(reading.problems()).hasSize(2);
+        assertThat(reading.options().epochMillis()).isEqualTo(20);
+    }
+
+    @Test
+    void shouldTakeEscapedCommasAndBackslashesAsText() {
+        assertThat(valid("include=f(int\\, char),exclude=a\\\\b").include())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("f(int, char)");
+        assertThat(valid("exclude=a\\\\b").exclude())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("a\\b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a,b", "\\", "a\\,b\\\\", ",", "x=y,z"})
+    void shouldReadBackWhatItWrites(String value) {
+        AgentOptionsText text = new AgentOptionsText();
+        text.add("first", value);
+        text.add("second", "2");
+        text.add("first", "again");
+
+        AgentOptionsText again = AgentOptionsText.parse(text.toString());
+
+        assertThat(again.values().get("first")).containsExactly(value, "again");
+        assertThat(again.values().get("second")).containsExactly("2");
+        assertThat(again.values()).hasSize(2);
+    }
+
+    @Test
+    void shouldLetTheNearerSourceWinKeyByKey() throws IOException {
+        Path near = directory.resolve("near.properties");
+        Path far = directory.resolve("far.properties");
+        Files.writeString(near, "sampleSize=20\ninclude=a,b(int\\\\, char)\n# a comment\n");
+        Files.writeString(far, "sampleSize=30\nepochMillis=30\ninclude=c\nexact=on\n");
+
+        AgentOptions.Reading reading =
+                AgentOptions.read(AgentOptionsText.parse("exact=off"), List.of(near, directory.resolve("none"), far));
+
+        assertThat(reading.problems()).isEmpty();
+        assertThat(reading.options().exact()).isFalse();
+        assertThat(reading.options().sampleSize()).isEqualTo(20);
+        assertThat(reading.options().epochMillis()).isEqualTo(30);
+        assertThat(reading.options().include())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("a", "b(int, char)");
+    }
+
+    @Test
+    void shouldReportAFileThatCannotBeRead() throws IOException {
+        Path broken = directory.resolve("broken.properties");
+        Files.writeString(broken, "sampleSize=\\uXYZ\n");
+
+        assertThat(AgentOptions.read(AgentOptionsText.parse(""), List.of(broken))
+                        .problems())
+                .singleElement()
+                .asString()
+                .contains("broken.properties cannot be read");
+    }
+
+    @Test
+    void shouldIncludeWhatIsAskedForAndExcludeMoreStrongly() {
+        AgentOptions options = valid("include=a*,exclude=ab*");
+
+        assertThat(options.includes("/bin/x", "", "a")).isTrue();
+        assertThat(options.includes("/bin/x", "", "abc")).isFalse();
+        assertThat(options.includes("/bin/x", "", "b")).isFalse();
+        assertThat(valid("exclude=ab*").includes("/bin/x", "", "b")).isTrue();
+        assertThat(options.needsFiles()).isFalse();
+        assertThat(valid("exclude=x.c:f").needsFiles()).isTrue();
+    }
+}

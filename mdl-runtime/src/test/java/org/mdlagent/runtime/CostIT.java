@@ -1,0 +1,136 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What the agent costs a program that it starts with.
+class CostIT {
+    private static final int RUNS = 21;
+    private static final double DELAY_MILLIS_MAX = 2;
+    private static final double ARMED_MILLIS_MAX = 100;
+    private static final long ADDED_KIB_MAX = 50 * 1024;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void shouldDelayMainByLessThanTwoMilliseconds() throws Exception {
+        Path program = Dist.compile(directory, "nothing", "-finstrument-functions");
+        double[] alone = new double[RUNS];
+        double[] under = new double[RUNS];
+        for (int i = 0; i < RUNS; i++) {
+            alone[i] = millis(program, Map.of());
+            under[i] = millis(program, Dist.preload("startDelayMillis=0"));
+        }
+        double delay = median(under) - median(alone);
+        System.out.printf("program that exits at once: %.2f ms, under the agent %+.2f ms%n", median(alone), delay);
+        assertThat(delay).isLessThanOrEqualTo(DELAY_MILLIS_MAX);
+    }
+
+    @Test
+    void shouldBeArmedWithin100MillisecondsWithin50Mebibytes() throws Exception {
+        Path program = Dist.compile(directory, "killed", "-finstrument-functions");
+        double[] armed = new double[7];
+        long[] added = new long[armed.length];
+        for (int i = 0; i < armed.length; i++) {
+            Path session = directory.resolve("session" + i);
+            long alone = rssAfterStart(program, Map.of(), session);
+            long under = rssAfterStart(program, Dist.preload("startDelayMillis=0,session=" + session), session);
+            added[i] = under - alone;
+            armed[i] = armedMillis(Files.readString(session.resolve("agent.log")));
+        }
+        Arrays.sort(added);
+        System.out.printf("armed after %.0f ms, RSS + %.1f MiB%n", median(armed), added[added.length / 2] / 1024.0);
+        assertThat(median(armed)).isLessThanOrEqualTo(ARMED_MILLIS_MAX);
+        assertThat(added[added.length / 2]).isLessThanOrEqualTo(ADDED_KIB_MAX);
+    }
+
+    @Test
+    void shouldNeverMapPagesWritableAndExecutable() throws Exception {
+        Path program = Dist.compile(directory, "killed", "-finstrument-functions");
+        Process process = start(program, Dist.preload("startDelayMillis=0,session=" + directory.resolve("session")));
+        int looks = 0;
+        boolean remapped = false;
+        try {
+            long end = System.nanoTime() + 1_500_000_000L;
+            while (System.nanoTime() < end) {
+                for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/maps"))) {
+                    // The JVM's own code cache is not the program's text.
+                    boolean own = line.contains(program.toString()) || line.contains("/memfd:");
+                    assertThat(own && line.contains("rwx")).as(line).isFalse();
+                    remapped |= line.contains("r-xp") && line.contains("/memfd:");
+                }
+                looks++;
+            }
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        assertThat(looks).isGreaterThan(50);
+        assertThat(remapped).isTrue();
+    }
+
+    private double millis(Path program, Map<String, String> environment) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(program.toString());
+        builder.environment().putAll(environment);
+        builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
+        long start = System.nanoTime();
+        int status = builder.start().waitFor();
+        double millis = (System.nanoTime() - start) / 1e6;
+        assertThat(status).isZero();
+        return millis;
+    }
+
+    private Process start(Path program, Map<String, String> environment) throws Exception {
+        ProcessBuilder builder =
+                new ProcessBuilder(program.toString(), directory.resolve("done").toString());
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    /// KiB, half a second after the agent has armed its probes or, without it, after the start.
+    private long rssAfterStart(Path program, Map<String, String> environment, Path session) throws Exception {
+        Process process = start(program, environment);
+        try (BufferedReader output = process.inputReader()) {
+            assertThat(output.readLine()).isEqualTo("ready");
+            long deadline = System.nanoTime() + 5_000_000_000L;
+            while (!environment.isEmpty() && System.nanoTime() < deadline && !isArmed(session)) {
+                Thread.onSpinWait();
+            }
+            assertThat(process.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+            for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
+                if (line.startsWith("VmRSS:")) {
+                    return Long.parseLong(line.replaceAll("[^0-9]", ""));
+                }
+            }
+            throw new AssertionError("no VmRSS");
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    private static boolean isArmed(Path session) throws Exception {
+        Path log = session.resolve("agent.log");
+        return Files.exists(log) && Files.readString(log).contains(" armed after ");
+    }
+
+    private static double armedMillis(String log) {
+        String before = " armed after ";
+        int at = log.indexOf(before);
+        assertThat(at).as(log).isNotNegative();
+        return Double.parseDouble(log.substring(at + before.length(), log.indexOf(" ms", at)));
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+}

@@ -1,0 +1,177 @@
+package org.mdlagent.runtime;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// The built distribution, and programs that are run with and without it.
+final class Dist {
+    private static final Path ROOT =
+            Path.of(System.getProperty("mdl.dist", "../dist")).toAbsolutePath().normalize();
+    private static final long LIMIT_SECONDS = 300;
+
+    private Dist() {}
+
+    /// What a command did.
+    record Outcome(int status, byte[] out, String err) {
+        String text() {
+            return new String(out, StandardCharsets.UTF_8);
+        }
+    }
+
+    static Path root() {
+        return ROOT;
+    }
+
+    static Path shim() {
+        return ROOT.resolve("lib/libmdlagent.so");
+    }
+
+    static String mdl() {
+        return ROOT.resolve("bin/mdl").toString();
+    }
+
+    static Outcome run(Path directory, Map<String, String> environment, List<String> command)
+            throws IOException, InterruptedException {
+        return run(directory, environment, null, command);
+    }
+
+    static Outcome run(Path directory, Map<String, String> environment, @Nullable Path input, List<String> command)
+            throws IOException, InterruptedException {
+        Path out = Files.createTempFile(directory, "out", ".txt");
+        Path err = Files.createTempFile(directory, "err", ".txt");
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .redirectInput(input == null ? Path.of("/dev/null").toFile() : input.toFile());
+        builder.environment().putAll(environment);
+        builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
+        Process process = builder.start();
+        if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new IOException(command + " did not end within " + LIMIT_SECONDS + " s");
+        }
+        return new Outcome(process.exitValue(), Files.readAllBytes(out), Files.readString(err));
+    }
+
+    /// The environment of a program under the agent, started without `mdl run`.
+    static Map<String, String> preload(String options) {
+        return Map.of("LD_PRELOAD", shim().toString(), "MDL_OPTIONS", options);
+    }
+
+    /// The session's report for scripts.
+    static JsonNode report(Path directory, Path session) throws IOException, InterruptedException {
+        Outcome report = run(directory, Map.of(), List.of(mdl(), "report", session.toString(), "--format", "json"));
+        if (report.status != 0) {
+            throw new IOException("mdl report: " + report.err);
+        }
+        return new ObjectMapper().readTree(report.out);
+    }
+
+    /// Calls of each function by its symbol; functions of one name are added up.
+    static Map<String, Long> calls(JsonNode report) {
+        Map<String, Long> calls = new TreeMap<>();
+        for (JsonNode function : report.get("functions")) {
+            if (function.get("calls").asLong() > 0) {
+                calls.merge(
+                        function.get("symbol").asText(), function.get("calls").asLong(), Long::sum);
+            }
+        }
+        return calls;
+    }
+
+    static JsonNode function(JsonNode report, String symbol) {
+        for (JsonNode function : report.get("functions")) {
+            if (function.get("symbol").asText().equals(symbol)) {
+                return function;
+            }
+        }
+        throw new AssertionError("no function " + symbol + " in the report");
+    }
+
+    /// Compiles one of the programs in `src/test/c`.
+    static Path compile(Path directory, String name, String... flags) throws IOException, InterruptedException {
+        Path program = directory.resolve(name + (List.of(flags).contains("-shared") ? ".so" : ""));
+        List<String> command = new ArrayList<>(List.of("gcc", "-O2", "-g", "-w"));
+        command.addAll(List.of(flags));
+        command.addAll(List.of(
+                "-o",
+                program.toString(),
+                Path.of("src/test/c", name + ".c").toAbsolutePath().toString(),
+                "-pthread"));
+        Outcome outcome = run(directory, Map.of(), command);
+        if (outcome.status != 0) {
+            throw new IOException(outcome.err);
+        }
+        return program;
+    }
+
+    /// A program of Debian, built with probes.
+    static Path debian(String name) throws IOException, InterruptedException {
+        Path script = Path.of("../examples/debian-programs.sh").toAbsolutePath().normalize();
+        Process process = new ProcessBuilder(script.toString(), name, "-O2 -g -finstrument-functions")
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String path = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        if (process.waitFor() != 0) {
+            throw new IOException("examples/debian-programs.sh " + name + " ended with " + process.exitValue());
+        }
+        return Path.of(path);
+    }
+
+    /// Calls of each function by its symbol, counted by hooks that are preloaded instead of the agent.
+    static Map<String, Long> countIndependently(
+            Path directory, Map<String, String> environment, @Nullable Path input, List<String> command)
+            throws IOException, InterruptedException {
+        Path hooks = compile(directory, "counting_hooks", "-shared", "-fPIC");
+        Path counts = directory.resolve("counts");
+        Map<String, String> all = new HashMap<>(environment);
+        all.put("LD_PRELOAD", hooks.toString());
+        all.put("COUNTS", counts.toString());
+        Outcome outcome = run(directory, all, input, command);
+        if (outcome.status != 0) {
+            throw new IOException("counting run ended with " + outcome.status + ": " + outcome.err);
+        }
+        Map<String, Map<Long, String>> symbols = new HashMap<>();
+        Map<String, Long> calls = new TreeMap<>();
+        for (String line : Files.readAllLines(counts)) {
+            String[] fields = line.split(" ", 3);
+            Map<Long, String> names = symbols.get(fields[2]);
+            if (names == null) {
+                names = functionNames(directory, fields[2]);
+                symbols.put(fields[2], names);
+            }
+            String name = names.get(Long.parseLong(fields[0], 16));
+            if (name == null) {
+                throw new IOException("no symbol at " + fields[0] + " of " + fields[2]);
+            }
+            calls.merge(name, Long.parseLong(fields[1]), Long::sum);
+        }
+        return calls;
+    }
+
+    private static Map<Long, String> functionNames(Path directory, String image)
+            throws IOException, InterruptedException {
+        Map<Long, String> names = new HashMap<>();
+        for (String line : run(directory, Map.of(), List.of("nm", "--defined-only", image))
+                .text()
+                .split("\n")) {
+            String[] fields = line.split(" ");
+            if (fields.length == 3 && "tTwW".contains(fields[1])) {
+                names.put(Long.parseLong(fields[0], 16), fields[2]);
+            }
+        }
+        return names;
+    }
+}

@@ -1,0 +1,158 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// When the agent cannot work, the program runs to its normal end and the reason stands in the log or on the command
+/// line.
+class FailureIT {
+    @TempDir
+    Path directory;
+
+    private Path program;
+    private Path session;
+    private Dist.Outcome alone;
+
+    @BeforeEach
+    void runAlone() throws Exception {
+        program = Dist.compile(directory, "threads", "-finstrument-functions");
+        session = directory.resolve("session");
+        alone = Dist.run(directory, Map.of(), List.of(program.toString()));
+        assertThat(alone.status()).isZero();
+        assertThat(alone.text()).contains("main 1");
+    }
+
+    @Test
+    void shouldRunWithoutJavaRuntime() throws Exception {
+        Path dist = copyOfDist();
+        Path runtime = dist.resolve("runtime");
+        Files.move(runtime, dist.resolve("elsewhere"));
+
+        assertThat(runUnder(dist, "wait,session=" + session)).contains("libjvm.so");
+    }
+
+    @Test
+    void shouldRunWithCorruptRuntimeImage() throws Exception {
+        Path dist = copyOfDist();
+        try (FileChannel modules = FileChannel.open(dist.resolve("runtime/lib/modules"), StandardOpenOption.WRITE)) {
+            modules.truncate(modules.size() / 2);
+        }
+
+        assertThat(runUnder(dist, "wait,session=" + session)).contains("JVM");
+    }
+
+    @Test
+    void shouldRunWithCorruptJvmLibrary() throws Exception {
+        Path dist = copyOfDist();
+        try (FileChannel library =
+                FileChannel.open(dist.resolve("runtime/lib/server/libjvm.so"), StandardOpenOption.WRITE)) {
+            library.truncate(100_000);
+        }
+
+        assertThat(runUnder(dist, "wait,session=" + session)).contains("libjvm.so");
+    }
+
+    @Test
+    void shouldRunWhenSessionDirectoryCannotBeWritten() throws Exception {
+        Dist.Outcome under =
+                Dist.run(directory, Dist.preload("wait,session=/proc/mdl-session"), List.of(program.toString()));
+
+        assertSame(under);
+        Path log = newestLog(Path.of("/tmp/mdl-" + uid()));
+        assertThat(Files.readString(log)).contains("/proc/mdl-session");
+    }
+
+    @Test
+    void shouldRunWithOneMebibyteLeftInSharedMemory() throws Exception {
+        Map<String, String> environment = Map.of("MDL_OPTIONS", "wait,exact,session=" + session);
+        // `env` sets LD_PRELOAD last, so that neither the shell nor mount is the session's process.
+        List<String> command = List.of(
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                "mount -t tmpfs -o size=1m none /dev/shm && exec env LD_PRELOAD=" + Dist.shim() + " \"$0\"",
+                program.toString());
+
+        Dist.Outcome under = Dist.run(directory, environment, command);
+
+        assertSame(under);
+        assertThat(Files.readString(session.resolve("agent.log"))).contains("/dev/shm");
+        // It found room in the session's directory.
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.calls(report)).containsKeys("recurse", "leaf");
+    }
+
+    @Test
+    void shouldRefuseUnknownOptionOnTheCommandLine() throws Exception {
+        Dist.Outcome refused =
+                Dist.run(directory, Map.of(), List.of(Dist.mdl(), "run", "--no-such-option", "--", program.toString()));
+
+        assertThat(refused.status()).isEqualTo(2);
+        assertThat(refused.out()).isEmpty();
+        assertThat(refused.err()).contains("--no-such-option");
+    }
+
+    @Test
+    void shouldRunAndSayUnknownOptionInTheLog() throws Exception {
+        assertThat(runUnder(Dist.root(), "wait,noSuchKey=1,sampleSize=many,session=" + session))
+                .contains("noSuchKey")
+                .contains("sampleSize");
+        assertThat(Dist.calls(Dist.report(directory, session))).containsKey("recurse");
+    }
+
+    /// The log of a run under the agent of `dist`, which must not differ from one without it.
+    private String runUnder(Path dist, String options) throws Exception {
+        Dist.Outcome under = Dist.run(
+                directory,
+                Map.of("LD_PRELOAD", dist.resolve("lib/libmdlagent.so").toString(), "MDL_OPTIONS", options),
+                List.of(program.toString()));
+        assertSame(under);
+        return Files.readString(session.resolve("agent.log"));
+    }
+
+    private void assertSame(Dist.Outcome under) {
+        assertThat(under.text()).isEqualTo(alone.text());
+        assertThat(under.err()).isEqualTo(alone.err());
+        assertThat(under.status()).isEqualTo(alone.status());
+    }
+
+    private Path copyOfDist() throws Exception {
+        Path copy = directory.resolve("dist");
+        Dist.Outcome outcome = Dist.run(
+                directory,
+                Map.of(),
+                List.of(
+                        "sh",
+                        "-c",
+                        "mkdir \"$1\" && cp -r \"$0/bin\" \"$0/lib\" \"$0/runtime\" \"$1\"",
+                        Dist.root().toString(),
+                        copy.toString()));
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        return copy;
+    }
+
+    private static Path newestLog(Path parent) throws IOException {
+        try (Stream<Path> logs = Files.find(parent, 3, (path, attributes) -> path.endsWith("agent.log"))) {
+            return logs.max((a, b) ->
+                            Long.compare(a.toFile().lastModified(), b.toFile().lastModified()))
+                    .orElseThrow();
+        }
+    }
+
+    private static long uid() throws IOException {
+        return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+    }
+}

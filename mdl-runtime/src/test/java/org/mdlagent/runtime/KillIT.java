@@ -1,0 +1,50 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `kill -9` in the middle of a run loses no record.
+class KillIT {
+    @TempDir
+    Path directory;
+
+    @RepeatedTest(3)
+    void shouldReportEveryCallUpToTheKill() throws Exception {
+        Path program = Dist.compile(directory, "killed", "-finstrument-functions");
+        Path done = directory.resolve("done");
+        Path session = directory.resolve("session");
+        ProcessBuilder builder = new ProcessBuilder(List.of(program.toString(), done.toString()));
+        builder.environment().putAll(Dist.preload("wait,exact,session=" + session));
+        Process process = builder.start();
+        try (BufferedReader output = process.inputReader()) {
+            assertThat(output.readLine()).isEqualTo("ready");
+            assertThat(process.waitFor(700, TimeUnit.MILLISECONDS)).isFalse();
+        } finally {
+            new ProcessBuilder("kill", "-9", Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+        }
+        assertThat(process.waitFor()).isEqualTo(128 + 9);
+
+        long returned = ByteBuffer.wrap(Files.readAllBytes(done))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .getLong();
+        JsonNode report = Dist.report(directory, session);
+        JsonNode work = Dist.function(report, "work");
+        assertThat(returned).isGreaterThan(100_000);
+        // One call may have returned that the program had not yet counted, and one more may have been entered.
+        assertThat(work.get("calls").asLong()).isBetween(returned, returned + 2);
+        assertThat(report.get("session").has("ended")).isFalse();
+        assertThat(report.get("dropped").asLong()).isZero();
+    }
+}

@@ -1,0 +1,41 @@
+package org.mdlagent.runtime.cli;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+
+/// A session without functions, as an agent leaves it that came no further.
+final class FakeSession {
+    static final int SIZE = 1 << 20;
+
+    private FakeSession() {}
+
+    static byte[] bytes(String id, long pid, long startSeconds) {
+        ByteBuffer bytes = ByteBuffer.allocate(SIZE).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putLong((int) HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
+        bytes.putInt((int) HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
+        bytes.putInt((int) HeaderDescriptor.HEADER_SIZE, (int) HeaderDescriptor.SIZE);
+        bytes.putLong((int) HeaderDescriptor.BASE, 0x7000_0000_0000L);
+        bytes.putLong((int) HeaderDescriptor.ARENA_END, SIZE);
+        bytes.putInt((int) HeaderDescriptor.PID, (int) pid);
+        bytes.putInt((int) HeaderDescriptor.STATE, HeaderDescriptor.STATE_ARMED);
+        bytes.putLong((int) HeaderDescriptor.START_REAL_NANOS, startSeconds * 1_000_000_000);
+        bytes.putInt((int) HeaderDescriptor.EXIT_STATUS, -1);
+        bytes.put((int) HeaderDescriptor.PROGRAM, "/bin/app".getBytes(StandardCharsets.UTF_8));
+        bytes.put((int) HeaderDescriptor.ID, id.getBytes(StandardCharsets.UTF_8));
+        // Something behind a hole: a copy must keep both.
+        bytes.put(SIZE - 5000, (byte) 42);
+        return bytes.array();
+    }
+
+    /// A finished session in `root/id`.
+    static Path in(Path root, String id, long pid, long startSeconds) throws IOException {
+        Path directory = Files.createDirectories(root.resolve(id));
+        Files.write(directory.resolve("session.mdl"), bytes(id, pid, startSeconds));
+        return directory;
+    }
+}

@@ -1,0 +1,202 @@
+package org.mdlagent.runtime.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// What commands say, where, and with which status.
+class MdlTest {
+    private static final int NOBODY = 5_000_000;
+
+    @TempDir
+    private Path root;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private Mdl mdl;
+
+    @BeforeEach
+    void createMdl() {
+        Console console = new Console(stream(out), stream(err), false, false);
+        mdl = new Mdl(console, new SessionStore(List.of(root)), new Installation(root.resolve("dist")));
+    }
+
+    private static PrintStream stream(ByteArrayOutputStream bytes) {
+        return new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    }
+
+    private String out() {
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        frobnicate                                | Unmatched argument
+        run                                       | Missing required parameter
+        run --frobnicate -- true                  | Unknown option: '--frobnicate'
+        run --sample-size 0 -- true               | sampleSize is a whole number from 1 to 1000000
+        run --sync now -- true                    | sync is auto, tmax, membarrier or strict
+        run --report=xml -- true                  | report is table, json or off
+        run --metric io_wait -- true              | this version has no metrics yet
+        report --format html                      | the format html is not in this version yet
+        report --format doc                       | there is no format doc
+        report --sort size                        | there are self, total, calls
+        report --limit -1                         | a limit is a number from 0
+        report --limit many                       | Invalid value for option '--limit'
+        report --function app!                    | a function is given as FUNCTION
+        list metrics                              | not in this version yet
+        list everything                           | there are sessions, functions and probes
+        """)
+    void shouldEndWithTwoForWrongUsage(String command, String message) {
+        int status = mdl.execute(command.split(" +", -1));
+
+        assertThat(status).isEqualTo(2);
+        assertThat(err()).startsWith("mdl: ").contains(message);
+        assertThat(out()).isEmpty();
+    }
+
+    @Test
+    void shouldNameEveryBadOption() {
+        assertThat(mdl.execute("run", "--sample-size=x", "--epoch=y", "true")).isEqualTo(2);
+        assertThat(err()).contains("mdl: sampleSize=x").contains("mdl: epochMillis=y");
+    }
+
+    @Test
+    void shouldSayWhatThereIsWithoutACommand() {
+        assertThat(mdl.execute()).isEqualTo(2);
+        assertThat(err()).contains("Usage: mdl").contains("report");
+    }
+
+    @Test
+    void shouldPrintHelpToStdout() {
+        assertThat(mdl.execute("run", "--help")).isZero();
+        assertThat(out()).contains("mdl run [OPTIONS] [--] PROGRAM ARGS...");
+        assertThat(mdl.execute("help", "report")).isZero();
+        assertThat(mdl.execute("--version")).isZero();
+        assertThat(out()).contains("mdl development");
+    }
+
+    @Test
+    void shouldFailWhenThereIsNoSession() {
+        assertThat(mdl.execute("report")).isEqualTo(1);
+        assertThat(err()).isEqualTo("mdl: there is no session yet\n     try: mdl run -- PROGRAM\n");
+        assertThat(out()).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseADirectoryThatHoldsASession() throws IOException {
+        Path session = FakeSession.in(root, "out", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("run", "-o", session.toString(), "--", "true")).isEqualTo(1);
+        assertThat(err()).contains("holds a session already");
+    }
+
+    @Test
+    void shouldRefuseADirectoryThatCannotBeMade() throws IOException {
+        Path file = Files.createFile(root.resolve("file"));
+
+        assertThat(mdl.execute("run", "-o", file.resolve("sub").toString(), "--", "true"))
+                .isEqualTo(1);
+        assertThat(err()).contains("cannot be written").contains("-o DIR");
+    }
+
+    @Test
+    void shouldReportTheNewestSession() throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("report")).isZero();
+        assertThat(out()).startsWith("mdl  app · pid 5000000").contains("session app-1-20260101T000000");
+        assertThat(err()).isEmpty();
+    }
+
+    @Test
+    void shouldReportAsJsonAlone() throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("report", "app", "--format", "json")).isZero();
+        assertThat(out()).startsWith("{\n  \"session\": {").endsWith("}\n").contains("\"functions\": []");
+    }
+
+    @Test
+    void shouldTellThreadsApartInExactSessionsOnly() throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("report", "--thread", "1")).isEqualTo(2);
+        assertThat(err()).contains("a sampled session does not tell threads apart");
+    }
+
+    @Test
+    void shouldListSessionsTheNewestFirstAndSayWhichAreDamaged() throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+        Path damaged = FakeSession.in(root, "bad-2-20260102T000000", NOBODY, 1_767_225_600);
+        Files.write(damaged.resolve("session.mdl"), new byte[100]);
+
+        assertThat(mdl.execute("list")).isZero();
+
+        List<String> lines = out().lines().toList();
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(0)).startsWith("SESSION ");
+        assertThat(lines.get(1)).startsWith("bad-2-20260102T000000 ").contains("damaged");
+        assertThat(lines.get(2))
+                .startsWith("app-1-20260101T000000 ")
+                .contains("ended")
+                .endsWith("/bin/app");
+    }
+
+    @Test
+    void shouldSayWhatBlocksAndWhatToDo() {
+        assertThat(mdl.execute("doctor")).isEqualTo(1);
+        assertThat(out())
+                .contains("STOP  library        " + root.resolve("dist/lib/libmdlagent.so") + " is missing")
+                .containsPattern("(?m)^ok    CPU ")
+                .contains("sessions");
+    }
+
+    @Test
+    void shouldExplainAProgram() throws Exception {
+        Path source = Files.writeString(root.resolve("p.c"), "int main(void) { return 0; }");
+        compile(source, "plain");
+        compile(source, "probed", "-finstrument-functions", "-g");
+        compile(source, "static", "-static", "-finstrument-functions");
+
+        assertThat(doctor("plain"))
+                .contains("STOP  probes")
+                .contains("-finstrument-functions")
+                .contains("ok    linking");
+        assertThat(doctor("probed"))
+                .contains("ok    probes")
+                .contains("ok    debug info")
+                .contains("ok    sanitizers");
+        assertThat(doctor("static")).contains("STOP  linking").contains("ok    probes");
+    }
+
+    private String doctor(String program) {
+        out.reset();
+        assertThat(mdl.execute("doctor", root.resolve(program).toString())).isEqualTo(1);
+        return out();
+    }
+
+    private void compile(Path source, String name, String... flags) throws Exception {
+        List<String> command =
+                new ArrayList<>(List.of("gcc", "-o", root.resolve(name).toString()));
+        command.addAll(List.of(flags));
+        command.add(source.toString());
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
+    }
+}

@@ -1,0 +1,66 @@
+/*
+ * What the shim offers to the Java agent: one table of addresses, handed to
+ * org.mdlagent.runtime.Agent.start(long). Java's side is org.mdlagent.arch.NativeApi; a test compares the two.
+ * Everything here is mechanism; what to patch, and when, is decided in Java.
+ */
+#ifndef MDL_API_H
+#define MDL_API_H
+
+#include <mdl/layout.h>
+
+/* An image that the dynamic linker has loaded. */
+struct mdl_image {
+  uint64_t bias;    /*  0 load address minus link address */
+  uint64_t headers; /*  8 address of the program headers */
+  uint32_t count;   /* 16 of program headers */
+  uint32_t pad;     /* 20 */
+  char path[4096];  /* 24 "" for the executable is resolved to its real path */
+};
+
+struct mdl_api {
+  uint64_t size;          /*   0 sizeof(struct mdl_api) */
+  uint64_t session;       /*   8 address of struct mdl_header */
+  int64_t tls_offset;     /*  16 of the word that points to the thread's struct mdl_thread, from fs */
+  uint64_t options;       /*  24 char *: MDL_OPTIONS as the process started with it, "" when absent */
+  uint64_t log_path;      /*  32 char *: the session's log */
+  uint64_t library;       /*  40 char *: directory that holds libmdlagent.so */
+
+  /* Functions. Unless said otherwise a negative result is -errno. */
+  uint64_t ready;         /*  48 void (void): probes are in place; a waiting main goes on */
+  uint64_t tsc;           /*  56 uint64_t (void) */
+  uint64_t renew_clocks;  /*  64 void (void): header.now_*, header.agent_cpu_nanos */
+  uint64_t images;        /*  72 int64_t (struct mdl_image *out, int64_t capacity): how many there are */
+  uint64_t code_remap;    /*  80 int64_t (uint64_t start, uint64_t length): text -> its writable alias */
+  uint64_t code_map;      /*  88 int64_t (uint64_t at, uint64_t length): new R-X memory at exactly `at`
+                                 (-EEXIST when taken) -> its writable alias */
+  uint64_t store;         /*  96 void (uint64_t alias, uint64_t value, int64_t size): one store of 1, 2, 4 or 8 bytes */
+  uint64_t sync_cores;    /* 104 int64_t (void): every core that runs this process has serialised */
+  uint64_t toggle;        /* 112 int64_t (const uint32_t *sites, int64_t n, int64_t on): stores made */
+  uint64_t arm;           /* 120 int64_t (const uint32_t *functions, const uint64_t *longest_ticks, int64_t n): sampled mode,
+                                 opens a window for each, which ends by itself after longest_ticks at the latest; functions
+                                 whose window is still being closed are left out. Returns the stores made */
+  uint64_t allocate;      /* 128 uint64_t (uint64_t bytes): zeroed, 64-aligned memory of the session, 0 when there is none */
+  uint64_t decode;        /* 136 int64_t (uint64_t code, int64_t length, uint8_t *lengths): lengths[i] = length of the instruction
+                                 that starts at i, 0 inside one; decoding stops at the first bad one: bytes decoded */
+  uint64_t demangle;      /* 144 int64_t (const char *symbol, char *out, int64_t capacity): length, or -EINVAL */
+
+  /* For generated code; they follow the C calling convention. */
+  uint64_t entry_slow;        /* 152 void (struct mdl_site *, uint64_t function, uint64_t key): exact mode */
+  uint64_t exit_slow;         /* 160 void (struct mdl_site *, uint64_t function, uint64_t key): exact mode */
+  uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self): exact mode */
+  uint64_t sample_entry_slow; /* 176 as entry_slow, sampled mode */
+  uint64_t sample_exit_slow;  /* 184 as exit_slow, sampled mode */
+  uint64_t expire_entry;      /* 192 void (struct mdl_site *): the window is over */
+  uint64_t expire_exit;       /* 200 void (struct mdl_site *): if it is over and no frame is open */
+
+  uint64_t disarm;      /* 208 int64_t (const uint32_t *functions, int64_t n): sampled mode, ends the window of each: entries off,
+                               exits when their last frame is gone. Returns the stores made */
+  uint64_t program_cpu; /* 216 int64_t (void): nanoseconds of CPU time of all threads since they met their first probe */
+};
+
+static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
+static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
+static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
+static_assert(sizeof(struct mdl_api) == 224, "mdl_api");
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * The session file: every structure that C, generated machine code, the Java agent and out-of-process
+ * readers share. Java's side is org.mdlagent.arch.layout; a test compares the two, field by field.
+ *
+ * The file is one mapping. It starts with the header; all else is allocated behind it by advancing
+ * header.arena_next, never freed. A pointer in the file is an address in the process that owns it
+ * (machine code follows it without arithmetic); a reader subtracts header.base and checks the bounds.
+ * Bytes below header.arena_end are backed by memory (fallocate), so that no store to them can fault.
+ */
+#ifndef MDL_LAYOUT_H
+#define MDL_LAYOUT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
+#define MDL_VERSION 1u
+
+enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
+enum mdl_session_flag { MDL_EXACT = 1 };
+
+struct mdl_header {
+  uint64_t magic;             /*   0 */
+  uint32_t version;           /*   8 */
+  uint32_t header_size;       /*  12 */
+  uint64_t base;              /*  16 address of this header in the owning process */
+  uint64_t limit;             /*  24 bytes mapped: the most the file can grow to */
+  uint64_t arena_next;        /*  32 offset of the next free byte; advanced atomically */
+  uint64_t arena_end;         /*  40 offset behind the last byte that is backed by memory */
+  uint32_t pid;               /*  48 */
+  uint32_t state;             /*  52 enum mdl_session_state */
+  uint64_t start_tsc;         /*  56 one instant on three clocks: the agent's constructor */
+  uint64_t start_mono_nanos;  /*  64 CLOCK_MONOTONIC */
+  uint64_t start_real_nanos;  /*  72 CLOCK_REALTIME */
+  uint64_t now_tsc;           /*  80 a later instant, renewed each epoch and at the end: */
+  uint64_t now_mono_nanos;    /*  88 the two give the frequency of the TSC */
+  int32_t exit_status;        /*  96 -1 while unknown */
+  int32_t exit_signal;        /* 100 0 for none */
+  uint64_t end_real_nanos;    /* 104 0 while running or unknown */
+  uint64_t functions;         /* 112 struct mdl_function[function_capacity] */
+  uint32_t function_count;    /* 120 published with release after the records */
+  uint32_t function_capacity; /* 124 */
+  uint64_t sites;             /* 128 struct mdl_site[site_capacity] */
+  uint32_t site_count;        /* 136 */
+  uint32_t site_capacity;     /* 140 */
+  uint64_t threads;           /* 144 newest struct mdl_thread; a list through .next */
+  uint32_t thread_count;      /* 152 */
+  uint32_t flags;             /* 156 enum mdl_session_flag */
+  uint64_t toggles;           /* 160 stores to probe sites */
+  uint64_t samples;           /* 168 records drained from rings */
+  uint64_t threads_refused;   /* 176 threads that got no block: their calls are not seen */
+  uint64_t arena_refused;     /* 184 allocations that did not fit in the limit */
+  uint64_t armed_tsc;         /* 192 0 until the first probes are in place */
+  uint32_t sync;              /* 200 0 none needed yet, 1 T_max, 2 membarrier */
+  uint32_t sample_size;       /* 204 */
+  uint32_t epoch_millis;      /* 208 */
+  uint32_t learned;           /* 212 sites whose function was learned or found to vary; only grows */
+  uint64_t agent_cpu_nanos;   /* 216 CPU time of the agent's threads so far */
+  uint64_t lookup;            /* 224 struct mdl_function *[lookup_mask + 1]: open addressing by address, linear probing, */
+  uint64_t lookup_mask;       /* 232 0 ends a chain; slot = ((address >> 4) * 0x9E3779B97F4A7C15) >> 32 & lookup_mask */
+  uint64_t unknown_function;  /* 240 the struct mdl_function, with address 0, of sites whose function is not known or varies */
+  uint8_t reserved[264];      /* 248 */
+  char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
+  char id[512];               /* 1536 NAME-PID-TIME */
+  char directory[1024];       /* 2048 the session's directory */
+  uint8_t reserved2[1024];    /* 3072 */
+};
+
+/* What the machine code of a probed function's sites shares. The first line is written by application
+ * threads, the second by the agent alone. */
+enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_EXPIRED = 3 };
+
+struct mdl_function {
+  uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
+  uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
+  uint64_t pad0;        /*  16 */
+  int32_t remaining;    /*  24 calls that this window still times */
+  int32_t open;         /*  28 sampled frames not yet closed */
+  int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
+  uint32_t state;       /*  36 enum mdl_function_state */
+  uint32_t index;       /*  40 of this record in header.functions */
+  uint32_t pad;         /*  44 */
+  uint64_t window_start; /* 48 tsc */
+  uint64_t pad2;        /*  56 */
+  uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
+  uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
+  uint32_t symbol;      /*  76 as in the symbol table */
+  uint32_t file;        /*  80 source file, 0 when unknown */
+  uint32_t line;        /*  84 0 when unknown */
+  uint32_t image;       /*  88 path of the ELF file */
+  uint32_t exit_sites;  /*  92 number of exit sites in site_list */
+  double calls;         /*  96 estimate from windows shorter than the time they stand for */
+  double calls_variance; /* 104 of that estimate */
+  uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
+  uint32_t entry_sites; /* 120 */
+  uint32_t pad3;        /* 124 */
+};
+
+enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2 };
+enum mdl_site_flag { MDL_VARIES = 1 };
+
+/* A patch site that one store toggles: `size` bytes at `store` hold `on` or `off`. */
+struct mdl_site {
+  uint64_t function; /*  0 struct mdl_function, or header.unknown_function; a wrong one is corrected by the first call */
+  uint64_t store;    /*  8 where to store, through the alias */
+  uint32_t on;       /* 16 */
+  uint32_t off;      /* 20 */
+  uint8_t size;      /* 24 1, 2 or 4 */
+  uint8_t kind;      /* 25 enum mdl_site_kind */
+  uint16_t flags;    /* 26 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown */
+  uint32_t index;    /* 28 of this record in header.sites */
+  uint64_t address;  /* 32 of the instruction */
+  uint64_t stub;     /* 40 the trampoline's head */
+  uint32_t image;    /* 48 path of the ELF file, as in mdl_function */
+  uint32_t pad2;     /* 52 */
+  uint64_t pad3;     /* 56 */
+};
+
+/* A frame of the shadow stack. key 0: being filled, or free. */
+struct mdl_frame {
+  uint64_t key;      /*  0 canonical frame address of the call, which is unique among live frames */
+  uint64_t function; /*  8 struct mdl_function */
+  uint64_t tsc;      /* 16 */
+  uint64_t children; /* 24 ticks spent in probed callees */
+};
+
+enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
+
+struct mdl_thread {
+  uint64_t sp;        /*   0 next free struct mdl_frame: first line is the thread's own */
+  uint64_t sp_limit;  /*   8 sp never passes it */
+  uint64_t sp_base;   /*  16 a sentinel frame with key ~0 stands there */
+  uint64_t rows;      /*  24 struct mdl_row *[function_capacity]: exact mode */
+  uint64_t ring;      /*  32 struct mdl_record[ring_mask + 1]: sampled mode */
+  uint64_t ring_mask; /*  40 */
+  uint64_t head;      /*  48 records reserved by the thread; only grows */
+  uint64_t dropped;   /*  56 records that found the ring full */
+  uint64_t unmatched; /*  64 frames that no exit closed (longjmp, unwinding past the probe) */
+  uint64_t overflow;  /*  72 entries that found the shadow stack full */
+  uint64_t refused;   /*  80 exact calls that found no memory for their row */
+  uint64_t calls;     /*  88 uint64_t[function_capacity]: calls entered while probes were on; only grow */
+  uint64_t pad[4];    /*  96 */
+  uint64_t tail;      /* 128 records drained; only grows; written by the agent alone */
+  uint32_t tid;       /* 136 */
+  uint32_t pid;       /* 140 */
+  uint32_t state;     /* 144 enum mdl_thread_state */
+  uint32_t pad2;      /* 148 */
+  uint64_t next;      /* 152 struct mdl_thread */
+  uint64_t cpu_nanos; /* 160 CPU time of the thread that program_cpu has added up; written by the agent, and at attachment */
+  uint64_t pad3[3];   /* 168 */
+};
+
+/* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
+struct mdl_record {
+  uint64_t start;    /*  0 tsc */
+  uint64_t duration; /*  8 ticks */
+  uint32_t function; /* 16 index */
+  uint32_t parent;   /* 20 index of the enclosing frame's function, ~0 for none */
+  uint32_t depth;    /* 24 frames below this one */
+  uint32_t seq;      /* 28 written last */
+};
+
+/* An HdrHistogram with two significant digits, in sparse chunks, in ticks. With v the duration:
+ * k = bsr(v | 255), shift = k - 7, index = (v >> shift) + (shift << 7); chunk index / 128, slot index % 128. */
+#define MDL_CHUNK_SLOTS 128u
+#define MDL_ROW_CHUNKS 48u
+
+struct mdl_row {
+  uint64_t count;    /*  0 */
+  uint64_t total;    /*  8 ticks */
+  uint64_t min;      /* 16 ~0 when empty */
+  uint64_t max;      /* 24 */
+  uint64_t self;     /* 32 ticks without probed callees */
+  uint32_t function; /* 40 index */
+  uint32_t pad;      /* 44 */
+  uint64_t pad2[2];  /* 48 */
+  uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+};
+
+struct mdl_string {
+  uint32_t length;
+  char bytes[]; /* UTF-8, no terminator */
+};
+
+#define MDL_AT(type, field, offset) \
+  static_assert(offsetof(struct type, field) == (offset), #type "." #field)
+MDL_AT(mdl_header, pid, 48);
+MDL_AT(mdl_header, functions, 112);
+MDL_AT(mdl_header, threads, 144);
+MDL_AT(mdl_header, agent_cpu_nanos, 216);
+MDL_AT(mdl_header, lookup, 224);
+MDL_AT(mdl_header, program, 512);
+MDL_AT(mdl_header, id, 1536);
+MDL_AT(mdl_header, directory, 2048);
+static_assert(sizeof(struct mdl_header) == 4096, "mdl_header");
+MDL_AT(mdl_function, index, 40);
+MDL_AT(mdl_function, row, 64);
+MDL_AT(mdl_function, site_list, 112);
+static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
+MDL_AT(mdl_site, index, 28);
+static_assert(sizeof(struct mdl_site) == 64, "mdl_site");
+static_assert(sizeof(struct mdl_frame) == 32, "mdl_frame");
+MDL_AT(mdl_thread, tail, 128);
+static_assert(sizeof(struct mdl_thread) == 192, "mdl_thread");
+static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
+MDL_AT(mdl_row, chunks, 64);
+static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
+
+#endif

@@ -1,0 +1,74 @@
+#include "shim.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+struct images {
+  struct mdl_image *out;
+  int64_t capacity, count;
+};
+
+static int add_image(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  struct images *images = pointer;
+  if (images->count < images->capacity) {
+    struct mdl_image *image = &images->out[images->count];
+    image->bias = info->dlpi_addr;
+    image->headers = (uintptr_t)info->dlpi_phdr;
+    image->count = info->dlpi_phnum;
+    snprintf(image->path, sizeof image->path, "%s", info->dlpi_name[0] ? info->dlpi_name : session->program);
+  }
+  images->count++;
+  return 0;
+}
+
+static int64_t list_images(struct mdl_image *out, int64_t capacity) {
+  struct images images = {.out = out, .capacity = capacity};
+  process_gate_lock();
+  dl_iterate_phdr(add_image, &images);
+  process_gate_unlock();
+  return images.count;
+}
+
+static uint64_t tsc(void) { return __rdtsc(); }
+
+static void store(uint64_t alias, uint64_t value, int64_t size) { code_store(alias, value, size); }
+
+static uint64_t address(const void *pointer) { return (uintptr_t)pointer; }
+
+const struct mdl_api *api_table(void) {
+  static struct mdl_api table;
+  table = (struct mdl_api){
+      .size = sizeof table,
+      .session = address(session),
+      .tls_offset = (char *)&mdl_self - (char *)__builtin_thread_pointer(),
+      .options = address(options.text),
+      .log_path = address(log_path),
+      .library = address(library_directory),
+      .ready = address((void *)agent_ready),
+      .tsc = address((void *)tsc),
+      .renew_clocks = address((void *)session_renew_clocks),
+      .images = address((void *)list_images),
+      .code_remap = address((void *)code_remap),
+      .code_map = address((void *)code_map),
+      .store = address((void *)store),
+      .sync_cores = address((void *)code_sync_cores),
+      .toggle = address((void *)code_toggle),
+      .arm = address((void *)record_arm),
+      .allocate = address((void *)session_allocate),
+      .decode = address((void *)decode_lengths),
+      .demangle = address((void *)demangle),
+      .entry_slow = address((void *)record_entry_slow),
+      .exit_slow = address((void *)record_exit_slow),
+      .record_slow = address((void *)record_slow),
+      .sample_entry_slow = address((void *)record_sample_entry_slow),
+      .sample_exit_slow = address((void *)record_sample_exit_slow),
+      .expire_entry = address((void *)record_expire_entry),
+      .expire_exit = address((void *)record_expire_exit),
+      .disarm = address((void *)record_disarm),
+      .program_cpu = address((void *)record_program_cpu_nanos),
+  };
+  return &table;
+}

@@ -1,0 +1,170 @@
+#include "shim.h"
+
+#include "jvm-options.h"
+
+#include <dlfcn.h>
+#include <jni.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPTIONS_MAX = 64 };
+
+static char text[16384];
+static size_t text_length;
+static JavaVMOption jvm_options[OPTIONS_MAX];
+static int option_count;
+
+/* ---- what the JVM would do to the process */
+
+static jint log_message(FILE *stream, const char *format, va_list arguments) {
+  (void)stream;
+  char message[1024];
+  int length = vsnprintf(message, sizeof message, format, arguments);
+  for (char *c = message; *c; c++) {
+    if (*c == '\n') {
+      *c = ' ';
+    }
+  }
+  log_line("JVM: ", message, NULL);
+  return length;
+}
+
+static void give_up(const char *why) {
+  if (!atomic_load(&process_exiting)) {
+    agent_died(why, NULL);
+  }
+  process_park();
+}
+
+static void on_abort(void) { give_up("the JVM aborts"); }
+
+static void on_exit_request(jint status) { give_up(status ? "the JVM has failed" : "the JVM has ended"); }
+
+static void add_hook(const char *name, void *function) {
+  jvm_options[option_count++] = (JavaVMOption){.optionString = (char *)(uintptr_t)name, .extraInfo = function};
+}
+
+/* ---- options */
+
+static bool starts_with(const char *line, size_t length, const char *prefix) {
+  size_t prefix_length = strlen(prefix);
+  return length >= prefix_length && memcmp(line, prefix, prefix_length) == 0;
+}
+
+static void append(const char *from, size_t length) {
+  if (length < sizeof text - text_length) {
+    memcpy(text + text_length, from, length);
+    text_length += length;
+  }
+}
+
+static void add_option(const char *line, size_t length, const char *runtime) {
+  if (option_count == OPTIONS_MAX) {
+    return;
+  }
+  char *option = text + text_length;
+  for (size_t i = 0; i < length;) {
+    static const char runtime_mark[] = "@RUNTIME@", session_mark[] = "@SESSION@";
+    if (starts_with(line + i, length - i, runtime_mark)) {
+      append(runtime, strlen(runtime));
+      i += sizeof runtime_mark - 1;
+    } else if (starts_with(line + i, length - i, session_mark)) {
+      append(session->directory, strlen(session->directory));
+      i += sizeof session_mark - 1;
+    } else {
+      append(line + i++, 1);
+    }
+  }
+  append("", 1);
+  jvm_options[option_count++] = (JavaVMOption){.optionString = option};
+}
+
+static void add_options(const char *options_text, const char *separators, const char *runtime, bool without_cache) {
+  for (const char *at = options_text; *at;) {
+    size_t length = strcspn(at, separators);
+    if (length > 0 && *at != '#' && !(without_cache && starts_with(at, length, "-XX:AOT"))) {
+      add_option(at, length, runtime);
+    }
+    at += length;
+    at += strspn(at, separators);
+  }
+}
+
+static void collect_options(const char *runtime) {
+  add_hook("vfprintf", (void *)log_message);
+  add_hook("exit", (void *)on_exit_request);
+  add_hook("abort", (void *)on_abort);
+  /* A cache is not used and made at the same time. */
+  bool makes_cache = strstr(options.jvm_extra, "-XX:AOT") != NULL;
+  add_options(jvm_options_text, "\n", runtime, makes_cache);
+  add_options(options.jvm_extra, " \t\n", runtime, false);
+}
+
+/* ---- the call into Java */
+
+static void describe(JNIEnv *env, const char *what) {
+  jthrowable thrown = (*env)->ExceptionOccurred(env);
+  if (!thrown) {
+    agent_died(what, NULL);
+    return;
+  }
+  (*env)->ExceptionClear(env);
+  jclass type = (*env)->GetObjectClass(env, thrown);
+  jmethodID to_string = (*env)->GetMethodID(env, type, "toString", "()Ljava/lang/String;");
+  jstring message = to_string ? (*env)->CallObjectMethod(env, thrown, to_string) : NULL;
+  const char *characters = message ? (*env)->GetStringUTFChars(env, message, NULL) : NULL;
+  agent_died(what, characters);
+}
+
+static void call_agent(JNIEnv *env, const struct mdl_api *api) {
+  jclass agent = (*env)->FindClass(env, "org/mdlagent/runtime/Agent");
+  jmethodID start = agent ? (*env)->GetStaticMethodID(env, agent, "start", "(J)V") : NULL;
+  if (!start) {
+    describe(env, "the runtime image has no org.mdlagent.runtime.Agent.start(long)");
+    return;
+  }
+  jvalue argument = {.j = (jlong)(uintptr_t)api};
+  (*env)->CallStaticVoidMethodA(env, agent, start, &argument);
+  describe(env, "Agent.start has ended");
+}
+
+typedef jint (*create_java_vm)(JavaVM **, void **, void *);
+
+void jvm_run(const struct mdl_api *api) {
+  char runtime[PATH_MAX + 32], library[PATH_MAX + 64];
+  snprintf(runtime, sizeof runtime, "%s/../runtime", library_directory);
+  snprintf(library, sizeof library, "%s/lib/server/libjvm.so", runtime);
+
+  /* Of this thread alone. Java takes the encoding of file names from it, and the application may not have set any. */
+  process_gate_lock();
+  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+  if (utf8) {
+    uselocale(utf8);
+  }
+  process_gate_unlock();
+
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    agent_died("there is no JVM", dlerror());
+    return;
+  }
+  create_java_vm create;
+  *(void **)&create = dlsym(handle, "JNI_CreateJavaVM");
+  if (!create) {
+    agent_died("there is no JVM", dlerror());
+    return;
+  }
+  collect_options(runtime);
+  JavaVMInitArgs arguments = {.version = JNI_VERSION_10, .nOptions = option_count, .options = jvm_options};
+  JavaVM *vm;
+  JNIEnv *env;
+  jint error = create(&vm, (void **)&env, &arguments);
+  if (error != JNI_OK) {
+    agent_died("the JVM cannot be created", decimal(error).text);
+    return;
+  }
+  call_agent(env, api);
+}

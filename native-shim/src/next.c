@@ -1,0 +1,32 @@
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+struct next next_table;
+
+/* Two threads may both get here: they store the same. sigaction, which next() looks at, comes last. */
+void next_resolve(void) {
+#define RESOLVE(field, symbol) *(void **)&next_table.field = dlsym(RTLD_NEXT, symbol)
+  RESOLVE(signal, "signal");
+  RESOLVE(sysv_signal, "__sysv_signal");
+  RESOLVE(sigset, "sigset");
+  RESOLVE(siginterrupt, "siginterrupt");
+  RESOLVE(sigprocmask, "sigprocmask");
+  RESOLVE(pthread_sigmask, "pthread_sigmask");
+  RESOLVE(pthread_create, "pthread_create");
+  RESOLVE(thrd_create, "thrd_create");
+  RESOLVE(exit, "exit");
+  RESOLVE(quick_exit, "quick_exit");
+  RESOLVE(_exit, "_exit");
+  RESOLVE(abort, "abort");
+  RESOLVE(cxa_atexit, "__cxa_atexit");
+  RESOLVE(getenv, "getenv");
+  RESOLVE(setlocale, "setlocale");
+  RESOLVE(setrlimit, "setrlimit");
+  RESOLVE(fflush, "fflush");
+  RESOLVE(dlopen, "dlopen");
+  atomic_thread_fence(memory_order_release);
+  RESOLVE(sigaction, "sigaction");
+#undef RESOLVE
+}

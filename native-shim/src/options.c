@@ -1,0 +1,157 @@
+#include "shim.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options options;
+
+enum { DELAY_UNSET = UINT_MAX };
+
+static const char *variable(char *const *environment, const char *name) {
+  size_t length = strlen(name);
+  for (; environment && *environment; environment++) {
+    if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=') {
+      return *environment + length + 1;
+    }
+  }
+  return NULL;
+}
+
+static bool copy(char *to, size_t capacity, const char *from, size_t length) {
+  bool fits = length < capacity;
+  if (!fits) {
+    length = capacity - 1;
+  }
+  memcpy(to, from, length);
+  to[length] = 0;
+  return fits;
+}
+
+static bool is(const char *text, size_t length, const char *expected) {
+  return strlen(expected) == length && memcmp(text, expected, length) == 0;
+}
+
+static bool is_on(const char *value, size_t length) {
+  return length == 0 || is(value, length, "on") || is(value, length, "true") || is(value, length, "yes") ||
+         is(value, length, "1");
+}
+
+/* Keys that are not the shim's are Java's; it also reports bad values. */
+static void apply(const char *key, size_t key_length, const char *value, size_t length) {
+  if (is(key, key_length, "wait")) {
+    options.wait = is_on(value, length);
+  } else if (is(key, key_length, "startDelayMillis")) {
+    unsigned millis = 0;
+    for (size_t i = 0; i < length; i++) {
+      if (value[i] < '0' || value[i] > '9' || millis > 100000000) {
+        return;
+      }
+      millis = millis * 10 + (unsigned)(value[i] - '0');
+    }
+    if (length > 0) {
+      options.start_delay_millis = millis;
+    }
+  } else if (is(key, key_length, "session")) {
+    copy(options.session, sizeof options.session, value, length);
+  }
+}
+
+static void trim(const char **start, const char **end) {
+  while (*start < *end && (**start == ' ' || **start == '\t' || **start == '\r')) {
+    ++*start;
+  }
+  while (*start < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t' || (*end)[-1] == '\r')) {
+    --*end;
+  }
+}
+
+static void apply_entries(const char *text, size_t text_length, char separator) {
+  const char *limit = text + text_length;
+  while (text < limit) {
+    const char *end = memchr(text, separator, (size_t)(limit - text));
+    if (!end) {
+      end = limit;
+    }
+    const char *key = text, *key_end = end, *value = end, *value_end = end;
+    const char *equals = memchr(text, '=', (size_t)(end - text));
+    if (equals) {
+      key_end = equals;
+      value = equals + 1;
+    }
+    trim(&key, &key_end);
+    trim(&value, &value_end);
+    if (key < key_end && *key != '#' && *key != '!') {
+      apply(key, (size_t)(key_end - key), value, (size_t)(value_end - value));
+    }
+    text = end + 1;
+  }
+}
+
+static void apply_file(const char *path) {
+  char text[16384];
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    return;
+  }
+  ssize_t length = read(file, text, sizeof text);
+  close(file);
+  if (length > 0) {
+    apply_entries(text, (size_t)length, '\n');
+  }
+}
+
+static void join(char *to, size_t capacity, const char *directory, const char *rest) {
+  int length = snprintf(to, capacity, "%s%s", directory, rest);
+  if (length < 0 || (size_t)length >= capacity) {
+    to[0] = 0;
+  }
+}
+
+void options_read(char *const *environment) {
+  char path[PATH_MAX];
+  options.start_delay_millis = DELAY_UNSET;
+  const char *home = variable(environment, "HOME");
+  const char *state_home = variable(environment, "XDG_STATE_HOME");
+  if (state_home && *state_home == '/') {
+    join(options.state_home, sizeof options.state_home, state_home, "");
+  } else if (home && *home == '/') {
+    join(options.state_home, sizeof options.state_home, home, "/.local/state");
+  }
+
+  /* The nearer wins, so it comes later. */
+  apply_file("/etc/mdl/mdl.properties");
+  if (home && *home == '/') {
+    join(path, sizeof path, home, "/.config/mdl/mdl.properties");
+    apply_file(path);
+  }
+  const char *config = variable(environment, "MDL_CONFIG");
+  if (config && *config) {
+    apply_file(config);
+  }
+  const char *text = variable(environment, "MDL_OPTIONS");
+  if (text) {
+    if (!copy(options.text, sizeof options.text, text, strlen(text))) {
+      log_line("MDL_OPTIONS is cut: it is longer than 4095 bytes", NULL);
+    }
+    apply_entries(options.text, strlen(options.text), ',');
+  }
+  const char *extra = variable(environment, "MDL_JVM_EXTRA");
+  if (extra) {
+    copy(options.jvm_extra, sizeof options.jvm_extra, extra, strlen(extra));
+  }
+
+  if (options.start_delay_millis == DELAY_UNSET) {
+    options.start_delay_millis = options.wait ? 0 : 50;
+  }
+  if (options.session[0] && options.session[0] != '/') {
+    /* The directory is made later, and the application may have changed to another by then. */
+    char relative[PATH_MAX];
+    strcpy(relative, options.session);
+    if (!getcwd(path, sizeof path - 1)) {
+      path[0] = 0;
+    }
+    strcat(path, "/");
+    join(options.session, sizeof options.session, path, relative);
+  }
+}

@@ -1,0 +1,432 @@
+/*
+ * The process as the application sees it: its end, its threads, its forks. Agent threads are not part of
+ * that picture: they do not end the process, do not keep it alive, and leave its global state alone.
+ */
+#include "shim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+THREAD_LOCAL bool is_agent_thread;
+pid_t process_pid;
+_Atomic bool process_exiting;
+
+enum { AGENT_THREADS_MAX = 256 };
+
+static pthread_key_t thread_key;
+static _Atomic bool watching; /* thread_key is there, threads are counted */
+static _Atomic int application_threads = 1;
+static _Atomic int agent_threads;
+static _Atomic int agent_tids[AGENT_THREADS_MAX];
+static _Atomic uint64_t ended_agent_nanos;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+uint64_t clock_nanos(clockid_t clock) {
+  struct timespec now = {0, 0};
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanos) {
+  struct timespec timeout = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
+  long result = syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &timeout, NULL, 0);
+  return result == 0 || errno != ETIMEDOUT;
+}
+
+void futex_wake(_Atomic uint32_t *word) {
+  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
+}
+
+/* ---- agent threads */
+
+/* CPU time of a thread by its id, clock_getcpuclockid(3) for threads: the kernel's encoding. */
+static clockid_t cpu_clock_of(int tid) { return (clockid_t)((~(unsigned)tid << 3) | 6u); }
+
+static void agent_thread_begins(void) {
+  is_agent_thread = true;
+  record_mute_thread();
+  int tid = (int)syscall(SYS_gettid);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int unused = 0;
+    if (atomic_compare_exchange_strong(&agent_tids[i], &unused, tid)) {
+      return;
+    }
+  }
+}
+
+static void agent_thread_ended(void) {
+  int tid = (int)syscall(SYS_gettid);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int expected = tid;
+    if (atomic_compare_exchange_strong(&agent_tids[i], &expected, 0)) {
+      atomic_fetch_add(&ended_agent_nanos, clock_nanos(CLOCK_THREAD_CPUTIME_ID));
+      break;
+    }
+  }
+  atomic_fetch_sub(&agent_threads, 1);
+}
+
+uint64_t process_agent_cpu_nanos(void) {
+  uint64_t sum = atomic_load(&ended_agent_nanos);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int tid = atomic_load_explicit(&agent_tids[i], memory_order_relaxed);
+    if (tid) {
+      sum += clock_nanos(cpu_clock_of(tid));
+    }
+  }
+  return sum;
+}
+
+_Noreturn void process_park(void) {
+  sigset_t before;
+  signals_block_for_agent(&before);
+  for (;;) {
+    syscall(SYS_pause);
+  }
+}
+
+/* An agent thread wants to end the process. Once the application itself is ending, that is no news. */
+static _Noreturn void agent_gives_up(const char *what) {
+  if (!atomic_load(&process_exiting)) {
+    agent_died(what, NULL);
+  }
+  process_park();
+}
+
+/* ---- the end of threads, and of a process whose main has called pthread_exit */
+
+/* Threads of this process that are not known: neither the application's as counted, nor the agent's. */
+static int unknown_threads(void) {
+  int directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) {
+    return 0;
+  }
+  int tasks = 0;
+  char entries[4096];
+  for (long length; (length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
+    for (long at = 0; at < length;) {
+      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+      tasks += entry->d_name[0] != '.';
+      at += entry->d_reclen;
+    }
+  }
+  close(directory);
+  int leader = syscall(SYS_gettid) != getpid(); /* main is still listed, as a zombie */
+  return tasks - atomic_load(&agent_threads) - leader - 1;
+}
+
+/*
+ * glibc ends the process with exit(0) when its last thread ends. It counts the agent's threads too, so
+ * that would never happen. Threads that libc makes for itself (timers, asynchronous I/O) are not
+ * counted here, but keep a process alive there; they are the unknown ones.
+ */
+static void last_application_thread_ended(void) {
+  for (int tries = 0; tries < 20; tries++) {
+    if (unknown_threads() <= 0) {
+      exit(0);
+    }
+    /* An agent thread that has just ended is listed a little longer. */
+    nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+  }
+}
+
+enum { LAST_ROUND = 3 };
+
+/* Called in rounds while values are set: in a late one, what other libraries' destructors do has been recorded. */
+static void thread_ended(void *round) {
+  if ((uintptr_t)round < LAST_ROUND) {
+    pthread_setspecific(thread_key, (void *)((uintptr_t)round + 1));
+    return;
+  }
+  if (is_agent_thread) {
+    agent_thread_ended();
+    return;
+  }
+  record_detach();
+  if (atomic_fetch_sub(&application_threads, 1) == 1) {
+    last_application_thread_ended();
+  }
+}
+
+void process_watch_thread(void) {
+  if (atomic_load(&watching) && !pthread_getspecific(thread_key)) {
+    pthread_setspecific(thread_key, (void *)1);
+  }
+}
+
+/* ---- creation of threads */
+
+struct beginning {
+  union {
+    void *(*routine)(void *);
+    int (*c11_routine)(void *);
+  };
+  void *argument;
+  bool by_agent;
+};
+
+static struct beginning begin(void *pointer) {
+  struct beginning beginning = *(struct beginning *)pointer;
+  free(pointer);
+  if (beginning.by_agent) {
+    agent_thread_begins();
+  }
+  process_watch_thread();
+  return beginning;
+}
+
+static void *run(void *pointer) {
+  struct beginning beginning = begin(pointer);
+  return beginning.routine(beginning.argument);
+}
+
+static int run_c11(void *pointer) {
+  struct beginning beginning = begin(pointer);
+  return beginning.c11_routine(beginning.argument);
+}
+
+static struct beginning *prepare(void *argument) {
+  struct beginning *beginning = malloc(sizeof *beginning);
+  if (beginning) {
+    beginning->argument = argument;
+    beginning->by_agent = is_agent_thread;
+    atomic_fetch_add(is_agent_thread ? &agent_threads : &application_threads, 1);
+  }
+  return beginning;
+}
+
+static void take_back(struct beginning *beginning) {
+  atomic_fetch_sub(beginning->by_agent ? &agent_threads : &application_threads, 1);
+  free(beginning);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
+                          void *argument) {
+  if (!atomic_load(&watching)) {
+    return next()->pthread_create(thread, attributes, routine, argument);
+  }
+  struct beginning *beginning = prepare(argument);
+  if (!beginning) {
+    return EAGAIN;
+  }
+  beginning->routine = routine;
+  int error = next()->pthread_create(thread, attributes, run, beginning);
+  if (error) {
+    take_back(beginning);
+  }
+  return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+  if (!atomic_load(&watching)) {
+    return next()->thrd_create(thread, routine, argument);
+  }
+  struct beginning *beginning = prepare(argument);
+  if (!beginning) {
+    return thrd_nomem;
+  }
+  beginning->c11_routine = routine;
+  int error = next()->thrd_create(thread, run_c11, beginning);
+  if (error != thrd_success) {
+    take_back(beginning);
+  }
+  return error;
+}
+
+int process_start_agent_thread(void *(*routine)(void *)) {
+  enum { STACK = 1 << 20 };
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t before;
+  struct beginning *beginning = malloc(sizeof *beginning);
+  if (!beginning) {
+    return ENOMEM;
+  }
+  *beginning = (struct beginning){.routine = routine, .by_agent = true};
+  atomic_fetch_add(&agent_threads, 1);
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, STACK);
+  signals_block_for_agent(&before);
+  int error = next()->pthread_create(&thread, &attributes, run, beginning);
+  signals_restore(&before);
+  pthread_attr_destroy(&attributes);
+  if (error) {
+    take_back(beginning);
+  }
+  return error;
+}
+
+/* ---- fork */
+
+void process_gate_lock(void) { pthread_mutex_lock(&gate); }
+
+void process_gate_unlock(void) { pthread_mutex_unlock(&gate); }
+
+static bool gate_held; /* by the forking thread */
+
+static void before_fork(void) {
+  if (!is_agent_thread) {
+    /* Bounded: this thread may be inside dlopen, in a constructor, and hold what the holder waits for. */
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 1;
+    bool held = pthread_mutex_timedlock(&gate, &deadline) == 0;
+    if (held) {
+      gate_held = true;
+    }
+  }
+}
+
+static void after_fork_in_parent(void) {
+  if (!is_agent_thread && gate_held) {
+    gate_held = false;
+    pthread_mutex_unlock(&gate);
+  }
+}
+
+static void after_fork_in_child(void) {
+  process_pid = getpid();
+  pthread_mutex_init(&gate, NULL);
+  gate_held = false;
+  is_agent_thread = false;
+  mdl_self = NULL; /* the parent's block is the parent's */
+  atomic_store(&application_threads, 1);
+  atomic_store(&agent_threads, 0);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    atomic_store_explicit(&agent_tids[i], 0, memory_order_relaxed);
+  }
+  signals_forked();
+  agent_forked();
+}
+
+/* ---- the end of the process */
+
+static void record_end(int status) {
+  if (getpid() != process_pid) {
+    return; /* a vfork child */
+  }
+  struct mdl_header *header = session;
+  if (header && (pid_t)header->pid == process_pid) {
+    session_ended(status);
+  } else if (header) {
+    record_detach(); /* a forked child: another of the family can have its block */
+  }
+}
+
+/* By on_exit: after all destructors, with the status that exit was given or main returned. */
+static void at_exit(int status, void *unused) {
+  (void)unused;
+  record_end(status);
+}
+
+/* Libraries' destructors may take away what the JVM uses: from here on its faults are expected. */
+__attribute__((destructor)) static void exit_begins(void) { atomic_store(&process_exiting, true); }
+
+EXPORT _Noreturn void exit(int status) {
+  if (is_agent_thread) {
+    agent_gives_up("the JVM called exit");
+  }
+  if (getpid() == process_pid) {
+    atomic_store(&process_exiting, true);
+  }
+  next()->exit(status);
+  __builtin_unreachable();
+}
+
+EXPORT _Noreturn void quick_exit(int status) {
+  if (is_agent_thread) {
+    agent_gives_up("the JVM called quick_exit");
+  }
+  record_end(status);
+  next()->quick_exit(status);
+  __builtin_unreachable();
+}
+
+EXPORT _Noreturn void _exit(int status) {
+  if (is_agent_thread) {
+    agent_gives_up("the JVM called _exit");
+  }
+  record_end(status);
+  next()->_exit(status);
+  __builtin_unreachable();
+}
+
+EXPORT _Noreturn void _Exit(int status) { _exit(status); }
+
+EXPORT _Noreturn void abort(void) {
+  if (is_agent_thread) {
+    agent_gives_up("the JVM called abort");
+  }
+  next()->abort();
+  __builtin_unreachable();
+}
+
+/* ---- the application's global state. Others' calls go on by a tail call: the callee may look at its return address. */
+
+/* Destructors of the JVM's libraries would run while their threads live. */
+EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library) {
+  if (is_agent_thread) {
+    return 0;
+  }
+  return next()->cxa_atexit(function, argument, library);
+}
+
+EXPORT char *getenv(const char *name) {
+  if (is_agent_thread && (strcmp(name, "JAVA_TOOL_OPTIONS") == 0 || strcmp(name, "_JAVA_OPTIONS") == 0 ||
+                          strcmp(name, "JDK_JAVA_OPTIONS") == 0)) {
+    return NULL;
+  }
+  return next()->getenv(name);
+}
+
+EXPORT char *setlocale(int category, const char *locale) {
+  return next()->setlocale(category, is_agent_thread ? NULL : locale);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
+  if (is_agent_thread) {
+    return 0;
+  }
+  return next()->setrlimit(resource, limit);
+}
+
+EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
+  _Static_assert(sizeof(struct rlimit64) == sizeof(struct rlimit), "the same function on this architecture");
+  return setrlimit(resource, (const struct rlimit *)limit);
+}
+
+/* It would write the application's buffers to the agent's descriptors. */
+EXPORT int fflush(FILE *stream) {
+  if (is_agent_thread && (stream == NULL || stream == stdout || stream == stderr)) {
+    return 0;
+  }
+  return next()->fflush(stream);
+}
+
+EXPORT void *dlopen(const char *file, int mode) {
+  if (!is_agent_thread) {
+    return next()->dlopen(file, mode);
+  }
+  process_gate_lock();
+  void *library = next()->dlopen(file, mode);
+  process_gate_unlock();
+  return library;
+}
+
+void process_start(void) {
+  process_pid = getpid();
+  if (pthread_key_create(&thread_key, thread_ended) == 0) {
+    atomic_store(&watching, true);
+    process_watch_thread();
+  }
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  on_exit(at_exit, NULL);
+}

@@ -1,0 +1,574 @@
+/*
+ * Recording off the fast path: what generated code calls when a thread has no block yet, a frame is not on top, a
+ * row is missing, or a window is over. Also the whole of it, for sites without a fast path.
+ *
+ * A signal handler with probes may interrupt generated code, or code here, at any instruction. So a push reserves its
+ * frame before it fills it (the key last), a pop reads before it releases (key 0, then sp), and a counter is advanced
+ * by one instruction.
+ *
+ * Closing a sampling window (record_expire_*, by any application thread) against opening the next (record_arm, by the
+ * agent alone):
+ *
+ * Assumes    A1 x86-TSO: a locked instruction is a full fence between the stores before and the loads after it
+ *            (Intel SDM vol. 3, 9.2; AMD APM vol. 2, 7.2)
+ *            A2 no thread is killed between steps 1 and 4 of a closer while its family lives on
+ * Guarantees G1 a late closer never switches off a site of a newer window
+ *            G2 while a frame is open, the exit sites of its function stay on
+ * Progress   P1 nobody waits: a function that is being closed is left out by arm and has its turn next epoch
+ *
+ *   closer                                   agent (arm)
+ *   1 closers++           (locked)           1 state = REARMING           (locked)
+ *   2 read state, deadline                   2 closers != 0: state = EXPIRED, leave out
+ *   3 over: store `off`, state = EXPIRED     3 budget, exit sites on, deadline
+ *   4 closers--           (locked)           4 state = SAMPLING           (release)
+ *                                            5 entry sites on
+ *
+ * G1: closer 1-2 and agent 1-2 are Dekker's: either the agent reads closers != 0 and opens no window, or the closer
+ * reads REARMING or later. REARMING it leaves alone; of SAMPLING it also sees the new deadline, and stores `off` only
+ * when that has passed too.
+ * G2: an entry counts its frame as open (locked) and then reads the state; unless that is SAMPLING it takes the frame back.
+ * A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads open > 0.
+ */
+#include "shim.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  FRAMES = 131072,
+  RING_RECORDS = 8192,
+  RING_MARGIN = 64, /* nested signal handlers may pass the check for room together */
+  STACK_BYTES = (FRAMES + 1) * (int)sizeof(struct mdl_frame),
+};
+#define SENTINEL (~0ULL)
+#define STACK_REACH (64ULL << 20) /* keys further apart belong to different stacks */
+#define NO_FUNCTION (~0u)
+
+THREAD_LOCAL struct mdl_thread *mdl_self;
+
+/* The block of threads that record nothing: the agent's, those that found no memory, those that are ending. Its stack
+ * is full and empty at once, so generated code never writes to it. */
+static struct mdl_frame mute_stack[1] = {{.key = SENTINEL}};
+static struct mdl_thread mute = {
+    .sp = (uintptr_t)(mute_stack + 1),
+    .sp_limit = (uintptr_t)(mute_stack + 1),
+    .sp_base = (uintptr_t)mute_stack,
+};
+
+/* The stores around it stay in this order for a handler on this thread; the processor keeps it anyway. */
+static inline void ordered(void) { atomic_signal_fence(memory_order_seq_cst); }
+
+static inline void add(uint64_t *counter, uint64_t amount) {
+  __asm__ volatile("addq %1, %0" : "+m"(*counter) : "r"(amount) : "cc");
+}
+
+static inline struct mdl_frame *top(const struct mdl_thread *thread) {
+  return (struct mdl_frame *)__atomic_load_n(&thread->sp, __ATOMIC_RELAXED) - 1;
+}
+
+/* ---- the thread's block */
+
+static struct mdl_thread *claim(void) {
+  uint64_t at = __atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
+  while (at) {
+    struct mdl_thread *thread = (struct mdl_thread *)at;
+    uint32_t expected = MDL_THREAD_FREE;
+    if (__atomic_compare_exchange_n(&thread->state, &expected, MDL_THREAD_LIVE, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+      return thread;
+    }
+    at = thread->next;
+  }
+  return NULL;
+}
+
+static struct mdl_thread *create(void) {
+  struct mdl_thread *thread = (struct mdl_thread *)session_allocate(sizeof *thread);
+  if (!thread) {
+    return NULL;
+  }
+  if (session->flags & MDL_EXACT) {
+    thread->rows = session_allocate(session->function_capacity * sizeof(uint64_t));
+  } else {
+    thread->ring = session_allocate(RING_RECORDS * sizeof(struct mdl_record));
+    thread->ring_mask = RING_RECORDS - 1;
+  }
+  thread->calls = session_allocate(session->function_capacity * sizeof(uint64_t));
+  if (!thread->calls || (!thread->ring && !thread->rows)) {
+    return NULL;
+  }
+  thread->state = MDL_THREAD_LIVE;
+  thread->next = __atomic_load_n(&session->threads, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&session->threads, &thread->next, (uintptr_t)thread, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {
+  }
+  __atomic_fetch_add(&session->thread_count, 1, __ATOMIC_RELAXED);
+  return thread;
+}
+
+/*
+ * The shadow stack is the process's own, so it does not stay with the block: any process of a forked family may
+ * claim a free block, whoever had it before.
+ */
+static bool give_stack(struct mdl_thread *thread) {
+  void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED) {
+    return false;
+  }
+  struct mdl_frame *frames = stack;
+  frames[0].key = SENTINEL;
+  thread->sp_base = (uintptr_t)frames;
+  thread->sp_limit = (uintptr_t)(frames + FRAMES + 1);
+  thread->sp = (uintptr_t)(frames + 1);
+  return true;
+}
+
+static struct mdl_thread *attach(void) {
+  int error = errno;
+  sigset_t before;
+  signals_block_all(&before); /* a handler with probes would attach this thread a second time */
+  if (!mdl_self) {
+    struct mdl_thread *thread = NULL;
+    if (session && !is_agent_thread) {
+      thread = claim();
+      if (!thread) {
+        thread = create();
+      }
+      if (thread && !give_stack(thread)) {
+        __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+        thread = NULL;
+      }
+      if (thread) {
+        thread->tid = (uint32_t)syscall(SYS_gettid);
+        thread->pid = (uint32_t)getpid();
+        thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+        process_watch_thread();
+      } else {
+        __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
+      }
+    }
+    mdl_self = thread ? thread : &mute;
+  }
+  signals_restore(&before);
+  errno = error;
+  return mdl_self;
+}
+
+static inline struct mdl_thread *self(void) {
+  struct mdl_thread *thread = mdl_self;
+  return __builtin_expect(thread != NULL, 1) ? thread : attach();
+}
+
+void record_mute_thread(void) { mdl_self = &mute; }
+
+/* ---- frames */
+
+static void push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key) {
+  struct mdl_frame *frame = (struct mdl_frame *)thread->sp;
+  __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
+  ordered();
+  frame->function = (uintptr_t)function;
+  frame->children = 0;
+  frame->tsc = __rdtsc();
+  ordered();
+  __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
+}
+
+static void release(struct mdl_thread *thread, struct mdl_frame *frame) {
+  ordered();
+  __atomic_store_n(&frame->key, 0, __ATOMIC_RELAXED);
+  ordered();
+  __atomic_store_n(&thread->sp, (uintptr_t)frame, __ATOMIC_RELAXED);
+}
+
+static inline bool is_call(const struct mdl_frame *frame) { return frame->key != 0 && frame->key != SENTINEL; }
+
+static inline struct mdl_function *function_of(const struct mdl_frame *frame) {
+  return (struct mdl_function *)frame->function;
+}
+
+static void discard_down_to(struct mdl_thread *thread, const struct mdl_frame *last, bool sampled) {
+  for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
+    if (is_call(frame)) {
+      if (sampled) {
+        __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
+      }
+      add(&thread->unmatched, 1);
+    }
+    release(thread, frame);
+  }
+}
+
+/* The frame that the exit of `function` from `key` closes, on top when this returns; NULL when it is not there. Frames
+ * of calls that cannot be running any more, since their stack frames lie below, are discarded on the way. */
+static struct mdl_frame *frame_to_close(struct mdl_thread *thread, uint64_t function, uint64_t key, bool sampled) {
+  for (;;) {
+    struct mdl_frame *frame = top(thread);
+    if (!is_call(frame) || frame->key > key || key - frame->key >= STACK_REACH) {
+      return NULL;
+    }
+    if (frame->key < key) {
+      discard_down_to(thread, frame, sampled);
+      continue;
+    }
+    for (struct mdl_frame *lower = frame; lower->key == key; lower--) {
+      if (function_of(lower)->address == function) {
+        if (lower != frame) {
+          discard_down_to(thread, lower + 1, sampled);
+        }
+        return lower;
+      }
+    }
+    return NULL;
+  }
+}
+
+void record_detach(void) {
+  struct mdl_thread *thread = mdl_self;
+  mdl_self = &mute;
+  if (!thread || thread == &mute) {
+    return;
+  }
+  struct mdl_frame *base = (struct mdl_frame *)thread->sp_base;
+  discard_down_to(thread, base + 1, !(session->flags & MDL_EXACT));
+  munmap(base, STACK_BYTES);
+  __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+}
+
+/* ---- which function */
+
+static struct mdl_function *look_up(uint64_t address) {
+  const uint64_t *slots = (const uint64_t *)__atomic_load_n(&session->lookup, __ATOMIC_ACQUIRE);
+  if (!slots) {
+    return NULL;
+  }
+  uint64_t mask = session->lookup_mask;
+  uint64_t slot = (((address >> 4) * 0x9E3779B97F4A7C15ULL) >> 32) & mask;
+  for (uint64_t tries = 0; tries <= mask; tries++, slot = (slot + 1) & mask) {
+    struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&slots[slot], __ATOMIC_ACQUIRE);
+    if (!function || function->address == address) {
+      return function;
+    }
+  }
+  return NULL;
+}
+
+/*
+ * The function of a call at a site. A site whose function the scan could not tell learns it from its first call. One whose
+ * calls turn out to vary (the compiler merged the ends of several functions) is told so, and then stays on.
+ */
+static struct mdl_function *identify(struct mdl_site *site, uint64_t address) {
+  struct mdl_function *known = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
+  if (known->address == address) {
+    return known;
+  }
+  struct mdl_function *found = look_up(address);
+  if (!found || (__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE) & MDL_VARIES)) {
+    return found;
+  }
+  uint64_t expected = (uintptr_t)known;
+  if (known->address != 0) {
+    __atomic_fetch_or(&site->flags, MDL_VARIES, __ATOMIC_RELEASE);
+    __atomic_store_n(&site->function, session->unknown_function, __ATOMIC_RELEASE);
+  } else if (!__atomic_compare_exchange_n(&site->function, &expected, (uintptr_t)found, false, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED)) {
+    return found; /* another thread was faster: the next call compares with what it found */
+  } else if (__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE) & MDL_VARIES) {
+    __atomic_store_n(&site->function, session->unknown_function, __ATOMIC_RELEASE); /* told so in between */
+  }
+  __atomic_fetch_add(&session->learned, 1, __ATOMIC_RELEASE);
+  return found;
+}
+
+/* ---- exact mode */
+
+static struct mdl_row *row_of(struct mdl_thread *thread, const struct mdl_function *function) {
+  if (!thread->rows || function->index >= session->function_capacity) {
+    return NULL;
+  }
+  uint64_t *slot = (uint64_t *)thread->rows + function->index;
+  uint64_t at = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (!at) {
+    struct mdl_row *row = (struct mdl_row *)session_allocate(sizeof *row);
+    if (!row) {
+      return NULL;
+    }
+    row->min = ~0ULL;
+    row->function = function->index;
+    /* A handler may have been here meanwhile: its row stays. */
+    if (__atomic_compare_exchange_n(slot, &at, (uintptr_t)row, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      return row;
+    }
+  }
+  return (struct mdl_row *)at;
+}
+
+static uint64_t *chunk_of(struct mdl_row *row, uint32_t chunk) {
+  uint64_t at = __atomic_load_n(&row->chunks[chunk], __ATOMIC_RELAXED);
+  if (!at) {
+    uint64_t fresh = session_allocate(MDL_CHUNK_SLOTS * sizeof(uint64_t));
+    if (!fresh || __atomic_compare_exchange_n(&row->chunks[chunk], &at, fresh, false, __ATOMIC_RELEASE,
+                                              __ATOMIC_RELAXED)) {
+      return (uint64_t *)fresh;
+    }
+  }
+  return (uint64_t *)at;
+}
+
+static void record(struct mdl_thread *thread, const struct mdl_function *function, uint64_t ticks, uint64_t own) {
+  struct mdl_row *row = row_of(thread, function);
+  if (!row) {
+    add(&thread->refused, 1);
+    return;
+  }
+  add(&row->count, 1);
+  add(&row->total, ticks);
+  add(&row->self, own);
+  uint64_t seen = __atomic_load_n(&row->min, __ATOMIC_RELAXED);
+  while (ticks < seen &&
+         !__atomic_compare_exchange_n(&row->min, &seen, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  seen = __atomic_load_n(&row->max, __ATOMIC_RELAXED);
+  while (ticks > seen &&
+         !__atomic_compare_exchange_n(&row->max, &seen, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  unsigned shift = 63u - (unsigned)__builtin_clzll(ticks | 255) - 7u;
+  uint64_t index = (ticks >> shift) + ((uint64_t)shift << 7);
+  uint64_t last = MDL_ROW_CHUNKS * MDL_CHUNK_SLOTS - 1;
+  if (index > last) {
+    index = last;
+  }
+  uint64_t *chunk = chunk_of(row, (uint32_t)(index / MDL_CHUNK_SLOTS));
+  if (chunk) {
+    add(&chunk[index % MDL_CHUNK_SLOTS], 1);
+  } else {
+    add(&thread->refused, 1);
+  }
+}
+
+void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t own) {
+  struct mdl_thread *thread = mdl_self;
+  if (thread && thread != &mute) {
+    record(thread, function, ticks, own);
+  }
+}
+
+void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
+  struct mdl_thread *thread = self();
+  if (thread == &mute) {
+    return;
+  }
+  struct mdl_function *function = identify(site, address);
+  if (!function) {
+    return;
+  }
+  /* Counted here and not at the exit: some calls never return. */
+  add((uint64_t *)thread->calls + function->index, 1);
+  if (thread->sp == thread->sp_limit) {
+    add(&thread->overflow, 1);
+    return;
+  }
+  push(thread, function, key);
+}
+
+void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
+  (void)site;
+  uint64_t now = __rdtsc();
+  struct mdl_thread *thread = mdl_self;
+  if (!thread || thread == &mute) {
+    return;
+  }
+  struct mdl_frame *frame = frame_to_close(thread, address, key, false);
+  if (!frame) {
+    return;
+  }
+  struct mdl_function *function = function_of(frame);
+  uint64_t ticks = now - frame->tsc;
+  uint64_t own = ticks - frame->children;
+  if (is_call(frame - 1)) {
+    add(&(frame - 1)->children, ticks);
+  }
+  release(thread, frame);
+  record(thread, function, ticks, own);
+}
+
+/* ---- sampled mode */
+
+static void count_toggles(uint64_t n) { __atomic_fetch_add(&session->toggles, n, __ATOMIC_RELAXED); }
+
+static void switch_off(const struct mdl_site *site) {
+  code_store(site->store, site->off, site->size);
+  count_toggles(1);
+}
+
+void record_expire_entry(struct mdl_site *site) {
+  struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
+  __atomic_fetch_add(&function->closers, 1, __ATOMIC_SEQ_CST);
+  uint32_t state = __atomic_load_n(&function->state, __ATOMIC_SEQ_CST);
+  if ((state == MDL_SAMPLING || state == MDL_EXPIRED) &&
+      __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+    switch_off(site);
+    __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
+  }
+  __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
+}
+
+void record_expire_exit(struct mdl_site *site) {
+  struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
+  __atomic_fetch_add(&function->closers, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_EXPIRED &&
+      __atomic_load_n(&function->open, __ATOMIC_SEQ_CST) == 0) {
+    switch_off(site);
+  }
+  __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
+}
+
+void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
+  struct mdl_function *function = identify(site, address);
+  if (!function) {
+    return;
+  }
+  if (__rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+    record_expire_entry(site);
+    return;
+  }
+  struct mdl_thread *thread = self();
+  if (thread == &mute) {
+    return;
+  }
+  add((uint64_t *)thread->calls + function->index, 1);
+  if (__atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) < 0) {
+    return;
+  }
+  if (thread->sp == thread->sp_limit) {
+    add(&thread->overflow, 1);
+    return;
+  }
+  __atomic_fetch_add(&function->open, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&function->state, __ATOMIC_SEQ_CST) != MDL_SAMPLING) {
+    __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
+    return;
+  }
+  push(thread, function, key);
+}
+
+static void write_record(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t start, uint64_t ticks) {
+  uint64_t filled = __atomic_load_n(&thread->head, __ATOMIC_RELAXED) - __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE);
+  if (filled >= thread->ring_mask + 1 - RING_MARGIN) {
+    add(&thread->dropped, 1);
+    return;
+  }
+  uint64_t position = 1;
+  __asm__ volatile("xaddq %0, %1" : "+r"(position), "+m"(thread->head) : : "cc");
+  struct mdl_record *record = (struct mdl_record *)thread->ring + (position & thread->ring_mask);
+  record->start = start;
+  record->duration = ticks;
+  record->function = function_of(frame)->index;
+  record->parent = is_call(frame - 1) ? function_of(frame - 1)->index : NO_FUNCTION;
+  record->depth = (uint32_t)(frame - (const struct mdl_frame *)thread->sp_base - 1);
+  __atomic_store_n(&record->seq, (uint32_t)(position + 1), __ATOMIC_RELEASE);
+}
+
+void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
+  uint64_t now = __rdtsc();
+  identify(site, address);
+  struct mdl_thread *thread = mdl_self;
+  struct mdl_frame *frame = NULL;
+  if (thread && thread != &mute) {
+    frame = frame_to_close(thread, address, key, true);
+  }
+  if (frame) {
+    struct mdl_function *function = function_of(frame);
+    write_record(thread, frame, frame->tsc, now - frame->tsc);
+    release(thread, frame);
+    __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
+  }
+  const struct mdl_function *function =
+      (const struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
+  if (__atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_EXPIRED &&
+      __atomic_load_n(&function->open, __ATOMIC_SEQ_CST) == 0) {
+    record_expire_exit(site);
+  }
+}
+
+static uint64_t switch_all(const uint32_t *indices, uint32_t n, bool on) {
+  const struct mdl_site *sites = (const struct mdl_site *)session->sites;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct mdl_site *site = &sites[indices[i]];
+    code_store(site->store, on ? site->on : site->off, site->size);
+  }
+  return n;
+}
+
+/* Steps: see the head of this file. Exits go on before entries, so that no frame is opened that nothing would close. */
+int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64_t n) {
+  struct mdl_function *functions = (struct mdl_function *)session->functions;
+  uint64_t stores = 0;
+  for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
+    struct mdl_function *function = &functions[indices[i]];
+    const uint32_t *list = (const uint32_t *)function->site_list;
+    __atomic_exchange_n(&function->state, MDL_REARMING, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&function->closers, __ATOMIC_SEQ_CST) != 0) {
+      __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
+      continue;
+    }
+    __atomic_store_n(&function->remaining, (int32_t)session->sample_size, __ATOMIC_RELAXED);
+    stores += switch_all(list, function->exit_sites, true);
+    uint64_t start = __rdtsc();
+    function->window_start = start;
+    __atomic_store_n(&function->deadline, start + longest_ticks[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);
+    stores += switch_all(list + function->exit_sites, function->entry_sites, true);
+  }
+  count_toggles(stores);
+  if (agent_is_dead()) {
+    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+  }
+  return (int64_t)stores;
+}
+
+/* The agent's way to close: the state first, so that no frame is opened after the exits have begun to switch off. */
+int64_t record_disarm(const uint32_t *indices, int64_t n) {
+  struct mdl_function *functions = (struct mdl_function *)session->functions;
+  uint64_t stores = 0;
+  for (int64_t i = 0; i < n; i++) {
+    struct mdl_function *function = &functions[indices[i]];
+    uint32_t sampling = MDL_SAMPLING;
+    if (__atomic_compare_exchange_n(&function->state, &sampling, MDL_EXPIRED, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_RELAXED)) {
+      const uint32_t *list = (const uint32_t *)function->site_list;
+      stores += switch_all(list + function->exit_sites, function->entry_sites, false);
+    }
+  }
+  count_toggles(stores);
+  return (int64_t)stores;
+}
+
+/* The CPU clock of a thread by its id: clock_getcpuclockid(3), for threads. */
+static clockid_t cpu_clock_of(uint32_t tid) { return (clockid_t)(~tid << 3 | 6); }
+
+/*
+ * Thread by thread: the clock of the whole process does not include what its running threads have used since the
+ * last tick of the scheduler, which may be milliseconds.
+ */
+int64_t record_program_cpu_nanos(void) {
+  static uint64_t total; /* the agent's thread alone comes here */
+  uint32_t pid = (uint32_t)getpid();
+  uint64_t at = __atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
+  for (; at; at = ((struct mdl_thread *)at)->next) {
+    struct mdl_thread *thread = (struct mdl_thread *)at;
+    struct timespec used;
+    if (thread->pid == pid && __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == MDL_THREAD_LIVE &&
+        clock_gettime(cpu_clock_of(thread->tid), &used) == 0) {
+      uint64_t nanos = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+      if (nanos > thread->cpu_nanos) {
+        total += nanos - thread->cpu_nanos;
+        thread->cpu_nanos = nanos;
+      }
+    }
+  }
+  return (int64_t)total;
+}

@@ -1,0 +1,215 @@
+/*
+ * What the shim's files share. One file per concern:
+ *
+ *   start.c    the agent thread, a main that waits, the agent's death
+ *   options.c  MDL_OPTIONS and properties files
+ *   next.c     the functions that the interposed ones stand in front of
+ *   process.c  exit, fork, threads, and what the agent's threads must not do to the application
+ *   signals.c  dispositions and masks: the application's and the JVM's, side by side
+ *   session.c  the session's directory and file, and its memory
+ *   log.c      the session's log
+ *   jvm.c      creation of the JVM and the call into Java
+ *   api.c      the table that Java gets
+ *   code.c     mappings of code, stores to it
+ *   record.c   the calling thread's block; recording off the fast path
+ *   decode.c   instruction lengths, by Zydis
+ *   demangle.c C++ names
+ *
+ * An *agent thread* is the thread that the constructor starts and every thread that it or one of its
+ * offspring creates: the JVM's. All others are application threads.
+ */
+#ifndef MDL_SHIM_H
+#define MDL_SHIM_H
+
+#include <limits.h>
+#include <mdl/api.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <threads.h>
+#include <x86intrin.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
+/* The word that generated code reads: the calling thread's block, NULL until it has one. */
+extern THREAD_LOCAL struct mdl_thread *mdl_self;
+extern THREAD_LOCAL bool is_agent_thread;
+
+/* ---- options.c */
+
+struct options {
+  char text[4096];        /* MDL_OPTIONS as the process started with it */
+  char session[PATH_MAX]; /* absolute, "" when not given */
+  char state_home[PATH_MAX];
+  char jvm_extra[4096]; /* MDL_JVM_EXTRA: further JVM options, for making the AOT cache */
+  unsigned start_delay_millis;
+  bool wait;
+};
+extern struct options options;
+
+/* Takes what it needs from `environment` itself: an application may export a getenv of its own, and
+ * may overwrite the strings later. */
+void options_read(char *const *environment);
+
+/* ---- next.c */
+
+struct next {
+  int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+  void (*(*signal)(int, void (*)(int)))(int);
+  void (*(*sysv_signal)(int, void (*)(int)))(int);
+  void (*(*sigset)(int, void (*)(int)))(int);
+  int (*siginterrupt)(int, int);
+  int (*sigprocmask)(int, const sigset_t *, sigset_t *);
+  int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+  int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+  void (*exit)(int);
+  void (*quick_exit)(int);
+  void (*_exit)(int);
+  void (*abort)(void);
+  int (*cxa_atexit)(void (*)(void *), void *, void *);
+  char *(*getenv)(const char *);
+  char *(*setlocale)(int, const char *);
+  int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
+  int (*fflush)(FILE *);
+  void *(*dlopen)(const char *, int);
+};
+
+extern struct next next_table;
+void next_resolve(void);
+
+/* Usable before the constructor has run: other libraries' constructors come first. */
+static inline const struct next *next(void) {
+  if (__builtin_expect(next_table.sigaction == NULL, 0)) {
+    next_resolve();
+  }
+  return &next_table;
+}
+
+/* ---- process.c */
+
+/* The process that this memory belongs to: a vfork child runs in its parent's, and differs. */
+extern pid_t process_pid;
+extern _Atomic bool process_exiting;
+
+void process_start(void);
+int process_start_agent_thread(void *(*routine)(void *));
+/* The calling thread gets thread_ended() at its end, and with it record_detach(). */
+void process_watch_thread(void);
+uint64_t process_agent_cpu_nanos(void);
+/* Never goes on: what an agent thread does instead of ending the process. */
+_Noreturn void process_park(void);
+/* The loader's state, and whatever else a forked child could find half changed, is changed with the gate held. */
+void process_gate_lock(void);
+void process_gate_unlock(void);
+
+uint64_t clock_nanos(clockid_t clock);
+/* True when woken, false when the time is over; returns at once when *word != value. */
+bool futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanos);
+void futex_wake(_Atomic uint32_t *word);
+
+/* ---- signals.c */
+
+void signals_block_all(sigset_t *before);
+/* All but those that the JVM or a debugger needs. */
+void signals_block_for_agent(sigset_t *before);
+void signals_restore(const sigset_t *before);
+/* In a forked child, which has no JVM: the application's own dispositions again. */
+void signals_forked(void);
+
+/* ---- session.c */
+
+extern struct mdl_header *session; /* NULL until there is one */
+extern const char *session_memory_root;
+extern const char *session_last_resort;
+
+struct instant {
+  uint64_t tsc, mono_nanos, real_nanos;
+};
+struct instant instant_now(void);
+
+/* NULL when the session exists, else why it does not. */
+const char *session_create(const struct instant *start);
+uint64_t session_allocate(uint64_t bytes);
+void session_renew_clocks(void);
+void session_ended(int status);
+
+/* ---- log.c */
+
+extern char log_path[PATH_MAX];
+
+/* One line from strings, the last of them NULL. Lines wait until log_open(). Async-signal-safe. */
+void log_line(const char *part, ...) __attribute__((sentinel));
+void log_open(const char *directory);
+struct decimal {
+  char text[24];
+};
+struct decimal decimal(int64_t value);
+
+/* ---- start.c */
+
+/* What the library's constructor does. It stands in constructor.c alone, which unit tests leave out. */
+void agent_construct(char *const *environment);
+/* Only the first call does something: every site off, one line in the log. The detail may be NULL. */
+void agent_died(const char *why, const char *detail);
+bool agent_is_dead(void);
+void agent_ready(void);
+/* In a forked child. */
+void agent_forked(void);
+extern char library_directory[PATH_MAX];
+
+/* ---- jvm.c */
+
+/* Returns when there is no JVM, or Java has returned: why. */
+void jvm_run(const struct mdl_api *api);
+
+/* ---- api.c */
+
+const struct mdl_api *api_table(void);
+
+/* ---- code.c */
+
+int64_t code_remap(uint64_t start, uint64_t length);
+int64_t code_map(uint64_t at, uint64_t length);
+int64_t code_sync_cores(void);
+int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
+void code_switch_all_off(void);
+
+/* The only stores to code: one instruction of 1, 2, 4 or 8 bytes, whatever the alignment. */
+static inline void code_store(uint64_t alias, uint64_t value, int64_t size) {
+  switch (size) {
+    case 1: __asm__ volatile("movb %b1, (%0)" : : "r"(alias), "q"(value) : "memory"); break;
+    case 2: __asm__ volatile("movw %w1, (%0)" : : "r"(alias), "r"(value) : "memory"); break;
+    case 4: __asm__ volatile("movl %k1, (%0)" : : "r"(alias), "r"(value) : "memory"); break;
+    case 8: __asm__ volatile("movq %1, (%0)" : : "r"(alias), "r"(value) : "memory"); break;
+    default: break;
+  }
+}
+
+/* ---- record.c */
+
+void record_mute_thread(void);
+void record_detach(void);
+void record_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
+void record_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);
+void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self);
+void record_sample_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
+void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);
+void record_expire_entry(struct mdl_site *site);
+void record_expire_exit(struct mdl_site *site);
+int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);
+int64_t record_program_cpu_nanos(void);
+int64_t record_disarm(const uint32_t *functions, int64_t n);
+
+/* ---- decode.c, demangle.c */
+
+int64_t decode_lengths(uint64_t code, int64_t length, uint8_t *lengths);
+int64_t demangle(const char *symbol, char *out, int64_t capacity);
+
+#endif

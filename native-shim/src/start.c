@@ -1,0 +1,207 @@
+/*
+ * Start and death of the agent.
+ *
+ * The constructor does the least: it reads the options and starts one thread. All else happens on that thread, after
+ * startDelayMillis, so that short-lived commands pay next to nothing, and with descriptors of its own, so that it
+ * neither keeps the application's open nor loses its own to them.
+ *
+ * A main that waits does so in the constructor: the dynamic linker runs it without holding the loader's lock, so the
+ * agent thread can load libjvm.so meanwhile. Preloaded libraries come last among the libraries and before the
+ * executable, so libraries' constructors have run by then, uncounted, and the executable's are counted.
+ */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+char library_directory[PATH_MAX];
+
+static struct instant start;
+static _Atomic bool dead;
+static _Atomic uint32_t main_may_go;
+
+/* A fork before the agent has begun, as of a daemon's parent, leaves the agent to the child. */
+enum phase { NONE, DELAYED, BEGUN };
+static _Atomic int phase;
+
+static const uint64_t WAIT_NANOS_MAX = 30000000000u;
+/* What a JVM and a session need of the address space, and as much again for the application. */
+static const uint64_t ADDRESS_SPACE_MIN = 768ULL << 20;
+
+static void let_main_go(void) {
+  atomic_store(&main_may_go, 1);
+  futex_wake(&main_may_go);
+}
+
+bool agent_is_dead(void) { return atomic_load(&dead); }
+
+void agent_died(const char *why, const char *detail) {
+  if (atomic_exchange(&dead, true)) {
+    return;
+  }
+  code_switch_all_off();
+  if (session) {
+    __atomic_store_n(&session->state, MDL_AGENT_DEAD, __ATOMIC_RELEASE);
+  }
+  log_line("the agent has ended, the program goes on without it: ", why, detail ? ": " : "", detail ? detail : "",
+           NULL);
+  let_main_go();
+}
+
+void agent_ready(void) {
+  uint32_t starting = MDL_STARTING;
+  uint64_t never = 0;
+  __atomic_compare_exchange_n(&session->armed_tsc, &never, __rdtsc(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  let_main_go();
+}
+
+/* ---- on the agent thread */
+
+static void take_own_descriptors(void) {
+  if (unshare(CLONE_FILES | CLONE_FS) < 0) {
+    log_line("unshare is refused: the agent's descriptors are among the program's", NULL);
+    return;
+  }
+  if (syscall(SYS_close_range, 0u, ~0u, 0u) < 0) {
+    for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
+      close(file);
+    }
+  }
+  /* The JVM prints, and takes for granted that 0 to 2 are open. */
+  if (open("/dev/null", O_RDWR) < 0) {
+    open("/", O_PATH);
+  }
+  dup2(0, 1);
+  dup2(0, 2);
+}
+
+static int is_jvm_library(struct dl_phdr_info *info, size_t size, void *unused) {
+  (void)size;
+  (void)unused;
+  const char *slash = strrchr(info->dlpi_name, '/');
+  const char *name = slash ? slash + 1 : info->dlpi_name;
+  return strcmp(name, "libjvm.so") == 0 || strcmp(name, "libjli.so") == 0;
+}
+
+static bool hosts_a_jvm(void) {
+  process_gate_lock();
+  bool hosts = dl_iterate_phdr(is_jvm_library, NULL) != 0;
+  process_gate_unlock();
+  return hosts;
+}
+
+/* Why this process is better left alone, or NULL. */
+static const char *objection(void) {
+  if (dlsym(RTLD_DEFAULT, "__tsan_init")) {
+    return "the program is built with ThreadSanitizer";
+  }
+  struct rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    uint64_t used = 0;
+    char text[64] = "";
+    int file = open("/proc/thread-self/statm", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+      ssize_t length = read(file, text, sizeof text - 1);
+      text[length > 0 ? length : 0] = 0;
+      close(file);
+      used = strtoull(text, NULL, 10) * 4096;
+    }
+    if (used + ADDRESS_SPACE_MIN > space.rlim_cur) {
+      return "the limit of the address space (ulimit -v) leaves no room for a JVM";
+    }
+  }
+  return NULL;
+}
+
+static void find_library_directory(void) {
+  char path[PATH_MAX];
+  Dl_info info;
+  if (!dladdr((void *)&library_directory, &info) || !realpath(info.dli_fname, path)) {
+    return;
+  }
+  char *slash = strrchr(path, '/');
+  if (slash) {
+    *slash = 0;
+    strcpy(library_directory, path);
+  }
+}
+
+static void *agent_main(void *unused) {
+  (void)unused;
+  struct timespec delay = {options.start_delay_millis / 1000, (long)(options.start_delay_millis % 1000) * 1000000};
+  nanosleep(&delay, NULL);
+  int delayed = DELAYED;
+  if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {
+    return NULL;
+  }
+  take_own_descriptors();
+  if (hosts_a_jvm()) {
+    let_main_go();
+    return NULL;
+  }
+  const char *trouble = session_create(&start);
+  if (!trouble) {
+    trouble = objection();
+  }
+  if (trouble) {
+    agent_died(trouble, NULL);
+    return NULL;
+  }
+  if (!library_directory[0]) {
+    find_library_directory();
+  }
+  jvm_run(api_table());
+  process_park(); /* attached to the JVM: its end would be the JVM's business */
+}
+
+static void begin(void) {
+  start = instant_now();
+  atomic_store(&phase, DELAYED);
+  int error = process_start_agent_thread(agent_main);
+  if (error) {
+    atomic_store(&phase, NONE);
+    agent_died("its thread cannot be created", strerrorname_np(error));
+  }
+}
+
+void agent_forked(void) {
+  if (atomic_load(&phase) == DELAYED) {
+    begin();
+  }
+}
+
+/* ---- on the main thread */
+
+static void wait_for_agent(void) {
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + WAIT_NANOS_MAX;
+  while (!atomic_load(&main_may_go)) {
+    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+    if (now >= deadline) {
+      log_line("the probes are not in place after 30 s: the program starts without them", NULL);
+      return;
+    }
+    futex_wait(&main_may_go, 0, deadline - now);
+  }
+}
+
+void agent_construct(char *const *environment) {
+  options_read(environment);
+  process_start();
+  Dl_info info;
+  if (dladdr((void *)&library_directory, &info) && info.dli_fname[0] != '/') {
+    find_library_directory(); /* a relative path, and the application may change to another directory */
+  }
+  begin();
+  if (options.wait) {
+    wait_for_agent();
+  }
+}

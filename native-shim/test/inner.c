@@ -1,0 +1,3 @@
+int inner(void);
+
+int inner(void) { return 1; }

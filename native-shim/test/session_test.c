@@ -1,0 +1,344 @@
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+static const char *create(const char *directory) {
+  struct instant now = instant_now();
+  snprintf(options.session, sizeof options.session, "%s", directory);
+  return session_create(&now);
+}
+
+static const char *in_scratch(const char *name) {
+  static char path[8][128];
+  static int next_path;
+  char *result = path[next_path++ % 8];
+  snprintf(result, sizeof path[0], "%s/%s", scratch, name);
+  return result;
+}
+
+static bool log_contains(const char *text) {
+  static char content[8192];
+  int file = open(log_path, O_RDONLY);
+  ssize_t length = read(file, content, sizeof content - 1);
+  close(file);
+  content[length > 0 ? length : 0] = 0;
+  return strstr(content, text) != NULL;
+}
+
+static void begin(void) {
+  make_scratch();
+  process_start();
+}
+
+static void shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone(void) {
+  begin();
+  struct instant before = instant_now();
+  CHECK(create(in_scratch("a/b")) == NULL);
+  struct stat status;
+  CHECK(lstat(in_scratch("a/b/session.mdl"), &status) == 0 && S_ISLNK(status.st_mode));
+  CHECK(stat(in_scratch("a/b/session.mdl"), &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0600);
+  CHECK_EQUAL(status.st_size, session->limit);
+  CHECK(stat(in_scratch("a/b"), &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0700);
+  CHECK(stat(in_scratch("a/b/agent.log"), &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0600);
+  char path[128];
+  snprintf(path, sizeof path, "%s/mdl-%u", scratch, geteuid());
+  CHECK(stat(path, &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0700);
+
+  struct mdl_header read_back;
+  int file = open(in_scratch("a/b/session.mdl"), O_RDONLY);
+  CHECK_EQUAL(read(file, &read_back, sizeof read_back), sizeof read_back);
+  CHECK(read_back.magic == MDL_MAGIC);
+  CHECK_EQUAL(read_back.version, MDL_VERSION);
+  CHECK_EQUAL(read_back.header_size, sizeof read_back);
+  CHECK_EQUAL(read_back.base, (uintptr_t)session);
+  CHECK_EQUAL(read_back.pid, getpid());
+  CHECK_EQUAL(read_back.state, MDL_STARTING);
+  CHECK_EQUAL(read_back.exit_status, -1);
+  CHECK(read_back.start_real_nanos >= before.real_nanos);
+  CHECK(read_back.start_tsc >= before.tsc);
+  CHECK(read_back.now_tsc > read_back.start_tsc);
+  CHECK_TEXT(read_back.directory, in_scratch("a/b"));
+  char prefix[64];
+  snprintf(prefix, sizeof prefix, "session_test-%d-", getpid());
+  CHECK(strncmp(read_back.id, prefix, strlen(prefix)) == 0);
+  CHECK_EQUAL(strlen(read_back.id), strlen(prefix) + strlen("yyyymmddThhmmss"));
+  CHECK(strstr(read_back.program, "/session_test") != NULL);
+  remove_scratch();
+}
+
+static void shouldTakeADirectoryBelowWhenTheGivenOneHasASession(void) {
+  begin();
+  CHECK(create(in_scratch("s")) == NULL);
+  CHECK_TEXT(session->directory, in_scratch("s"));
+  int child = fork();
+  if (child == 0) {
+    CHECK(create(in_scratch("s")) == NULL);
+    char expected[700];
+    snprintf(expected, sizeof expected, "%s/%s", in_scratch("s"), session->id);
+    CHECK_TEXT(session->directory, expected);
+    CHECK_EQUAL(session->pid, getpid());
+    CHECK_EQUAL(access(log_path, F_OK), 0);
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  CHECK_EQUAL(status, 0);
+  CHECK_EQUAL(session->pid, getpid());
+  remove_scratch();
+}
+
+static void shouldUseTheStateDirectoryWhenNoneIsGiven(void) {
+  begin();
+  snprintf(options.state_home, sizeof options.state_home, "%s", in_scratch("state"));
+  CHECK(create("") == NULL);
+  char expected[700];
+  snprintf(expected, sizeof expected, "%s/mdl/sessions/%s", in_scratch("state"), session->id);
+  CHECK_TEXT(session->directory, expected);
+  remove_scratch();
+}
+
+static void shouldFallBackToTheLastResortAndSaySo(void) {
+  begin();
+  session_last_resort = scratch;
+  CHECK_EQUAL(close(open(in_scratch("file"), O_CREAT | O_WRONLY, 0600)), 0);
+  CHECK(create(in_scratch("file/below")) == NULL);
+  char expected[700];
+  snprintf(expected, sizeof expected, "%s/mdl-%u/%s", scratch, geteuid(), session->id);
+  CHECK_TEXT(session->directory, expected);
+  CHECK(log_contains("cannot be written (ENOTDIR)"));
+  remove_scratch();
+}
+
+static void shouldRefuseAMemoryDirectoryThatOthersCanEnter(void) {
+  begin();
+  char path[128];
+  snprintf(path, sizeof path, "%s/mdl-%u", scratch, geteuid());
+  CHECK_EQUAL(mkdir(path, 0700), 0);
+  CHECK_EQUAL(chmod(path, 0755), 0);
+  CHECK(create(in_scratch("s")) == NULL);
+  struct stat status;
+  CHECK(lstat(in_scratch("s/session.mdl"), &status) == 0 && S_ISREG(status.st_mode));
+  CHECK(log_contains("cannot hold the session file (EPERM)"));
+  remove_scratch();
+}
+
+static void shouldNotFollowALinkInPlaceOfTheMemoryDirectory(void) {
+  begin();
+  char path[128];
+  snprintf(path, sizeof path, "%s/mdl-%u", scratch, geteuid());
+  CHECK_EQUAL(mkdir(in_scratch("elsewhere"), 0700), 0);
+  CHECK_EQUAL(symlink(in_scratch("elsewhere"), path), 0);
+  CHECK(create(in_scratch("s")) == NULL);
+  struct stat status;
+  CHECK(lstat(in_scratch("s/session.mdl"), &status) == 0 && S_ISREG(status.st_mode));
+  CHECK_EQUAL(rmdir(in_scratch("elsewhere")), 0); /* empty */
+  remove_scratch();
+}
+
+static bool write_file(const char *path, const char *text) {
+  int file = open(path, O_WRONLY);
+  bool written = write(file, text, strlen(text)) == (ssize_t)strlen(text);
+  close(file);
+  return written;
+}
+
+/* A tmpfs of `megabytes` that only this process sees. */
+static void mount_small(const char *where, int megabytes) {
+  char data[32];
+  char users[64], groups[64];
+  snprintf(users, sizeof users, "%u %u 1", geteuid(), geteuid());
+  snprintf(groups, sizeof groups, "%u %u 1", getegid(), getegid());
+  CHECK_EQUAL(mkdir(where, 0700), 0);
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || !write_file("/proc/self/uid_map", users) ||
+      !write_file("/proc/self/setgroups", "deny") || !write_file("/proc/self/gid_map", groups)) {
+    remove_scratch();
+    skip("no user namespace for a small tmpfs");
+  }
+  snprintf(data, sizeof data, "size=%dm", megabytes);
+  if (mount("tmpfs", where, "tmpfs", 0, data) < 0) {
+    remove_scratch();
+    skip("a tmpfs cannot be mounted here");
+  }
+}
+
+static void shouldPutTheFileIntoTheSessionsDirectoryWhenMemoryIsFull(void) {
+  make_scratch();
+  mount_small(in_scratch("shm"), 2);
+  process_start();
+  session_memory_root = in_scratch("shm");
+  CHECK(create(in_scratch("s")) == NULL);
+  struct stat status;
+  CHECK(lstat(in_scratch("s/session.mdl"), &status) == 0 && S_ISREG(status.st_mode));
+  CHECK(log_contains("cannot hold the session file (ENOSPC)"));
+  umount2(session_memory_root, MNT_DETACH);
+  remove_scratch();
+}
+
+static void shouldStepAsideWhenThereIsNoRoomAtAll(void) {
+  make_scratch();
+  mount_small(in_scratch("full"), 2);
+  process_start();
+  session_memory_root = in_scratch("full");
+  const char *trouble = create(in_scratch("full/s"));
+  CHECK(trouble != NULL);
+  CHECK(strstr(trouble, "ENOSPC") != NULL);
+  CHECK(session == NULL);
+  CHECK_EQUAL(session_allocate(64), 0);
+  umount2(session_memory_root, MNT_DETACH);
+  remove_scratch();
+}
+
+static void shouldTakeAtMostHalfOfWhatIsFree(void) {
+  make_scratch();
+  mount_small(in_scratch("shm"), 32);
+  process_start();
+  session_memory_root = in_scratch("shm");
+  CHECK(create(in_scratch("s")) == NULL);
+  CHECK(session->limit <= 16 << 20);
+  CHECK(session->limit > 12 << 20);
+  umount2(session_memory_root, MNT_DETACH);
+  remove_scratch();
+}
+
+static void shouldRefuseAllocationsWhenMemoryRunsOutLater(void) {
+  make_scratch();
+  mount_small(in_scratch("shm"), 32);
+  process_start();
+  session_memory_root = in_scratch("shm");
+  CHECK(create(in_scratch("s")) == NULL);
+  int file = open(in_scratch("shm/hog"), O_CREAT | O_WRONLY, 0600);
+  for (off_t size = 32 << 20; size >= 4096; size /= 2) {
+    while (fallocate(file, 0, lseek(file, 0, SEEK_END), size) == 0) {
+    }
+  }
+  uint64_t given = 0;
+  for (char *at; (at = (char *)session_allocate(64 << 10)) != NULL; given += 64 << 10) {
+    memset(at, 1, 64 << 10); /* no SIGBUS */
+  }
+  CHECK(given >= 3 << 20);
+  CHECK(given < 8 << 20);
+  CHECK(session->arena_refused >= 1);
+  umount2(session_memory_root, MNT_DETACH);
+  remove_scratch();
+}
+
+static void shouldHonourTheLimitOfFileSizes(void) {
+  begin();
+  struct rlimit limit = {8 << 20, 8 << 20};
+  CHECK_EQUAL(next()->setrlimit(RLIMIT_FSIZE, &limit), 0);
+  CHECK(create(in_scratch("s")) == NULL);
+  CHECK_EQUAL(session->limit, 8 << 20);
+  remove_scratch();
+}
+
+static void shouldAllocateAlignedZeroedDisjointMemoryAndGrow(void) {
+  create_session();
+  uint64_t initial = session->arena_end;
+  uint64_t previous_end = (uintptr_t)session + session->arena_next;
+  for (uint64_t size = 1; session->arena_end < 3 * initial; size = size * 3 % 100003) {
+    uint64_t at = session_allocate(size);
+    CHECK(at != 0);
+    CHECK_EQUAL(at % 64, 0);
+    CHECK(at >= previous_end);
+    for (uint64_t i = 0; i < size; i++) {
+      CHECK(((char *)at)[i] == 0);
+      ((char *)at)[i] = 1;
+    }
+    previous_end = at + size;
+    CHECK(previous_end <= (uintptr_t)session + session->arena_end);
+  }
+  CHECK_EQUAL(session->arena_refused, 0);
+}
+
+static void shouldRefuseWhatIsBeyondTheLimitAndGoOnWithLess(void) {
+  create_session();
+  CHECK_EQUAL(session_allocate(session->limit), 0);
+  CHECK_EQUAL(session_allocate(~0ULL), 0);
+  CHECK_EQUAL(session_allocate(~0ULL - 63), 0);
+  CHECK_EQUAL(session->arena_refused, 3);
+  CHECK(session_allocate(64) != 0);
+}
+
+enum { ALLOCATORS = 4, BLOCKS = 3000, BLOCK = 2048 };
+
+static void *allocate_blocks(void *number) {
+  unsigned char mark = (unsigned char)((uintptr_t)number + 1);
+  unsigned char **blocks = calloc(BLOCKS, sizeof *blocks);
+  for (int i = 0; i < BLOCKS; i++) {
+    blocks[i] = (unsigned char *)session_allocate(BLOCK);
+    CHECK(blocks[i] != NULL);
+    memset(blocks[i], mark, BLOCK);
+  }
+  for (int i = 0; i < BLOCKS; i++) {
+    for (int j = 0; j < BLOCK; j++) {
+      CHECK(blocks[i][j] == mark);
+    }
+  }
+  free(blocks);
+  return NULL;
+}
+
+static void shouldAllocateFromManyThreadsAndProcessesAtOnce(void) {
+  create_session();
+  uint64_t before = session->arena_next;
+  pthread_t threads[ALLOCATORS];
+  int child = fork();
+  for (uintptr_t i = 0; i < ALLOCATORS; i++) {
+    pthread_create(&threads[i], NULL, allocate_blocks, (void *)(child == 0 ? i + ALLOCATORS : i));
+  }
+  for (int i = 0; i < ALLOCATORS; i++) {
+    pthread_join(threads[i], NULL);
+  }
+  if (child == 0) {
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  CHECK_EQUAL(status, 0);
+  CHECK_EQUAL(session->arena_next - before, 2LL * ALLOCATORS * BLOCKS * BLOCK);
+}
+
+static void shouldRecordTheEndOnceAndOnlyInItsOwnProcess(void) {
+  create_session();
+  int child = fork();
+  if (child == 0) {
+    exit(9); /* of the family, but not the session's process */
+  }
+  int status;
+  waitpid(child, &status, 0);
+  CHECK_EQUAL(WEXITSTATUS(status), 9);
+  CHECK_EQUAL(session->state, MDL_STARTING);
+  CHECK_EQUAL(session->exit_status, -1);
+  session_ended(0x1234);
+  CHECK_EQUAL(session->exit_status, 0x34);
+  CHECK_EQUAL(session->state, MDL_ENDED);
+  uint64_t end = session->end_real_nanos;
+  CHECK(end > session->start_real_nanos);
+  session_ended(0);
+  CHECK_EQUAL(session->end_real_nanos, end);
+}
+
+TESTS({"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone},
+      {"shouldTakeADirectoryBelowWhenTheGivenOneHasASession", shouldTakeADirectoryBelowWhenTheGivenOneHasASession},
+      {"shouldUseTheStateDirectoryWhenNoneIsGiven", shouldUseTheStateDirectoryWhenNoneIsGiven},
+      {"shouldFallBackToTheLastResortAndSaySo", shouldFallBackToTheLastResortAndSaySo},
+      {"shouldRefuseAMemoryDirectoryThatOthersCanEnter", shouldRefuseAMemoryDirectoryThatOthersCanEnter},
+      {"shouldNotFollowALinkInPlaceOfTheMemoryDirectory", shouldNotFollowALinkInPlaceOfTheMemoryDirectory},
+      {"shouldPutTheFileIntoTheSessionsDirectoryWhenMemoryIsFull",
+       shouldPutTheFileIntoTheSessionsDirectoryWhenMemoryIsFull},
+      {"shouldStepAsideWhenThereIsNoRoomAtAll", shouldStepAsideWhenThereIsNoRoomAtAll},
+      {"shouldTakeAtMostHalfOfWhatIsFree", shouldTakeAtMostHalfOfWhatIsFree},
+      {"shouldRefuseAllocationsWhenMemoryRunsOutLater", shouldRefuseAllocationsWhenMemoryRunsOutLater},
+      {"shouldHonourTheLimitOfFileSizes", shouldHonourTheLimitOfFileSizes},
+      {"shouldAllocateAlignedZeroedDisjointMemoryAndGrow", shouldAllocateAlignedZeroedDisjointMemoryAndGrow},
+      {"shouldRefuseWhatIsBeyondTheLimitAndGoOnWithLess", shouldRefuseWhatIsBeyondTheLimitAndGoOnWithLess},
+      {"shouldAllocateFromManyThreadsAndProcessesAtOnce", shouldAllocateFromManyThreadsAndProcessesAtOnce},
+      {"shouldRecordTheEndOnceAndOnlyInItsOwnProcess", shouldRecordTheEndOnceAndOnlyInItsOwnProcess})

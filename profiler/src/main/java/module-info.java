@@ -1,0 +1,10 @@
+/// The latency profiler: what is timed when, and the reading of what was recorded.
+module org.mdlagent.profiler {
+    requires transitive org.mdlagent.arch;
+    requires transitive org.mdlagent.fastinst;
+    requires static transitive HdrHistogram;
+    requires static transitive org.jspecify;
+
+    exports org.mdlagent.profiler;
+    exports org.mdlagent.profiler.report;
+}

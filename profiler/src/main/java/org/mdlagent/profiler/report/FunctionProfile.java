@@ -1,0 +1,33 @@
+package org.mdlagent.profiler.report;
+
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/// What a session knows of one probed function.
+///
+/// @param name       demangled
+/// @param symbol     as in the symbol table
+/// @param file       source file, null when unknown
+/// @param line       in that file, 0 when unknown
+/// @param image      path of the ELF file
+/// @param calls      how often it was called: counted, or estimated
+/// @param callsExact whether `calls` was counted without a gap
+/// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`
+/// @param sampled    calls whose duration is in `latency`
+/// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
+/// @param selfNanos  the same without the probed functions it called
+/// @param latency    of the calls that were timed
+public record FunctionProfile(
+        String name,
+        String symbol,
+        @Nullable String file,
+        int line,
+        String image,
+        long calls,
+        boolean callsExact,
+        OptionalDouble callsError,
+        long sampled,
+        OptionalLong totalNanos,
+        OptionalLong selfNanos,
+        Latency latency) {}

@@ -1,0 +1,98 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+
+/// The report for scripts: the JSON that the command line's contract lays down. Durations are in nanoseconds; what is
+/// not known is absent.
+public final class JsonReport {
+    private JsonReport() {}
+
+    /// Writes the first `limit` functions of a profile, in the given order.
+    public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
+        JsonWriter json = new JsonWriter(out);
+        json.beginObject();
+        session(profile.session(), json);
+        json.beginArray("functions");
+        List<FunctionProfile> sorted = order.sort(profile.functions());
+        for (FunctionProfile function : sorted.subList(0, Math.min(limit, sorted.size()))) {
+            function(function, json.element());
+        }
+        json.endArray();
+        json.beginArray("metrics").endArray();
+        json.name("overhead").beginObject();
+        json.member("agentPercent", profile.agentPercent());
+        json.member("toggles", profile.session().toggles());
+        json.member("samples", samples(profile));
+        json.endObject();
+        json.member("dropped", profile.dropped());
+        json.member("unmatched", profile.unmatched());
+        json.endObject();
+        out.append('\n');
+    }
+
+    /// Calls whose durations are in the report, those included that wait in the rings.
+    private static long samples(Profile profile) {
+        return Math.max(
+                profile.session().samples(),
+                profile.functions().stream().mapToLong(FunctionProfile::sampled).sum());
+    }
+
+    private static void session(SessionFacts session, JsonWriter json) throws IOException {
+        json.name("session").beginObject();
+        json.member("id", session.id());
+        json.member("program", session.program());
+        json.member("pid", session.pid());
+        json.member("started", time(session.started()));
+        if (session.ended() != null) {
+            json.member("ended", time(session.ended()));
+        }
+        if (session.exitSignal().isPresent()) {
+            json.name("exit").beginObject();
+            json.member("status", session.exitStatus());
+            json.member("signal", session.exitSignal());
+            json.endObject();
+        }
+        json.member("sync", session.sync().name().toLowerCase(Locale.ROOT));
+        json.member(
+                "tscHz",
+                session.tscHz().isPresent()
+                        ? OptionalLong.of(Math.round(session.tscHz().getAsDouble()))
+                        : OptionalLong.empty());
+        json.endObject();
+    }
+
+    private static void function(FunctionProfile function, JsonWriter json) throws IOException {
+        Latency latency = function.latency();
+        json.beginObject();
+        json.member("name", function.name());
+        json.member("symbol", function.symbol());
+        json.member("file", function.file());
+        if (function.line() > 0) {
+            json.member("line", function.line());
+        }
+        json.member("image", function.image());
+        json.member("calls", function.calls());
+        json.member("callsExact", function.callsExact());
+        json.member("sampled", function.sampled());
+        json.member("totalNanos", function.totalNanos());
+        json.member("selfNanos", function.selfNanos());
+        json.member("minNanos", latency.minNanos());
+        json.member("meanNanos", latency.meanNanos());
+        json.member("p50Nanos", latency.percentileNanos(50));
+        json.member("p90Nanos", latency.percentileNanos(90));
+        json.member("p99Nanos", latency.percentileNanos(99));
+        json.member("p999Nanos", latency.percentileNanos(99.9));
+        json.member("maxNanos", latency.maxNanos());
+        json.endObject();
+    }
+
+    private static String time(Instant instant) {
+        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(instant.atOffset(ZoneOffset.UTC));
+    }
+}

@@ -1,0 +1,140 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/// Writes JSON (RFC 8259). A member whose value is not known is left out.
+final class JsonWriter {
+    private final Appendable out;
+    private int depth;
+    private boolean first = true;
+
+    JsonWriter(Appendable out) {
+        this.out = out;
+    }
+
+    JsonWriter beginObject() throws IOException {
+        return begin('{');
+    }
+
+    JsonWriter endObject() throws IOException {
+        return end('}');
+    }
+
+    JsonWriter beginArray(String name) throws IOException {
+        name(name);
+        return begin('[');
+    }
+
+    JsonWriter endArray() throws IOException {
+        return end(']');
+    }
+
+    /// The next value of an array.
+    JsonWriter element() throws IOException {
+        separate();
+        return this;
+    }
+
+    JsonWriter name(String name) throws IOException {
+        separate();
+        quote(name);
+        out.append(": ");
+        return this;
+    }
+
+    JsonWriter member(String name, @Nullable String value) throws IOException {
+        if (value != null) {
+            name(name);
+            quote(value);
+        }
+        return this;
+    }
+
+    JsonWriter member(String name, long value) throws IOException {
+        name(name);
+        out.append(Long.toString(value));
+        return this;
+    }
+
+    JsonWriter member(String name, boolean value) throws IOException {
+        name(name);
+        out.append(Boolean.toString(value));
+        return this;
+    }
+
+    JsonWriter member(String name, OptionalLong value) throws IOException {
+        return value.isPresent() ? member(name, value.getAsLong()) : this;
+    }
+
+    JsonWriter member(String name, OptionalInt value) throws IOException {
+        return value.isPresent() ? member(name, value.getAsInt()) : this;
+    }
+
+    /// A number with as many digits as a person reads.
+    JsonWriter member(String name, OptionalDouble value) throws IOException {
+        if (value.isPresent() && Double.isFinite(value.getAsDouble())) {
+            name(name);
+            out.append(Double.toString(Math.round(value.getAsDouble() * 1e6) / 1e6));
+        }
+        return this;
+    }
+
+    private JsonWriter begin(char bracket) throws IOException {
+        out.append(bracket);
+        depth++;
+        first = true;
+        return this;
+    }
+
+    private JsonWriter end(char bracket) throws IOException {
+        depth--;
+        if (!first) {
+            newLine();
+        }
+        out.append(bracket);
+        first = false;
+        return this;
+    }
+
+    private void separate() throws IOException {
+        if (!first) {
+            out.append(',');
+        }
+        first = false;
+        newLine();
+    }
+
+    private void newLine() throws IOException {
+        out.append('\n');
+        for (int i = 0; i < depth; i++) {
+            out.append("  ");
+        }
+    }
+
+    private void quote(String text) throws IOException {
+        out.append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                out.append('\\').append(c);
+            } else if (c < ' ' || c == 0x7f || Character.isSurrogate(c)) {
+                out.append("\\u")
+                        .append(hex(c >> 12))
+                        .append(hex(c >> 8))
+                        .append(hex(c >> 4))
+                        .append(hex(c));
+            } else {
+                out.append(c);
+            }
+        }
+        out.append('"');
+    }
+
+    private static char hex(int digit) {
+        return Character.forDigit(digit & 15, 16);
+    }
+}

@@ -1,0 +1,146 @@
+package org.mdlagent.profiler.report;
+
+import java.util.OptionalLong;
+import org.HdrHistogram.Histogram;
+import org.mdlagent.arch.layout.RowDescriptor;
+
+/// The distribution of a function's durations: an immutable HdrHistogram of two significant digits, sparse, because a
+/// session has thousands of functions and most of the library's buckets would be empty.
+///
+/// Durations are kept in ticks of the TSC, as recorded, and converted when they are asked for.
+public final class Latency {
+    /// Slots that a row can address.
+    static final int SLOTS = RowDescriptor.CHUNKS * RowDescriptor.CHUNK_SLOTS;
+
+    private static final int HALF_SHIFT = 7;
+    private static final long HALF = 1L << HALF_SHIFT;
+
+    private final int[] indices;
+    private final long[] counts;
+    private final long sampled;
+    private final long recorded;
+    private final long totalTicks;
+    private final long minTicks;
+    private final long maxTicks;
+    private final double nanosPerTick;
+
+    /// @param indices      of the slots that are not empty, ascending
+    /// @param counts       of those slots, each above 0
+    /// @param recorded     durations that `totalTicks`, `minTicks` and `maxTicks` were made from: while the program
+    ///                     runs, not always those in the slots
+    /// @param nanosPerTick 0 when the frequency of the TSC is not known
+    Latency(
+            int[] indices,
+            long[] counts,
+            long recorded,
+            long totalTicks,
+            long minTicks,
+            long maxTicks,
+            double nanosPerTick) {
+        this.indices = indices;
+        this.counts = counts;
+        this.recorded = recorded;
+        this.totalTicks = totalTicks;
+        this.minTicks = minTicks;
+        this.maxTicks = maxTicks;
+        this.nanosPerTick = nanosPerTick;
+        long sum = 0;
+        for (long count : counts) {
+            sum += count;
+        }
+        sampled = sum;
+    }
+
+    /// The slot of a duration: the index of HdrHistogram's counts array.
+    static int index(long ticks) {
+        int shift = 63 - Long.numberOfLeadingZeros(ticks | 2 * HALF - 1) - HALF_SHIFT;
+        return Math.toIntExact((ticks >>> shift) + ((long) shift << HALF_SHIFT));
+    }
+
+    /// The smallest duration of a slot.
+    static long lowest(int index) {
+        int shift = shift(index);
+        return (index - ((long) shift << HALF_SHIFT)) << shift;
+    }
+
+    /// The greatest duration of a slot.
+    static long highest(int index) {
+        return lowest(index) + (1L << shift(index)) - 1;
+    }
+
+    private static int shift(int index) {
+        return Math.max(0, (index >> HALF_SHIFT) - 1);
+    }
+
+    /// Number of durations.
+    public long count() {
+        return recorded;
+    }
+
+    /// Whether durations in nanoseconds are known: something was recorded, and so was the frequency of the TSC.
+    public boolean known() {
+        return recorded > 0 && nanosPerTick > 0;
+    }
+
+    /// Sum of the durations recorded.
+    public OptionalLong totalNanos() {
+        return nanos((double) totalTicks);
+    }
+
+    public OptionalLong minNanos() {
+        return nanos((double) minTicks);
+    }
+
+    public OptionalLong maxNanos() {
+        return nanos((double) maxTicks);
+    }
+
+    public OptionalLong meanNanos() {
+        return known() ? nanos((double) totalTicks / recorded) : OptionalLong.empty();
+    }
+
+    /// The duration that `percentile` percent (0 to 100) of the calls did not exceed.
+    public OptionalLong percentileNanos(double percentile) {
+        return sampled == 0 ? OptionalLong.empty() : nanos((double) percentileTicks(percentile));
+    }
+
+    /// As the library's `getValueAtPercentile`, but not beyond the extremes, which rows know exactly.
+    long percentileTicks(double percentile) {
+        long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percentile / 100 * sampled)));
+        long seen = 0;
+        int slot = 0;
+        while (slot < counts.length - 1 && (seen += counts[slot]) < rank) {
+            slot++;
+        }
+        return Math.min(maxTicks, Math.max(minTicks, highest(indices[slot])));
+    }
+
+    /// How many durations fall into each of the ranges between neighbours of `boundsNanos`, which ascend; a slot
+    /// counts where its middle is, what is outside counts at the edge.
+    long[] spread(double[] boundsNanos) {
+        long[] spread = new long[boundsNanos.length - 1];
+        int range = 0;
+        for (int slot = 0; slot < indices.length; slot++) {
+            double middle = (lowest(indices[slot]) + highest(indices[slot])) / 2.0 * nanosPerTick;
+            while (range < spread.length - 1 && middle >= boundsNanos[range + 1]) {
+                range++;
+            }
+            spread[range] += counts[slot];
+        }
+        return spread;
+    }
+
+    /// The distribution as a histogram of the library, in nanoseconds; empty when those are not known.
+    public Histogram histogram() {
+        Histogram histogram = new Histogram(2);
+        for (int slot = 0; known() && slot < indices.length; slot++) {
+            double middle = (lowest(indices[slot]) + highest(indices[slot])) / 2.0;
+            histogram.recordValueWithCount(Math.round(middle * nanosPerTick), counts[slot]);
+        }
+        return histogram;
+    }
+
+    private OptionalLong nanos(double ticks) {
+        return known() ? OptionalLong.of(Math.round(ticks * nanosPerTick)) : OptionalLong.empty();
+    }
+}

@@ -1,0 +1,16 @@
+package org.mdlagent.profiler.report;
+
+/// A place in the program's code that the agent switches on and off.
+///
+/// @param function demangled name of the function it belongs to, "" while that is not known
+/// @param image    path of the ELF file
+/// @param address  of the instruction in the process
+public record ProbeSite(String function, Kind kind, String image, long address) {
+
+    /// What passes through a site.
+    public enum Kind {
+        ENTRY,
+        EXIT,
+        SIBLING_EXIT
+    }
+}

@@ -1,0 +1,56 @@
+package org.mdlagent.profiler.report;
+
+import java.time.Instant;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/// What a session says of itself.
+///
+/// @param id           NAME-PID-TIME
+/// @param program      path of the executable
+/// @param ended        null while the program runs, or when nobody saw its end
+/// @param exitStatus   of a program that exited, when known
+/// @param exitSignal   that killed the program: 0 for none, absent while the end is not known
+/// @param elapsedNanos from the start to the end, or to the last sign of life
+/// @param exact        whether every call is recorded, and not a sample
+/// @param threads      of the program, those that ended included
+/// @param agentNanos   CPU time of the agent's threads
+/// @param armed        whether probes were in place at any time
+public record SessionFacts(
+        String id,
+        String program,
+        int pid,
+        Instant started,
+        @Nullable Instant ended,
+        OptionalInt exitStatus,
+        OptionalInt exitSignal,
+        OptionalLong elapsedNanos,
+        OptionalDouble tscHz,
+        State state,
+        Sync sync,
+        boolean exact,
+        int sampleSize,
+        int epochMillis,
+        int threads,
+        long agentNanos,
+        long toggles,
+        long samples,
+        boolean armed) {
+
+    /// How far the agent came.
+    public enum State {
+        STARTING,
+        ARMED,
+        ENDED,
+        AGENT_DEAD
+    }
+
+    /// How the agent waits until every core sees new code.
+    public enum Sync {
+        NONE,
+        TMAX,
+        MEMBARRIER
+    }
+}

@@ -1,0 +1,496 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+
+/// Reads a session file, whether its program still runs, ended, or was killed.
+///
+/// Assumes    A1 counters only grow, and an aligned word is read whole
+///            A2 what a published pointer or count leads to was written before it
+/// Guarantees G1 a damaged file leads to a [SessionFormatException]: no endless loop, no memory beyond some
+///               multiple of the file's size, no other exception
+///            G2 a call that was recorded before the reading began is in the result, with this exception: records
+///               that the agent moves from a ring to a row meanwhile may be missed, or, if it dies between the two
+///               steps, be counted twice Progress P1 the reader takes no lock and writes nothing: the program does
+///               not notice it
+public final class SessionReader implements AutoCloseable {
+    /// Name of the session file in a session's directory.
+    public static final String FILE_NAME = "session.mdl";
+
+    private static final int THREADS_MAX = 1 << 20;
+    private static final int RECORDS_MAX = 1 << 24;
+    private static final double PLAUSIBLE_HZ_MIN = 1e6;
+    private static final double PLAUSIBLE_HZ_MAX = 1e11;
+    private static final long NO_DEADLINE = Long.MAX_VALUE / 2;
+    private static final double QUANTILE_95 = 1.96;
+    private static final ProbeSite.Kind[] KINDS = ProbeSite.Kind.values();
+
+    private final SessionBytes bytes;
+    private final Map<Integer, String> strings = new HashMap<>();
+
+    private SessionReader(SessionBytes bytes) {
+        this.bytes = bytes;
+    }
+
+    /// Opens the session in a directory, or a session file.
+    ///
+    /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
+    public static SessionReader open(Path directoryOrFile) throws IOException {
+        SessionBytes bytes = new SessionBytes(locate(directoryOrFile));
+        try {
+            bytes.refresh();
+        } catch (IOException e) {
+            bytes.close();
+            throw e;
+        }
+        return new SessionReader(bytes);
+    }
+
+    /// The regular file that holds the session of a directory or behind its link: never one to which somebody else
+    /// could have led us.
+    ///
+    /// @throws SessionFormatException when there is none, or it belongs to somebody else
+    public static Path locate(Path directoryOrFile) throws IOException {
+        Path file = Files.isDirectory(directoryOrFile) ? directoryOrFile.resolve(FILE_NAME) : directoryOrFile;
+        try {
+            int owner = owner(file);
+            int self = owner(Path.of("/proc/self"));
+            if (owner != self && self != 0) {
+                throw new SessionFormatException(
+                        file, "it belongs to another user (uid " + owner + ")", "read it as that user, or as root");
+            }
+            if (Files.isSymbolicLink(file)) {
+                Path memory = Path.of("/dev/shm/mdl-" + owner);
+                Path target = Files.readSymbolicLink(file);
+                if (!memory.equals(target.getParent())
+                        || !target.normalize().equals(target)
+                        || !Files.isDirectory(memory, LinkOption.NOFOLLOW_LINKS)
+                        || owner(memory) != owner) {
+                    throw new SessionFormatException(
+                            file,
+                            "it is a link to " + target + ", where no session belongs",
+                            "give the session file itself");
+                }
+                if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+                    throw new SessionFormatException(
+                            file,
+                            "its data were in shared memory, which was cleared (by a restart, for instance)",
+                            "run the program again");
+                }
+                if (owner(target) != owner) {
+                    throw new SessionFormatException(
+                            target, "it belongs to another user (uid " + owner(target) + ")", "remove it");
+                }
+                file = target;
+            }
+            if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+                throw new SessionFormatException(file, "it is not a regular file", "give a session's directory");
+            }
+            return file;
+        } catch (NoSuchFileException e) {
+            throw new SessionFormatException(file, "there is no session", "mdl list sessions shows those there are");
+        }
+    }
+
+    private static int owner(Path path) throws IOException {
+        return (Integer) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /// What is recorded now, of all threads.
+    public Profile profile() throws IOException {
+        return profile(tid -> true);
+    }
+
+    /// What is recorded now, of the threads whose id `wanted` accepts; only exact sessions know their threads' calls.
+    public Profile profile(IntPredicate wanted) throws IOException {
+        try {
+            bytes.refresh();
+            strings.clear();
+            return read(wanted);
+        } catch (ArithmeticException e) {
+            throw bytes.damaged("its counts are beyond all bounds");
+        }
+    }
+
+    /// What the session says of itself now.
+    public SessionFacts facts() throws IOException {
+        bytes.refresh();
+        return readFacts(bytes.getInt(HeaderDescriptor.THREAD_COUNT));
+    }
+
+    /// The process that recorded the session.
+    public int pid() throws IOException {
+        return bytes.getInt(HeaderDescriptor.PID);
+    }
+
+    /// The sites that are known now.
+    public List<ProbeSite> sites() throws IOException {
+        bytes.refresh();
+        strings.clear();
+        int count = count(HeaderDescriptor.SITE_COUNT, HeaderDescriptor.SITE_CAPACITY, "sites");
+        if (count == 0) {
+            return List.of();
+        }
+        long at =
+                bytes.offset(bytes.getLong(HeaderDescriptor.SITES), count * SiteDescriptor.SIZE, "the table of sites");
+        bytes.claim(count * SiteDescriptor.SIZE);
+        List<ProbeSite> sites = new ArrayList<>(count);
+        for (int i = 0; i < count; i++, at += SiteDescriptor.SIZE) {
+            long function = bytes.getLong(at + SiteDescriptor.FUNCTION);
+            String name = function == 0
+                    ? ""
+                    : string(bytes.getInt(
+                            bytes.offset(function, FunctionDescriptor.SIZE, "a function") + FunctionDescriptor.NAME));
+            int kind = bytes.getInt(at + SiteDescriptor.SIZE_AT)
+                            >>> 8 * (int) (SiteDescriptor.KIND - SiteDescriptor.SIZE_AT)
+                    & 0xff;
+            if (kind >= KINDS.length) {
+                throw bytes.damaged("a site has the unknown kind " + kind);
+            }
+            sites.add(new ProbeSite(
+                    name,
+                    KINDS[kind],
+                    string(bytes.getInt(at + SiteDescriptor.IMAGE)),
+                    bytes.getLong(at + SiteDescriptor.ADDRESS)));
+        }
+        return sites;
+    }
+
+    private Profile read(IntPredicate wanted) throws IOException {
+        boolean exact = (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0;
+        int count = count(HeaderDescriptor.FUNCTION_COUNT, HeaderDescriptor.FUNCTION_CAPACITY, "functions");
+        int capacity = bytes.getInt(HeaderDescriptor.FUNCTION_CAPACITY);
+        long table = count == 0
+                ? 0
+                : bytes.offset(
+                        bytes.getLong(HeaderDescriptor.FUNCTIONS),
+                        count * FunctionDescriptor.SIZE,
+                        "the table of functions");
+        bytes.claim(count * FunctionDescriptor.SIZE);
+
+        LatencyBuilder[] latencies = new LatencyBuilder[count];
+        long[] selfTicks = new long[count];
+        long[] selfCounts = new long[count];
+        long[] entered = new long[count];
+        for (int i = 0; i < count; i++) {
+            latencies[i] = new LatencyBuilder();
+            long row = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
+            if (row != 0) {
+                selfTicks[i] = Math.addExact(selfTicks[i], addRow(row, latencies[i]));
+                selfCounts[i] = latencies[i].count();
+            }
+        }
+
+        int threads = 0;
+        long dropped = 0;
+        long unmatched = 0;
+        Set<Long> seen = new HashSet<>();
+        long next = bytes.getLong(HeaderDescriptor.THREADS);
+        while (next != 0) {
+            long thread = bytes.offset(next, ThreadDescriptor.SIZE, "a thread");
+            if (!seen.add(thread) || ++threads > THREADS_MAX) {
+                throw bytes.damaged("its list of threads has no end");
+            }
+            bytes.claim(ThreadDescriptor.SIZE);
+            next = bytes.getLong(thread + ThreadDescriptor.NEXT);
+            if (!wanted.test(bytes.getInt(thread + ThreadDescriptor.TID))) {
+                continue;
+            }
+            long withoutRoom = Math.addExact(
+                    counter(thread + ThreadDescriptor.OVERFLOW), counter(thread + ThreadDescriptor.REFUSED));
+            dropped = Math.addExact(dropped, Math.addExact(withoutRoom, counter(thread + ThreadDescriptor.DROPPED)));
+            unmatched = Math.addExact(unmatched, counter(thread + ThreadDescriptor.UNMATCHED));
+            addRows(thread, capacity, latencies, selfTicks);
+            addCalls(thread, capacity, entered);
+            addRecords(thread, latencies);
+        }
+        long unseenThreads = counter(HeaderDescriptor.THREADS_REFUSED);
+        boolean complete = unseenThreads == 0;
+
+        SessionFacts facts = readFacts(threads);
+        double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
+        List<FunctionProfile> functions = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            long at = table + i * FunctionDescriptor.SIZE;
+            Latency latency = latencies[i].build(nanosPerTick);
+            functions.add(
+                    exact
+                            ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
+                            : estimated(at, latency, entered[i], selfTicks[i], selfCounts[i], complete, nanosPerTick));
+        }
+        return new Profile(facts, functions, dropped, unmatched, unseenThreads);
+    }
+
+    /// Every call is counted when it begins, and timed when it returns, which some never do.
+    private FunctionProfile exactly(
+            long at, Latency latency, long counted, long selfTicks, boolean complete, double nanosPerTick)
+            throws IOException {
+        return function(
+                at,
+                latency,
+                Math.max(counted, latency.count()),
+                complete,
+                OptionalDouble.empty(),
+                latency.totalNanos(),
+                latency.known() ? OptionalLong.of(Math.round(selfTicks * nanosPerTick)) : OptionalLong.empty());
+    }
+
+    /// Of a sampled function, the calls are an estimate, unless its window has been open all the time: then each was
+    /// counted. A window without end, and an estimate that adds nothing to the count, tell that.
+    private FunctionProfile estimated(
+            long at,
+            Latency latency,
+            long counted,
+            long selfTicks,
+            long selfCount,
+            boolean complete,
+            double nanosPerTick)
+            throws IOException {
+        double estimate = bytes.getDouble(at + FunctionDescriptor.CALLS);
+        double variance = bytes.getDouble(at + FunctionDescriptor.CALLS_VARIANCE);
+        if (!(estimate >= 0 && estimate < Long.MAX_VALUE) || !(variance >= 0)) {
+            throw bytes.damaged("an estimate of calls is " + estimate + " with variance " + variance);
+        }
+        boolean open = bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_SAMPLING
+                && Long.compareUnsigned(bytes.getLong(at + FunctionDescriptor.DEADLINE), NO_DEADLINE) >= 0;
+        boolean whole = complete && open && variance == 0 && Math.round(estimate) <= counted;
+        long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), latency.count());
+        OptionalLong total = OptionalLong.empty();
+        OptionalLong self = OptionalLong.empty();
+        if (latency.known()) {
+            double mean = latency.totalNanos().getAsLong() / (double) latency.count();
+            total = OptionalLong.of(Math.round(mean * calls));
+            if (selfTicks > 0) {
+                self = OptionalLong.of(Math.round(selfTicks * nanosPerTick / selfCount * calls));
+            }
+        }
+        OptionalDouble error = variance > 0 && calls > 0
+                ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / calls)
+                : OptionalDouble.empty();
+        return function(at, latency, calls, whole, error, total, self);
+    }
+
+    private FunctionProfile function(
+            long at,
+            Latency latency,
+            long calls,
+            boolean callsExact,
+            OptionalDouble callsError,
+            OptionalLong totalNanos,
+            OptionalLong selfNanos)
+            throws IOException {
+        int file = bytes.getInt(at + FunctionDescriptor.FILE);
+        return new FunctionProfile(
+                string(bytes.getInt(at + FunctionDescriptor.NAME)),
+                string(bytes.getInt(at + FunctionDescriptor.SYMBOL)),
+                file == 0 ? null : string(file),
+                Math.max(0, bytes.getInt(at + FunctionDescriptor.LINE)),
+                string(bytes.getInt(at + FunctionDescriptor.IMAGE)),
+                calls,
+                callsExact,
+                callsError,
+                latency.count(),
+                totalNanos,
+                selfNanos,
+                latency);
+    }
+
+    private void addCalls(long thread, int capacity, long[] counted) throws IOException {
+        ByteBuffer calls = perFunction(thread + ThreadDescriptor.CALLS, capacity, counted.length);
+        for (int i = 0; calls != null && i < counted.length; i++) {
+            counted[i] = Math.addExact(counted[i], checkedCount(calls.getLong(i * Long.BYTES)));
+        }
+    }
+
+    /// A thread's table of one word per function, or null when there is none.
+    private @Nullable ByteBuffer perFunction(long field, int capacity, int count) throws IOException {
+        long address = bytes.getLong(field);
+        if (address == 0 || count == 0) {
+            return null;
+        }
+        long size = (long) capacity * Long.BYTES;
+        long at = bytes.offset(address, size, "a thread's table of functions");
+        bytes.claim(size);
+        return bytes.copy(at, count * Long.BYTES);
+    }
+
+    private void addRows(long thread, int capacity, LatencyBuilder[] latencies, long[] selfTicks) throws IOException {
+        ByteBuffer rows = perFunction(thread + ThreadDescriptor.ROWS, capacity, latencies.length);
+        for (int i = 0; rows != null && i < latencies.length; i++) {
+            long row = rows.getLong(i * Long.BYTES);
+            if (row != 0) {
+                selfTicks[i] = Math.addExact(selfTicks[i], addRow(row, latencies[i]));
+            }
+        }
+    }
+
+    /// Adds a row, and returns its ticks without probed callees.
+    private long addRow(long address, LatencyBuilder latency) throws IOException {
+        long row = bytes.offset(address, RowDescriptor.SIZE, "a row");
+        bytes.claim(RowDescriptor.SIZE);
+        long count = counter(row + RowDescriptor.COUNT);
+        if (count == 0) {
+            return 0;
+        }
+        long min = bytes.getLong(row + RowDescriptor.MIN);
+        latency.addSums(
+                count,
+                counter(row + RowDescriptor.TOTAL),
+                min < 0 ? Long.MAX_VALUE : min, // ~0: the first call is being recorded at this moment
+                counter(row + RowDescriptor.MAX));
+        for (int chunk = 0; chunk < RowDescriptor.CHUNKS; chunk++) {
+            long pointer = bytes.getLong(row + RowDescriptor.CHUNKS_AT + (long) chunk * Long.BYTES);
+            if (pointer != 0) {
+                long size = (long) RowDescriptor.CHUNK_SLOTS * Long.BYTES;
+                long at = bytes.offset(pointer, size, "a histogram");
+                bytes.claim(size);
+                for (int slot = 0; slot < RowDescriptor.CHUNK_SLOTS; slot++) {
+                    long calls = counter(at + (long) slot * Long.BYTES);
+                    if (calls != 0) {
+                        latency.addSlot(chunk, slot, calls);
+                    }
+                }
+            }
+        }
+        return counter(row + RowDescriptor.SELF);
+    }
+
+    /// Adds the records that the agent has not drained; those being written at this moment are not complete, and left
+    /// out.
+    private void addRecords(long thread, LatencyBuilder[] latencies) throws IOException {
+        long ring = bytes.getLong(thread + ThreadDescriptor.RING);
+        if (ring == 0) {
+            return;
+        }
+        long mask = bytes.getLong(thread + ThreadDescriptor.RING_MASK);
+        if (mask < 0 || mask >= RECORDS_MAX || (mask & mask + 1) != 0) {
+            throw bytes.damaged("a ring has the mask " + Long.toUnsignedString(mask));
+        }
+        long size = (mask + 1) * RecordDescriptor.SIZE;
+        long start = bytes.offset(ring, size, "a ring");
+        bytes.claim(size);
+        long head = bytes.getLong(thread + ThreadDescriptor.HEAD);
+        long tail = Math.max(bytes.getLong(thread + ThreadDescriptor.TAIL), head - mask - 1);
+        for (long position = tail; position < head; position++) {
+            long at = start + (position & mask) * RecordDescriptor.SIZE;
+            int function = bytes.getInt(at + RecordDescriptor.FUNCTION);
+            long ticks = bytes.getLong(at + RecordDescriptor.DURATION);
+            if (bytes.getInt(at + RecordDescriptor.SEQ) == (int) (position + 1)
+                    && Integer.compareUnsigned(function, latencies.length) < 0
+                    && ticks >= 0) {
+                latencies[function].add(ticks);
+            }
+        }
+    }
+
+    private SessionFacts readFacts(int threads) throws IOException {
+        long startReal = bytes.getLong(HeaderDescriptor.START_REAL_NANOS);
+        long endReal = bytes.getLong(HeaderDescriptor.END_REAL_NANOS);
+        long ticks = bytes.getLong(HeaderDescriptor.NOW_TSC) - bytes.getLong(HeaderDescriptor.START_TSC);
+        long nanos = bytes.getLong(HeaderDescriptor.NOW_MONO_NANOS) - bytes.getLong(HeaderDescriptor.START_MONO_NANOS);
+        OptionalDouble hz = OptionalDouble.empty();
+        if (ticks > 0 && nanos > 0) {
+            double measured = ticks * 1e9 / nanos;
+            if (measured >= PLAUSIBLE_HZ_MIN && measured <= PLAUSIBLE_HZ_MAX) {
+                hz = OptionalDouble.of(measured);
+            }
+        }
+        OptionalLong elapsed = OptionalLong.empty();
+        if (endReal > startReal) {
+            elapsed = OptionalLong.of(endReal - startReal);
+        } else if (nanos > 0) {
+            elapsed = OptionalLong.of(nanos);
+        }
+        int status = bytes.getInt(HeaderDescriptor.EXIT_STATUS);
+        int signal = bytes.getInt(HeaderDescriptor.EXIT_SIGNAL);
+        boolean known = status >= 0 || signal > 0;
+        return new SessionFacts(
+                bytes.text(HeaderDescriptor.ID, HeaderDescriptor.ID_BYTES),
+                bytes.text(HeaderDescriptor.PROGRAM, HeaderDescriptor.PROGRAM_BYTES),
+                bytes.getInt(HeaderDescriptor.PID),
+                Instant.ofEpochSecond(0, startReal),
+                endReal == 0 ? null : Instant.ofEpochSecond(0, endReal),
+                known && signal == 0 ? OptionalInt.of(status) : OptionalInt.empty(),
+                known ? OptionalInt.of(signal) : OptionalInt.empty(),
+                elapsed,
+                hz,
+                constant(SessionFacts.State.values(), HeaderDescriptor.STATE, "state"),
+                constant(SessionFacts.Sync.values(), HeaderDescriptor.SYNC, "synchronisation"),
+                (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0,
+                bytes.getInt(HeaderDescriptor.SAMPLE_SIZE),
+                bytes.getInt(HeaderDescriptor.EPOCH_MILLIS),
+                threads,
+                counter(HeaderDescriptor.AGENT_CPU_NANOS),
+                counter(HeaderDescriptor.TOGGLES),
+                counter(HeaderDescriptor.SAMPLES),
+                bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0);
+    }
+
+    private <E extends Enum<E>> E constant(E[] values, long field, String what) throws IOException {
+        int value = bytes.getInt(field);
+        if (value < 0 || value >= values.length) {
+            throw bytes.damaged("it has the unknown " + what + " " + Integer.toUnsignedString(value));
+        }
+        return values[value];
+    }
+
+    private int count(long countField, long capacityField, String what) throws IOException {
+        int count = bytes.getInt(countField);
+        int capacity = bytes.getInt(capacityField);
+        if (count < 0 || capacity < count) {
+            throw bytes.damaged("it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for "
+                    + Integer.toUnsignedString(capacity));
+        }
+        return count;
+    }
+
+    private long counter(long at) throws IOException {
+        return checkedCount(bytes.getLong(at));
+    }
+
+    private long checkedCount(long value) throws SessionFormatException {
+        if (value < 0) {
+            throw bytes.damaged("a counter holds " + Long.toUnsignedString(value));
+        }
+        return value;
+    }
+
+    private String string(int offset) throws IOException {
+        if (offset == 0) {
+            return "";
+        }
+        String known = strings.get(offset);
+        if (known == null) {
+            known = bytes.string(offset);
+            strings.put(offset, known);
+        }
+        return known;
+    }
+
+    @Override
+    public void close() throws IOException {
+        bytes.close();
+    }
+}

@@ -1,0 +1,297 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+
+/// The report for people: one line of facts, then a table of functions whose numbers line up.
+///
+/// @param limit  functions to show
+/// @param colour whether the output understands ANSI colours
+/// @param width  columns of the terminal, 0 when unlimited
+public record TableReport(ProfileOrder order, int limit, boolean colour, int width) {
+    private static final String BOLD = "\u001b[1m";
+    private static final String DIM = "\u001b[2m";
+    private static final String PLAIN = "\u001b[0m";
+    private static final String BARS = "▁▂▃▄▅▆▇█";
+    private static final int BAR_COUNT = 10;
+    private static final int NAME_WIDTH_MAX = 60;
+    private static final int NAME_WIDTH_MIN = 16;
+
+    public void write(Profile profile, Appendable out) throws IOException {
+        List<FunctionProfile> called = order.sort(
+                profile.functions().stream().filter(f -> f.calls() > 0).toList());
+        List<FunctionProfile> shown = called.subList(0, Math.min(limit, called.size()));
+        out.append(bold(facts(profile, called.size()))).append('\n');
+        if (!shown.isEmpty()) {
+            table(profile, called, shown, out);
+        }
+        out.append(dim(footer(profile, called.size(), shown.size()))).append('\n');
+        for (String warning : warnings(profile)) {
+            out.append(warning).append('\n');
+        }
+    }
+
+    private static String facts(Profile profile, int called) {
+        SessionFacts session = profile.session();
+        List<String> facts = new ArrayList<>();
+        facts.add("mdl  " + printable(baseName(session.program())));
+        facts.add("pid " + session.pid());
+        facts.add(
+                session.elapsedNanos().isPresent()
+                        ? elapsed(session.elapsedNanos().getAsLong())
+                        : "-");
+        facts.add(session.threads() == 1 ? "1 thread" : grouped(session.threads()) + " threads");
+        facts.add(grouped(profile.functions().size()) + " functions, " + grouped(called) + " called");
+        facts.add(session.exact() ? "exact" : "sampled");
+        profile.agentPercent()
+                .ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent's CPU %.1f %%", percent)));
+        if (session.exitSignal().orElse(0) > 0) {
+            facts.add("killed by signal " + session.exitSignal().getAsInt());
+        } else if (session.exitStatus().orElse(0) > 0) {
+            facts.add("exit status " + session.exitStatus().getAsInt());
+        }
+        facts.add("session " + printable(session.id()));
+        return String.join(" · ", facts);
+    }
+
+    private void table(Profile profile, List<FunctionProfile> called, List<FunctionProfile> shown, Appendable out)
+            throws IOException {
+        double seconds = profile.session().elapsedNanos().orElse(0) / 1e9;
+        double whole = wholeNanos(profile, called);
+        List<Column> columns = List.of(
+                new Column("CALLS", true),
+                new Column("RATE", false),
+                new Column("SELF", true),
+                new Column("TOTAL", true),
+                new Column("p50", false),
+                new Column("p90", false),
+                new Column("p99", false),
+                new Column("p99.9", false),
+                new Column("max", false));
+        for (FunctionProfile function : shown) {
+            Latency latency = function.latency();
+            Quantity calls = Quantity.count(function.calls());
+            columns.get(0)
+                    .add(
+                            function.callsError().isPresent()
+                                    ? calls.plusMinus(function.callsError().getAsDouble())
+                                    : calls);
+            columns.get(1).add(seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
+            columns.get(2).add(part(function.selfNanos(), whole));
+            columns.get(3).add(part(function.totalNanos(), whole));
+            columns.get(4).add(duration(latency.percentileNanos(50)));
+            columns.get(5).add(duration(latency.percentileNanos(90)));
+            columns.get(6).add(duration(latency.percentileNanos(99)));
+            columns.get(7).add(duration(latency.percentileNanos(99.9)));
+            columns.get(8).add(duration(latency.maxNanos()));
+        }
+        double[] bounds = bounds(shown);
+        String range = powerOfTen(bounds[0]) + ".." + powerOfTen(bounds[BAR_COUNT]);
+        int taken = columns.stream().mapToInt(column -> 2 + column.width()).sum() + 2 + BAR_COUNT;
+        int room = width == 0 ? NAME_WIDTH_MAX : Math.clamp(width - taken, NAME_WIDTH_MIN, NAME_WIDTH_MAX);
+        List<String> names =
+                shown.stream().map(f -> ShortName.of(printable(f.name()), room)).toList();
+        int nameWidth = Math.max(
+                "FUNCTION".length(),
+                names.stream().mapToInt(ShortName::columns).max().orElse(0));
+
+        StringBuilder line = new StringBuilder(pad("FUNCTION", nameWidth));
+        for (Column column : columns) {
+            line.append("  ").append(column.title());
+        }
+        line.append("  LATENCY ").append(range);
+        out.append(dim(line.toString())).append('\n');
+        for (int i = 0; i < shown.size(); i++) {
+            line.setLength(0);
+            line.append(pad(names.get(i), nameWidth));
+            for (Column column : columns) {
+                line.append("  ").append(column.cell(i));
+            }
+            line.append("  ").append(bars(shown.get(i).latency(), bounds));
+            out.append(line.toString().stripTrailing()).append('\n');
+        }
+    }
+
+    /// What 100 % is: all time in probed functions where self times are known, else the time that the program ran.
+    private static double wholeNanos(Profile profile, List<FunctionProfile> called) {
+        long self = called.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum();
+        return (double) (self > 0 ? self : profile.session().elapsedNanos().orElse(0));
+    }
+
+    private static Quantity part(OptionalLong nanos, double whole) {
+        return nanos.isPresent() && whole > 0 ? Quantity.percent(100 * nanos.getAsLong() / whole) : Quantity.UNKNOWN;
+    }
+
+    private static Quantity duration(OptionalLong nanos) {
+        return nanos.isPresent() ? Quantity.duration(nanos.getAsLong()) : Quantity.UNKNOWN;
+    }
+
+    /// Powers of ten around all durations shown, with equal steps of the logarithm between them.
+    private static double[] bounds(List<FunctionProfile> shown) {
+        long min = Long.MAX_VALUE;
+        long max = 1;
+        for (FunctionProfile function : shown) {
+            min = Math.min(min, function.latency().minNanos().orElse(Long.MAX_VALUE));
+            max = Math.max(max, function.latency().maxNanos().orElse(1));
+        }
+        double low = Math.floor(Math.log10((double) Math.max(1, Math.min(min, max))));
+        double high = Math.max(low + 1, Math.ceil(Math.log10((double) max)));
+        double[] bounds = new double[BAR_COUNT + 1];
+        for (int i = 0; i <= BAR_COUNT; i++) {
+            bounds[i] = Math.pow(10, low + (high - low) * i / BAR_COUNT);
+        }
+        return bounds;
+    }
+
+    private static String powerOfTen(double nanos) {
+        Quantity duration = Quantity.duration(Math.round(nanos));
+        return duration.whole() + duration.unit();
+    }
+
+    private static String bars(Latency latency, double[] bounds) {
+        if (!latency.known()) {
+            return "";
+        }
+        long[] spread = latency.spread(bounds);
+        long most = 1;
+        for (long count : spread) {
+            most = Math.max(most, count);
+        }
+        StringBuilder bars = new StringBuilder();
+        for (long count : spread) {
+            int height = (int) Math.ceil((double) count / most * BARS.length());
+            bars.append(count == 0 ? ' ' : BARS.charAt(Math.clamp(height - 1, 0, BARS.length() - 1)));
+        }
+        return bars.toString();
+    }
+
+    private String footer(Profile profile, int called, int shown) {
+        if (profile.functions().isEmpty()) {
+            return profile.session().armed()
+                    ? "no function has probes"
+                    : "no probes were in place: mdl doctor PROGRAM explains";
+        }
+        if (called == 0) {
+            return "no call was seen";
+        }
+        return grouped(called) + (called == 1 ? " function" : " functions")
+                + (shown < called ? " · " + grouped(shown) + " shown (--limit)" : "")
+                + " · sorted by " + order.name().toLowerCase(Locale.ROOT) + " (--sort)";
+    }
+
+    private static List<String> warnings(Profile profile) {
+        List<String> warnings = new ArrayList<>();
+        if (profile.session().state() == SessionFacts.State.AGENT_DEAD) {
+            warnings.add("mdl: the agent failed in this run; its log, agent.log in the session's directory, says why");
+        }
+        if (profile.dropped() > 0) {
+            warnings.add("mdl: " + grouped(profile.dropped()) + " calls were not timed for want of room");
+        }
+        if (profile.unseenThreads() > 0) {
+            warnings.add("mdl: " + grouped(profile.unseenThreads()) + " threads were not seen for want of room");
+        }
+        if (profile.unmatched() > 0) {
+            warnings.add("mdl: " + grouped(profile.unmatched()) + " calls were left by a jump or an exception");
+        }
+        return warnings;
+    }
+
+    static String elapsed(long nanos) {
+        double seconds = nanos / 1e9;
+        if (seconds < 60) {
+            return String.format(Locale.ROOT, seconds < 1 ? "%.3f s" : "%.1f s", seconds);
+        }
+        long rounded = Math.round(seconds);
+        return rounded < 3600
+                ? String.format(Locale.ROOT, "%d:%02d min", rounded / 60, rounded % 60)
+                : String.format(Locale.ROOT, "%d:%02d:%02d h", rounded / 3600, rounded / 60 % 60, rounded % 60);
+    }
+
+    private static String grouped(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    private static String baseName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /// Names come from files that anybody may have made: no control character of theirs reaches a terminal.
+    private static String printable(String text) {
+        StringBuilder printable = new StringBuilder(text.length());
+        text.codePoints().forEach(c -> printable.appendCodePoint(isPrintable(c) ? c : '?'));
+        return printable.toString();
+    }
+
+    private static boolean isPrintable(int codePoint) {
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.UNASSIGNED -> false;
+            default -> true;
+        };
+    }
+
+    private static String pad(String text, int width) {
+        return text + " ".repeat(Math.max(0, width - ShortName.columns(text)));
+    }
+
+    private String bold(String text) {
+        return colour ? BOLD + text + PLAIN : text;
+    }
+
+    private String dim(String text) {
+        return colour ? DIM + text + PLAIN : text;
+    }
+
+    /// Cells below each other: decimal points line up where all have one unit, else the ends of the cells.
+    private static final class Column {
+        private final String title;
+        private final boolean onPoint;
+        private final List<Quantity> cells = new ArrayList<>();
+        private int whole;
+        private int unit;
+        private int tail;
+
+        Column(String title, boolean onPoint) {
+            this.title = title;
+            this.onPoint = onPoint;
+        }
+
+        void add(Quantity cell) {
+            cells.add(cell);
+            if (!onPoint) {
+                whole = Math.max(whole, cell.text().length());
+                return;
+            }
+            whole = Math.max(whole, cell.whole().length());
+            unit = Math.max(unit, cell.fraction().length() + cell.unit().length());
+            tail = Math.max(tail, cell.tail().length());
+        }
+
+        int width() {
+            return Math.max(title.length(), whole + unit + tail);
+        }
+
+        String title() {
+            return " ".repeat(width() - title.length()) + title;
+        }
+
+        String cell(int i) {
+            Quantity cell = cells.get(i);
+            if (!onPoint) {
+                return " ".repeat(width() - cell.text().length()) + cell.text();
+            }
+            String text = " ".repeat(whole - cell.whole().length())
+                    + cell.whole()
+                    + pad(cell.fraction() + cell.unit(), unit)
+                    + pad(cell.tail(), tail);
+            return " ".repeat(width() - text.length()) + text;
+        }
+    }
+}

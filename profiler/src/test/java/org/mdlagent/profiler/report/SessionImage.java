@@ -1,0 +1,320 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Iterator;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+
+/// A session file as the agent would have written it, built in memory. One tick is one nanosecond.
+///
+/// Histograms are filled through the library, whose buckets are the independent truth for ours.
+final class SessionImage {
+    static final long BASE = 0x7f12_3456_7000L;
+    static final int PID = 4711;
+
+    private static final int CAPACITY = 8;
+    private static final int SITE_CAPACITY = 8;
+    private static final long SECOND = 1_000_000_000L;
+
+    private final ByteBuffer bytes = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+    private final long functions;
+    private final long sites;
+    private int next = (int) HeaderDescriptor.SIZE;
+
+    SessionImage() {
+        putLong(HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
+        putInt(HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
+        putInt(HeaderDescriptor.HEADER_SIZE, (int) HeaderDescriptor.SIZE);
+        putLong(HeaderDescriptor.BASE, BASE);
+        putInt(HeaderDescriptor.PID, PID);
+        putInt(HeaderDescriptor.STATE, HeaderDescriptor.STATE_ARMED);
+        putLong(HeaderDescriptor.START_TSC, 5_000);
+        putLong(HeaderDescriptor.START_MONO_NANOS, 77);
+        putLong(HeaderDescriptor.START_REAL_NANOS, 1_700_000_000 * SECOND);
+        putLong(HeaderDescriptor.NOW_TSC, 5_000 + 2 * SECOND);
+        putLong(HeaderDescriptor.NOW_MONO_NANOS, 77 + 2 * SECOND);
+        putInt(HeaderDescriptor.EXIT_STATUS, -1);
+        putLong(HeaderDescriptor.ARMED_TSC, 6_000);
+        putInt(HeaderDescriptor.SAMPLE_SIZE, 10);
+        putInt(HeaderDescriptor.EPOCH_MILLIS, 10);
+        putText(HeaderDescriptor.PROGRAM, "/opt/app/bin/app");
+        putText(HeaderDescriptor.ID, "app-4711-20231114T221320");
+        functions = allocate(CAPACITY * FunctionDescriptor.SIZE);
+        putLong(HeaderDescriptor.FUNCTIONS, address(functions));
+        putInt(HeaderDescriptor.FUNCTION_CAPACITY, CAPACITY);
+        sites = allocate(SITE_CAPACITY * SiteDescriptor.SIZE);
+        putLong(HeaderDescriptor.SITES, address(sites));
+        putInt(HeaderDescriptor.SITE_CAPACITY, SITE_CAPACITY);
+    }
+
+    static long address(long offset) {
+        return BASE + offset;
+    }
+
+    long allocate(long size) {
+        int at = next;
+        next += (int) (size + 63) / 64 * 64;
+        putLong(HeaderDescriptor.ARENA_NEXT, next);
+        putLong(HeaderDescriptor.ARENA_END, (next + 4095) / 4096 * 4096L);
+        return at;
+    }
+
+    SessionImage exact() {
+        putInt(HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
+        return this;
+    }
+
+    /// Adds a function without calls; returns its index.
+    int function(String name, String symbol, String file, int line, String image) {
+        int index = bytes.getInt((int) HeaderDescriptor.FUNCTION_COUNT);
+        long at = functions + index * FunctionDescriptor.SIZE;
+        putLong(at + FunctionDescriptor.ADDRESS, 0x401000 + index);
+        putInt(at + FunctionDescriptor.INDEX, index);
+        putInt(at + FunctionDescriptor.NAME, string(name));
+        putInt(at + FunctionDescriptor.SYMBOL, string(symbol));
+        putInt(at + FunctionDescriptor.FILE, file.isEmpty() ? 0 : string(file));
+        putInt(at + FunctionDescriptor.LINE, line);
+        putInt(at + FunctionDescriptor.IMAGE, string(image));
+        putInt(HeaderDescriptor.FUNCTION_COUNT, index + 1);
+        return index;
+    }
+
+    int function(String name) {
+        return function(name, "_Z" + name, "/src/" + name + ".c", 10, "/opt/app/bin/app");
+    }
+
+    long functionAt(int index) {
+        return functions + index * FunctionDescriptor.SIZE;
+    }
+
+    /// What the agent knows of a sampled function whose windows are over.
+    void estimate(int function, double calls, double variance) {
+        long at = functionAt(function);
+        putInt(at + FunctionDescriptor.STATE, FunctionDescriptor.STATE_EXPIRED);
+        putDouble(at + FunctionDescriptor.CALLS, calls);
+        putDouble(at + FunctionDescriptor.CALLS_VARIANCE, variance);
+    }
+
+    /// What it knows of one whose window has no end.
+    void open(int function) {
+        long at = functionAt(function);
+        putInt(at + FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
+        putLong(at + FunctionDescriptor.DEADLINE, 0x8000_0000_0000_0000L);
+    }
+
+    /// Adds to the calls that a thread has entered.
+    void count(long thread, int function, long calls) {
+        long counts = bytes.getLong((int) (thread + ThreadDescriptor.CALLS)) - BASE;
+        if (counts < 0) {
+            counts = allocate(CAPACITY * (long) Long.BYTES);
+            putLong(thread + ThreadDescriptor.CALLS, address(counts));
+        }
+        int at = (int) (counts + (long) function * Long.BYTES);
+        putLong(at, bytes.getLong(at) + calls);
+    }
+
+    /// Adds a thread without calls; returns its offset.
+    long thread(int tid) {
+        long at = allocate(ThreadDescriptor.SIZE);
+        putInt(at + ThreadDescriptor.TID, tid);
+        putInt(at + ThreadDescriptor.PID, PID);
+        putLong(at + ThreadDescriptor.NEXT, bytes.getLong((int) HeaderDescriptor.THREADS));
+        putLong(HeaderDescriptor.THREADS, address(at));
+        putInt(HeaderDescriptor.THREAD_COUNT, bytes.getInt((int) HeaderDescriptor.THREAD_COUNT) + 1);
+        return at;
+    }
+
+    /// Gives a thread its row of a function, with these durations and this part of them spent outside of callees.
+    void exactRow(long thread, int function, long self, long... ticks) {
+        long rows = bytes.getLong((int) (thread + ThreadDescriptor.ROWS)) - BASE;
+        if (rows < 0) {
+            rows = allocate(CAPACITY * (long) Long.BYTES);
+            putLong(thread + ThreadDescriptor.ROWS, address(rows));
+        }
+        putLong(rows + (long) function * Long.BYTES, address(row(function, self, ticks)));
+        count(thread, function, ticks.length);
+    }
+
+    void drainedRow(int function, long... ticks) {
+        putLong(functionAt(function) + FunctionDescriptor.ROW, address(row(function, 0, ticks)));
+    }
+
+    private long row(int function, long self, long... ticks) {
+        long row = allocate(RowDescriptor.SIZE);
+        Histogram histogram = new Histogram(1, 1L << 54, 2);
+        long total = 0;
+        long min = -1;
+        long max = 0;
+        for (long tick : ticks) {
+            histogram.recordValue(tick);
+            total += tick;
+            min = min < 0 ? tick : Math.min(min, tick);
+            max = Math.max(max, tick);
+        }
+        putLong(row + RowDescriptor.COUNT, ticks.length);
+        putLong(row + RowDescriptor.TOTAL, total);
+        putLong(row + RowDescriptor.MIN, min);
+        putLong(row + RowDescriptor.MAX, max);
+        putLong(row + RowDescriptor.SELF, self);
+        putInt(row + RowDescriptor.FUNCTION, function);
+        // The library counts its values in the order of its array: the position among all of them is the index.
+        int index = 0;
+        for (HistogramIterationValue value : new AllSlots(histogram)) {
+            if (value.getCountAtValueIteratedTo() > 0) {
+                long chunkAt = row + RowDescriptor.CHUNKS_AT + index / RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES;
+                if (bytes.getLong((int) chunkAt) == 0) {
+                    putLong(chunkAt, address(allocate(RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES)));
+                }
+                long chunk = bytes.getLong((int) chunkAt) - BASE;
+                putLong(
+                        chunk + index % RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES,
+                        value.getCountAtValueIteratedTo());
+            }
+            index++;
+        }
+        return row;
+    }
+
+    private record AllSlots(Histogram histogram) implements Iterable<HistogramIterationValue> {
+        @Override
+        public Iterator<HistogramIterationValue> iterator() {
+            return histogram.allValues().iterator();
+        }
+    }
+
+    /// Gives a thread a ring with room for `capacity` records.
+    void ring(long thread, int capacity) {
+        putLong(thread + ThreadDescriptor.RING, address(allocate(capacity * RecordDescriptor.SIZE)));
+        putLong(thread + ThreadDescriptor.RING_MASK, capacity - 1L);
+    }
+
+    /// Adds a complete record at a thread's head.
+    void record(long thread, int function, long ticks) {
+        long head = bytes.getLong((int) (thread + ThreadDescriptor.HEAD));
+        long mask = bytes.getLong((int) (thread + ThreadDescriptor.RING_MASK));
+        long at = bytes.getLong((int) (thread + ThreadDescriptor.RING)) - BASE + (head & mask) * RecordDescriptor.SIZE;
+        putLong(at + RecordDescriptor.DURATION, ticks);
+        putInt(at + RecordDescriptor.FUNCTION, function);
+        putInt(at + RecordDescriptor.PARENT, -1);
+        putInt(at + RecordDescriptor.SEQ, (int) (head + 1));
+        putLong(thread + ThreadDescriptor.HEAD, head + 1);
+    }
+
+    /// Adds a record that has been reserved and not written.
+    void reservation(long thread) {
+        putLong(thread + ThreadDescriptor.HEAD, bytes.getLong((int) (thread + ThreadDescriptor.HEAD)) + 1);
+    }
+
+    /// Moves the tail to the head, as the agent does after it has drained a ring.
+    void drained(long thread) {
+        putLong(thread + ThreadDescriptor.TAIL, bytes.getLong((int) (thread + ThreadDescriptor.HEAD)));
+    }
+
+    void site(int function, byte kind, long address) {
+        int index = bytes.getInt((int) HeaderDescriptor.SITE_COUNT);
+        long at = sites + index * SiteDescriptor.SIZE;
+        putLong(at + SiteDescriptor.FUNCTION, address(functionAt(function)));
+        bytes.put((int) (at + SiteDescriptor.SIZE_AT), (byte) 4);
+        bytes.put((int) (at + SiteDescriptor.KIND), kind);
+        putLong(at + SiteDescriptor.ADDRESS, address);
+        putInt(at + SiteDescriptor.IMAGE, string("/opt/app/bin/app"));
+        putInt(HeaderDescriptor.SITE_COUNT, index + 1);
+    }
+
+    int string(String text) {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        int at = (int) allocate(Integer.BYTES + utf8.length);
+        putInt(at, utf8.length);
+        bytes.put(at + Integer.BYTES, utf8);
+        return at;
+    }
+
+    SessionImage ended(int status, int signal) {
+        putInt(HeaderDescriptor.EXIT_STATUS, status);
+        putInt(HeaderDescriptor.EXIT_SIGNAL, signal);
+        putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002 * SECOND);
+        putInt(HeaderDescriptor.STATE, HeaderDescriptor.STATE_ENDED);
+        return this;
+    }
+
+    void putLong(long at, long value) {
+        bytes.putLong((int) at, value);
+    }
+
+    void putInt(long at, int value) {
+        bytes.putInt((int) at, value);
+    }
+
+    private void putDouble(long at, double value) {
+        bytes.putDouble((int) at, value);
+    }
+
+    private void putText(long at, String text) {
+        bytes.put((int) at, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /// The file's contents.
+    byte[] bytes() {
+        byte[] copy = new byte[(int) bytes.getLong((int) HeaderDescriptor.ARENA_END)];
+        bytes.get(0, copy);
+        return copy;
+    }
+
+    Path write(Path directory) throws IOException {
+        Path file = directory.resolve(SessionReader.FILE_NAME);
+        Files.write(file, bytes());
+        return file;
+    }
+
+    /// Two threads in exact mode, three functions, one of them never called.
+    static SessionImage exactSample() {
+        SessionImage image = new SessionImage().exact();
+        int main = image.function("main");
+        int parse =
+                image.function("ns::parse(char const*)", "_ZN2ns5parseEPKc", "/src/parse.cpp", 42, "/opt/app/lib/p.so");
+        image.function("unused");
+        long first = image.thread(101);
+        long second = image.thread(102);
+        image.exactRow(first, main, 1_498_999_100, 1_500_000_000);
+        image.exactRow(first, parse, 900, 100, 200, 600);
+        image.exactRow(second, parse, 1_000_000, 1_000_000);
+        image.site(main, SiteDescriptor.KIND_ENTRY, 0x401010);
+        image.site(parse, SiteDescriptor.KIND_SIBLING_EXIT, 0x401020);
+        return image;
+    }
+
+    /// One thread in sampled mode: a hot function, part of whose records wait in the ring, and a rare one.
+    static SessionImage sampledSample() {
+        SessionImage image = new SessionImage();
+        int hot = image.function("hot");
+        int rare = image.function("rare");
+        image.estimate(hot, 1_200_000.4, 36_000_000.0);
+        image.open(rare);
+        long thread = image.thread(101);
+        image.count(thread, hot, 40);
+        image.count(thread, rare, 3);
+        image.ring(thread, 8);
+        for (int i = 0; i < 6; i++) {
+            image.record(thread, hot, 1000);
+        }
+        image.drainedRow(hot, 1000, 1000, 1000, 1000, 1000, 1000);
+        image.drained(thread);
+        image.record(thread, hot, 2000);
+        image.record(thread, rare, 70_000);
+        image.record(thread, rare, 90_000);
+        image.record(thread, hot, 3000);
+        image.reservation(thread);
+        return image;
+    }
+}

@@ -1,0 +1,109 @@
+package org.mdlagent.profiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+
+class TableReportTest {
+    @TempDir
+    private Path directory;
+
+    private String table(SessionImage image, int limit, boolean colour, int width) throws IOException {
+        image.write(directory);
+        StringBuilder out = new StringBuilder();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = reader.profile();
+            new TableReport(ProfileOrder.byDefault(profile), limit, colour, width).write(profile, out);
+        }
+        return out.toString();
+    }
+
+    @Test
+    void shouldShowAnExactSession() throws IOException {
+        assertThat(table(SessionImage.exactSample().ended(3, 0), 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 2 threads · 3 functions, 2 called · exact · agent's CPU 0.0 % · exit status 3 · session app-4711-20231114T221320
+            FUNCTION                CALLS     RATE   SELF   TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ns..10s
+            main                        1  0.50 /s  99.9%  100.0%   1.5s   1.5s   1.5s   1.5s   1.5s          █
+            ns::parse(char const*)      4     2 /s   0.1%    0.1%  200ns  1.0ms  1.0ms  1.0ms  1.0ms  █    ▃
+            2 functions · sorted by self (--sort)
+            """);
+    }
+
+    @Test
+    void shouldShowASampledSessionWithTheErrorsOfItsEstimates() throws IOException {
+        assertThat(table(SessionImage.sampledSample(), 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · sampled · agent's CPU 0.0 % · session app-4711-20231114T221320
+            FUNCTION       CALLS     RATE  SELF  TOTAL    p50    p90    p99  p99.9    max  LATENCY 1us..100us
+            hot       1.20 M ±1%  600 k/s     -  82.5%  1.0us  3.0us  3.0us  3.0us  3.0us  █▂▂
+            rare      3            1.5 /s     -   0.0%   70us   90us   90us   90us   90us           █
+            2 functions · sorted by total (--sort)
+            """);
+    }
+
+    @Test
+    void shouldSayThatItShowsSomeFunctionsOnly() throws IOException {
+        assertThat(table(SessionImage.sampledSample(), 1, false, 0))
+                .contains("\nhot ")
+                .doesNotContain("\nrare ")
+                .endsWith("2 functions · 1 shown (--limit) · sorted by total (--sort)\n");
+    }
+
+    @Test
+    void shouldUseColoursOnlyWhenAsked() throws IOException {
+        String coloured = table(SessionImage.sampledSample(), 24, true, 0);
+
+        assertThat(coloured).startsWith("\u001b[1mmdl  app").contains("\u001b[0m\n");
+        assertThat(coloured.replaceAll("\u001b\\[[0-9]m", ""))
+                .isEqualTo(table(SessionImage.sampledSample(), 24, false, 0));
+    }
+
+    @Test
+    void shouldShortenNamesToFitTheTerminal() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        int function = image.function("a::very::something<with, many, many, parameters>::that()");
+        image.exactRow(image.thread(1), function, 10, 10);
+
+        String line = table(image, 24, false, 110).lines().toList().get(2);
+
+        assertThat(line).hasSizeLessThanOrEqualTo(110).startsWith("a::very::something<…>::that() ");
+    }
+
+    @Test
+    void shouldSayWhenNothingWasSeen() throws IOException {
+        SessionImage image = new SessionImage();
+        image.function("f");
+
+        assertThat(table(image, 24, false, 0)).endsWith("no call was seen\n");
+        assertThat(table(new SessionImage(), 24, false, 0)).endsWith("no function has probes\n");
+    }
+
+    @Test
+    void shouldLetNoControlCharacterOfANameReachTheTerminal() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        image.exactRow(image.thread(1), image.function("evil\u001b]0;x\u0007\u009b1m\u202e"), 10, 10);
+
+        assertThat(table(image, 24, false, 0)).contains("evil?]0;x??1m?");
+    }
+
+    @Test
+    void shouldWarnOfWhatIsMissing() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        long thread = image.thread(7);
+        image.putLong(thread + ThreadDescriptor.DROPPED, 1234);
+        image.putLong(thread + ThreadDescriptor.UNMATCHED, 5);
+        image.putLong(HeaderDescriptor.THREADS_REFUSED, 6);
+        image.putInt(HeaderDescriptor.STATE, HeaderDescriptor.STATE_AGENT_DEAD);
+
+        assertThat(table(image, 24, false, 0))
+                .contains(
+                        "the agent failed in this run",
+                        "1,234 calls were not timed",
+                        "6 threads were not",
+                        "5 calls were left");
+    }
+}

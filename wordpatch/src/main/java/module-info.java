@@ -1,0 +1,2 @@
+/// Replacing single instructions, straddlers included, in code that other threads execute.
+module org.mdlagent.wordpatch {}
