@@ -369,7 +369,7 @@ EXPORT _Noreturn void abort(void) {
   __builtin_unreachable();
 }
 
-/* ---- the application's global state. Others' calls go on by a tail call: the callee may look at its return address. */
+/* ---- the application's global state. Its own calls go on by a tail call: libc may look at the return address. */
 
 /* Destructors of the JVM's libraries would run while their threads live. */
 EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library) {

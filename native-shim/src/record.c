@@ -19,15 +19,18 @@
  *   closer                                   agent (arm)
  *   1 closers++           (locked)           1 state = REARMING           (locked)
  *   2 read state, deadline                   2 closers != 0: state = EXPIRED, leave out
- *   3 over: store `off`, state = EXPIRED     3 budget, exit sites on, deadline
+ *   3 over: store `off`;                     3 budget, exit sites on, deadline
+ *     state: SAMPLING to EXPIRED  (locked)
  *   4 closers--           (locked)           4 state = SAMPLING           (release)
  *                                            5 entry sites on
  *
  * G1: closer 1-2 and agent 1-2 are Dekker's: either the agent reads closers != 0 and opens no window, or the closer
  * reads REARMING or later. REARMING it leaves alone; of SAMPLING it also sees the new deadline, and stores `off` only
- * when that has passed too.
- * G2: an entry counts its frame as open (locked) and then reads the state; unless that is SAMPLING it takes the frame back.
- * A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads open > 0.
+ * when that has passed too. A closer that ends between the agent's 1 and 2 has stored before the agent does, and must
+ * not undo REARMING, which keeps the next closer away: so its step 3 exchanges only SAMPLING.
+ * G2: an entry counts its frame as open (locked) and then reads the state; unless that is SAMPLING it takes the frame
+ * back. A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads
+ * open > 0.
  */
 #include "shim.h"
 
@@ -257,8 +260,8 @@ static struct mdl_function *look_up(uint64_t address) {
 }
 
 /*
- * The function of a call at a site. A site whose function the scan could not tell learns it from its first call. One whose
- * calls turn out to vary (the compiler merged the ends of several functions) is told so, and then stays on.
+ * The function of a call at a site. A site whose function the scan could not tell learns it from its first call. One
+ * whose calls turn out to vary (the compiler merged the ends of several functions) is told so, and then stays on.
  */
 static struct mdl_function *identify(struct mdl_site *site, uint64_t address) {
   struct mdl_function *known = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
@@ -411,7 +414,8 @@ void record_expire_entry(struct mdl_site *site) {
   if ((state == MDL_SAMPLING || state == MDL_EXPIRED) &&
       __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
     switch_off(site);
-    __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
+    uint32_t sampling = MDL_SAMPLING;
+    __atomic_compare_exchange_n(&function->state, &sampling, MDL_EXPIRED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   }
   __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
 }

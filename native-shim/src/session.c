@@ -229,28 +229,24 @@ static const char *error_name(int error) {
 }
 
 /*
- * The session file of `where`: -EEXIST when it has one. The name session.mdl is taken by link or O_EXCL, so of two
- * processes that find the same directory empty one gets it.
+ * The session file of `where`: -EEXIST when it has one. The name session.mdl is taken first, by a link or O_EXCL: of
+ * two processes that find the same directory empty one gets it, and whoever is killed meanwhile leaves no file without
+ * a name.
  */
 static int create_in(const char *where, struct mdl_header **mapping, uint64_t *limit, uint64_t *backed) {
   char link[PATH_MAX + 16], memory_directory[64], memory_file[PATH_MAX];
-  struct stat status;
   snprintf(link, sizeof link, "%s/session.mdl", where);
-  if (lstat(link, &status) == 0) {
-    return -EEXIST;
-  }
   int error = private_directory(session_memory_root, memory_directory, sizeof memory_directory);
   if (!error) {
     snprintf(memory_file, sizeof memory_file, "%s/%s.mdl", memory_directory, id);
-    error = create_at(memory_file, mapping, limit, backed);
-  }
-  if (!error) {
     if (symlink(memory_file, link) < 0) {
-      error = -errno;
-      munmap(*mapping, *limit);
-      unlink(memory_file);
+      return -errno;
     }
-    return error;
+    error = create_at(memory_file, mapping, limit, backed);
+    if (!error) {
+      return 0;
+    }
+    unlink(link);
   }
   log_line(session_memory_root, " cannot hold the session file (", error_name(error),
            "): it is in the session's directory, where stores to it may wait for a disk", NULL);

@@ -494,13 +494,15 @@ static const struct {
     PROGRAM(main_leaves_c11_worker), PROGRAM(main_leaves_worker_with_destructor), PROGRAM(segv), PROGRAM(bus),
     PROGRAM(fpe), PROGRAM(ill), PROGRAM(trap), PROGRAM(segv_in_thread), PROGRAM(overflows), PROGRAM(sent_segv),
     PROGRAM(sent_term), PROGRAM(sent_usr2), PROGRAM(sent_quit), PROGRAM(sent_hup), PROGRAM(sent_trap),
-    PROGRAM(breaks_pipe), PROGRAM(exceeds_file_size), PROGRAM(handles_faults), PROGRAM(handles_faults_by_signal),
-    PROGRAM(describes_fault), PROGRAM(handles_overflow_on_other_stack), PROGRAM(handles_once), PROGRAM(ignores),
-    PROGRAM(ignored_fault_kills), PROGRAM(blocked_fault_kills), PROGRAM(queries), PROGRAM(waits_for_signal),
-    PROGRAM(handles_many_signals), PROGRAM(forks_and_exits), PROGRAM(forks_and_faults), PROGRAM(forks_and_handles),
-    PROGRAM(forks_and_works), PROGRAM(forks_often), PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
+    PROGRAM(breaks_pipe), PROGRAM(exceeds_file_size), PROGRAM(handles_faults),
+    PROGRAM(handles_faults_by_signal), PROGRAM(describes_fault), PROGRAM(handles_overflow_on_other_stack),
+    PROGRAM(handles_once), PROGRAM(ignores), PROGRAM(ignored_fault_kills), PROGRAM(blocked_fault_kills),
+    PROGRAM(queries), PROGRAM(waits_for_signal), PROGRAM(handles_many_signals), PROGRAM(forks_and_exits),
+    PROGRAM(forks_and_faults), PROGRAM(forks_and_handles), PROGRAM(forks_and_works), PROGRAM(forks_often),
+    PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
     PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(calls_system), PROGRAM(shows_state),
-    PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath), PROGRAM(sets_user),
+    PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath),
+    PROGRAM(sets_user),
 };
 
 int main(int argc, char **argv) {

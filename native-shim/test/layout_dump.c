@@ -103,6 +103,7 @@ int main(void) {
   FIELD(mdl_thread, pid);
   FIELD(mdl_thread, state);
   FIELD(mdl_thread, next);
+  FIELD(mdl_thread, cpu_nanos);
   SIZE(mdl_thread);
   FIELD(mdl_record, start);
   FIELD(mdl_record, duration);

@@ -2,17 +2,24 @@
 # Each program of app.c must end and print with the agent as it does without, whatever the JVM does and whenever.
 # Usage: transparency.sh APP STAGE [PROGRAM...]   STAGE holds lib/libmdlagent.so and runtime/lib/server/libjvm.so
 set -u
-app=$1 stage=$2
+app=$(realpath "$1") stage=$(realpath "$2")
 shift 2
 [ -x "$app" ] && [ -r "$stage/lib/libmdlagent.so" ] && [ -r "$stage/runtime/lib/server/libjvm.so" ] || exit 2
 programs=("$@")
 [ ${#programs[@]} -gt 0 ] || mapfile -t programs < <("$app")
 ulimit -c 0
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch" /dev/shm/mdl-$(id -u)/app-*' EXIT
-cd "$scratch"
+trap 'forget; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 2
 export JAVA_TOOL_OPTIONS=-Xcomp XDG_STATE_HOME="$scratch/state"
 unset MDL_OPTIONS MDL_CONFIG
+
+# forget: the sessions so far, with what their links lead to
+forget() {
+  [ -e "$scratch/state" ] || return 0
+  find "$scratch/state" -name session.mdl -type l -exec readlink -z {} + | xargs -0r rm -f
+  rm -rf "$scratch/state"
+}
 
 # run OUTPUT COMMAND...: its status, standard output and standard error
 run() {
@@ -38,7 +45,7 @@ check() {
     echo "FAILED $name: see above"
     failures=$((failures + 1))
   fi
-  rm -rf state
+  forget
 }
 
 # log PROGRAM FAKE_JVM TEXT: the session's log has a line with TEXT
@@ -50,7 +57,7 @@ log() {
     cat state/mdl/sessions/*/agent.log
     failures=$((failures + 1))
   fi
-  rm -rf state
+  forget
 }
 
 # session DIRECTORY: state and exit status, as the session file has them
@@ -69,7 +76,7 @@ ended() {
     echo "FAILED state and status of $1 are $seen, expected $2 $3"
     failures=$((failures + 1))
   fi
-  rm -rf state
+  forget
 }
 
 for program in "${programs[@]}"; do
@@ -117,7 +124,7 @@ if [ "$(echo state/mdl/sessions/app-*)" = 'state/mdl/sessions/app-*' ] ||
   echo "FAILED the child of a parent that has ended has no session of its own"
   failures=$((failures + 1))
 fi
-rm -rf state
+forget
 
 # Limits of the address space leave no room for a JVM.
 for kilobytes in 100000 300000; do

@@ -35,12 +35,12 @@ final class CallEstimate {
         nanos2 = 0;
     }
 
-    /// @param observedNanos progress in the window
-    void addWindow(long count, double observedNanos) {
+    /// @param observedNanos CPU time of the program in the window
+    void addWindow(double count, double observedNanos) {
         windows++;
         calls += count;
         nanos += observedNanos;
-        calls2 += (double) count * count;
+        calls2 += count * count;
         callsNanos += count * observedNanos;
         nanos2 += observedNanos * observedNanos;
     }

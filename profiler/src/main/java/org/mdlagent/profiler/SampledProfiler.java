@@ -50,11 +50,13 @@ public final class SampledProfiler {
     /// Calls that a window should see, as a multiple of those that are timed; what sees fewer gets a longer window.
     private static final int CALLS_PER_SAMPLE = 4;
 
-    /// Predicted cost of a call in a window, and what timing it adds, in ticks: measured with a function that does
-    /// nothing.
-    private static final double COUNTED_TICKS = 8;
+    /// Predicted cost of windows, in ticks: of a call (measured with one function that does nothing, called in a
+    /// loop), of timing it, and of fetching what was just written to switch a function on (with 200
+    /// functions called in turn, so that the estimates come out right).
+    private static final double COUNTED_TICKS = 7.7;
 
-    private static final double TIMED_TICKS = 70;
+    private static final double TIMED_TICKS = 120;
+    private static final double FETCH_TICKS = 800;
 
     /// Few, so that phases of the program stay apart; and a fixed number, for one that depends on what they show
     /// would make the estimate biased.
@@ -75,21 +77,16 @@ public final class SampledProfiler {
     /// By function: kind of its window, or [#OPEN].
     private final byte[] kinds;
 
-    /// By function: calls so far, now, when this phase began, and when the windows were last opened.
+    /// By function: calls so far, now, at the last look before, and when the windows were last opened.
     private final long[] calls;
 
     private final long[] callsBefore;
 
     private final long[] callsAtOpening;
-    private final long[][] callsInPhase;
     private final long[] scratch;
 
     /// By open function: calls that are in its estimate.
     private final long[] callsEstimated;
-
-    /// By open function: the tick from which on its calls tell of progress: a whole one, or its calls would count for
-    /// some phases only.
-    private final int[] openFrom;
 
     /// Calls for each nanosecond of progress, smoothed.
     private final double[] rates;
@@ -98,6 +95,7 @@ public final class SampledProfiler {
     private final ProgressClock progress;
     private double progressAtTick;
     private double progressAtOpening;
+    private double cpuAtOpening;
     private long openingTsc;
     private int tick;
 
@@ -125,10 +123,8 @@ public final class SampledProfiler {
         calls = new long[functions];
         callsBefore = new long[functions];
         callsAtOpening = new long[functions];
-        callsInPhase = new long[ProgressClock.PHASES][functions];
         scratch = new long[functions];
         callsEstimated = new long[functions];
-        openFrom = new int[functions];
         rates = new double[functions];
         estimates = new CallEstimate[functions];
         progress = new ProgressClock(api.programCpuNanos());
@@ -156,11 +152,9 @@ public final class SampledProfiler {
     public void tick() {
         Memory.addLong(header + HeaderDescriptor.SAMPLES, drain.drain());
         probes.adoptLearnedSites();
-        endPhase(ProgressClock.NONE_OPEN);
-        int group = tick % GROUPS;
+        advance(false);
+        int group = tick++ % GROUPS;
         estimateOpen(group);
-        learnProgress();
-        tick++;
         openWindows(group);
         api.renewClocks();
     }
@@ -214,20 +208,22 @@ public final class SampledProfiler {
         }
         openingTsc = api.tsc();
         long unused = api.arm(armed, longest, count);
-        endPhase(ProgressClock.NONE_OPEN);
+        advance(false);
         System.arraycopy(calls, 0, callsAtOpening, 0, calls.length);
         progressAtOpening = progress.now();
+        cpuAtOpening = progress.cpu();
     }
 
     /// Ends the windows of a kind; to be called [#windowNanos] after [#tick], for each kind in turn.
     public void close(int kind) {
-        endPhase(kind == 0 ? ProgressClock.ALL_OPEN : ProgressClock.LONG_OPEN);
+        advance(kind == 0);
         int first = kind == 0 ? 0 : opened[0];
-        double observed = progress.now() - progressAtOpening;
+        double observed = progress.cpu() - cpuAtOpening;
+        double slowdown = observed > 0 ? observed / (progress.now() - progressAtOpening) : 1;
         // All or none: only those that were called late have ended by themselves.
         boolean late = api.tsc() - openingTsc > longestTicks(kind);
         for (int i = first; i < first + opened[kind] && !late; i++) {
-            observe(armedFunction(i), observed);
+            observe(armedFunction(i), observed, slowdown);
         }
         long unused = api.disarm(armed + (long) first * Integer.BYTES, opened[kind]);
         for (int i = first; i < first + opened[kind]; i++) {
@@ -237,8 +233,9 @@ public final class SampledProfiler {
         }
     }
 
-    private void observe(int function, double observed) {
-        long count = calls[function] - callsAtOpening[function];
+    private void observe(int function, double observed, double slowdown) {
+        // What the window would have seen without slowdown. A slow window must not count for less than another.
+        double count = (calls[function] - callsAtOpening[function]) * slowdown;
         CallEstimate estimate = estimates[function];
         estimate.addWindow(count, observed);
         if (estimate.windows() == WINDOWS_PER_BLOCK) {
@@ -257,45 +254,26 @@ public final class SampledProfiler {
         estimates[function].endBlock(progress.now());
         estimates[function].startBlock(progress.now(), 0);
         callsEstimated[function] = calls[function];
-        openFrom[function] = tick + 1;
         arm(position, function, NO_DEADLINE);
         long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
     }
 
     /// Reads all counts of calls, and advances the clock of progress up to now.
-    private void endPhase(int phase) {
+    ///
+    /// @param fresh whether the windows that are open were opened since the last call
+    private void advance(boolean fresh) {
         long cpu = api.programCpuNanos();
         System.arraycopy(calls, 0, callsBefore, 0, calls.length);
         readCalls();
-        long[] inPhase = callsInPhase[phase];
         double probeTicks = 0;
         for (int i = 0; i < calls.length; i++) {
             long count = calls[i] - callsBefore[i];
-            inPhase[i] += count;
-            if (kinds[i] != OPEN) {
+            if (kinds[i] != OPEN && count > 0) {
                 probeTicks += count * COUNTED_TICKS;
-                probeTicks += phase == ProgressClock.ALL_OPEN ? Math.min(count, sampleSize) * TIMED_TICKS : 0;
+                probeTicks += fresh ? FETCH_TICKS + Math.min(count, sampleSize) * TIMED_TICKS : 0;
             }
         }
-        progress.endPhase(phase, cpu, probeTicks / ticksPerNano);
-    }
-
-    /// Lets the clock learn from the functions that have been open for the whole round and stay so: one that became
-    /// hot in it would count for the phases before its windows only.
-    private void learnProgress() {
-        long[] open = new long[ProgressClock.PHASES];
-        for (int phase = 0; phase < open.length; phase++) {
-            long[] inPhase = callsInPhase[phase];
-            for (int i = 0; i < kinds.length; i++) {
-                if (kinds[i] == OPEN && openFrom[i] <= tick) {
-                    open[phase] += inPhase[i];
-                }
-            }
-            Arrays.fill(inPhase, 0);
-        }
-        if (tick > 0) {
-            progress.learn(open);
-        }
+        progress.advance(cpu, probeTicks / ticksPerNano);
     }
 
     private void readCalls() {
