@@ -3,6 +3,8 @@
 #include "jvm-options.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <jni.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -133,6 +135,27 @@ static void call_agent(JNIEnv *env, const struct mdl_api *api) {
 
 typedef jint (*create_java_vm)(JavaVM **, void **, void *);
 
+/* Whether a file has all the bytes that its segments need: of one cut short, the dynamic linker maps pages that do not
+ * exist, and dies of SIGBUS. */
+static bool is_whole(const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return false;
+  }
+  struct stat status;
+  Elf64_Ehdr header;
+  bool whole = fstat(file, &status) == 0 && pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+               memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+  for (unsigned i = 0; whole && i < header.e_phnum; i++) {
+    Elf64_Phdr segment;
+    whole = pread(file, &segment, sizeof segment, (off_t)(header.e_phoff + i * sizeof segment)) ==
+                (ssize_t)sizeof segment &&
+            (segment.p_type != PT_LOAD || segment.p_offset + segment.p_filesz <= (uint64_t)status.st_size);
+  }
+  close(file);
+  return whole;
+}
+
 void jvm_run(const struct mdl_api *api) {
   char runtime[PATH_MAX + 32], library[PATH_MAX + 64];
   snprintf(runtime, sizeof runtime, "%s/../runtime", library_directory);
@@ -146,6 +169,10 @@ void jvm_run(const struct mdl_api *api) {
   }
   process_gate_unlock();
 
+  if (!is_whole(library)) {
+    agent_died("there is no JVM, or it is damaged", library);
+    return;
+  }
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     agent_died("there is no JVM", dlerror());

@@ -7,22 +7,23 @@ import java.nio.charset.StandardCharsets;
 
 /// Memory of this process by address: the session, the tables, program text that is mapped for good.
 ///
-/// There are no bounds here, so callers pass only addresses that they got from an allocation of the shim
-/// or from the dynamic linker's list of images. All accesses are naturally aligned; whoever stores to
-/// code goes through [NativeApi#store] instead.
+/// There are no bounds here, so callers pass only addresses that they got from an allocation of the shim or from the
+/// dynamic linker's list of images. Accesses to ints and longs are naturally aligned, so each is one access of the
+/// processor; whoever stores to code goes through [NativeApi#store] instead.
+///
+/// Every kind of access has its method handles spun when it is first used, which costs milliseconds while a program
+/// starts. So there are two, of ints and longs; order comes from fences, and bytes are copied.
 public final class Memory {
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-    private static final VarHandle LONGS = ValueLayout.JAVA_LONG.varHandle();
-    private static final VarHandle INTS = ValueLayout.JAVA_INT.varHandle();
 
     private Memory() {}
 
     public static byte getByte(long address) {
-        return ALL.get(ValueLayout.JAVA_BYTE, address);
+        return copy(address, 1)[0];
     }
 
     public static void putByte(long address, byte value) {
-        ALL.set(ValueLayout.JAVA_BYTE, address, value);
+        put(address, new byte[] {value});
     }
 
     public static int getInt(long address) {
@@ -34,11 +35,14 @@ public final class Memory {
     }
 
     public static int getIntAcquire(long address) {
-        return (int) INTS.getAcquire(ALL, address);
+        int value = getInt(address);
+        VarHandle.acquireFence();
+        return value;
     }
 
     public static void putIntRelease(long address, int value) {
-        INTS.setRelease(ALL, address, value);
+        VarHandle.releaseFence();
+        putInt(address, value);
     }
 
     public static long getLong(long address) {
@@ -50,23 +54,18 @@ public final class Memory {
     }
 
     public static long getLongAcquire(long address) {
-        return (long) LONGS.getAcquire(ALL, address);
+        long value = getLong(address);
+        VarHandle.acquireFence();
+        return value;
     }
 
     public static void putLongRelease(long address, long value) {
-        LONGS.setRelease(ALL, address, value);
-    }
-
-    public static void addLong(long address, long delta) {
-        long unused = (long) LONGS.getAndAdd(ALL, address, delta);
-    }
-
-    public static double getDouble(long address) {
-        return ALL.get(ValueLayout.JAVA_DOUBLE, address);
+        VarHandle.releaseFence();
+        putLong(address, value);
     }
 
     public static void putDouble(long address, double value) {
-        ALL.set(ValueLayout.JAVA_DOUBLE, address, value);
+        putLong(address, Double.doubleToRawLongBits(value));
     }
 
     /// Copies `length` bytes that start at `address` into a new array.
@@ -93,10 +92,5 @@ public final class Memory {
             length++;
         }
         return new String(copy(address, length), StandardCharsets.UTF_8);
-    }
-
-    /// The bytes `[address, address + length)` as a segment, for code that reads formats from memory.
-    public static MemorySegment segment(long address, long length) {
-        return MemorySegment.ofAddress(address).reinterpret(length);
     }
 }

@@ -12,10 +12,10 @@ import java.util.List;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
 ///
-/// Every function has at most three integer parameters and at most one integer result, so one method
-/// handle of that shape calls them all: an additional argument register is ignored by the System V
-/// calling convention, and each further shape would cost milliseconds at start-up. Functions that take
-/// longer than some microseconds go through a second handle that lets the collector run meanwhile.
+/// Every function has at most three integer parameters and at most one integer result, so one method handle of that
+/// shape calls them all: an additional argument register is ignored by the System V calling convention, and each
+/// further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the collector run
+/// meanwhile: no other Java thread would notice.
 public final class NativeApi {
     static final long SESSION = 8;
     static final long TLS_OFFSET = 16;
@@ -54,9 +54,7 @@ public final class NativeApi {
 
     private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
-    private static final MethodHandle BRIEF =
-            Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
-    private static final MethodHandle LONG = Linker.nativeLinker().downcallHandle(SHAPE);
+    private static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
 
     private static final int SYMBOL_BYTES = 4096;
     private static final int IMAGE_CAPACITY = 1024;
@@ -98,17 +96,9 @@ public final class NativeApi {
         return MemorySegment.ofAddress(Memory.getLong(table + field));
     }
 
-    private static long brief(MemorySegment function, long first, long second, long third) {
+    private static long call(MemorySegment function, long first, long second, long third) {
         try {
-            return (long) BRIEF.invokeExact(function, first, second, third);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static long lengthy(MemorySegment function, long first, long second, long third) {
-        try {
-            return (long) LONG.invokeExact(function, first, second, third);
+            return (long) CALL.invokeExact(function, first, second, third);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -148,24 +138,24 @@ public final class NativeApi {
 
     /// Lets a `main` that waits for the probes go on.
     public void ready() {
-        lengthy(function(READY), 0, 0, 0);
+        call(function(READY), 0, 0, 0);
     }
 
     /// The time-stamp counter, in ticks.
     public long tsc() {
-        return brief(tsc, 0, 0, 0);
+        return call(tsc, 0, 0, 0);
     }
 
     /// Renews the header's second clock pair and the agent's CPU time.
     public void renewClocks() {
-        brief(renewClocks, 0, 0, 0);
+        call(renewClocks, 0, 0, 0);
     }
 
     /// The images that the dynamic linker has loaded now, the executable first.
     public List<LoadedImage> images() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(IMAGE_SIZE * IMAGE_CAPACITY, 8);
-            long count = Math.min(IMAGE_CAPACITY, lengthy(function(IMAGES), buffer.address(), IMAGE_CAPACITY, 0));
+            long count = Math.min(IMAGE_CAPACITY, call(function(IMAGES), buffer.address(), IMAGE_CAPACITY, 0));
             List<LoadedImage> images = new ArrayList<>((int) count);
             for (long at = buffer.address(); images.size() < count; at += IMAGE_SIZE) {
                 images.add(new LoadedImage(
@@ -182,19 +172,19 @@ public final class NativeApi {
     ///
     /// @return the alias, or `-errno`
     long codeRemap(long start, long length) {
-        return lengthy(function(CODE_REMAP), start, length, 0);
+        return call(function(CODE_REMAP), start, length, 0);
     }
 
     /// Maps new executable memory at exactly `at`.
     ///
     /// @return its alias, or `-errno`; `-EEXIST` when something is there
     long codeMap(long at, long length) {
-        return lengthy(function(CODE_MAP), at, length, 0);
+        return call(function(CODE_MAP), at, length, 0);
     }
 
     /// One store instruction of `size` (1, 2, 4 or 8) bytes to `alias`. The only way in which Java stores to code.
     public void store(long alias, long value, int size) {
-        brief(store, alias, value, size);
+        call(store, alias, value, size);
     }
 
     /// Returns when every core that runs a thread of this process has executed a serialising instruction
@@ -202,7 +192,7 @@ public final class NativeApi {
     ///
     /// @throws IllegalStateException when the kernel refuses
     public void syncCores() {
-        long result = lengthy(function(SYNC_CORES), 0, 0, 0);
+        long result = call(function(SYNC_CORES), 0, 0, 0);
         if (result < 0) {
             throw new IllegalStateException("membarrier SYNC_CORE is refused: errno " + -result);
         }
@@ -210,7 +200,7 @@ public final class NativeApi {
 
     /// Switches `count` sites, whose indices stand at `sites`, on or off; returns the number of stores made.
     public long toggle(long sites, int count, boolean on) {
-        return brief(toggle, sites, count, on ? 1 : 0);
+        return call(toggle, sites, count, on ? 1 : 0);
     }
 
     /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that each may
@@ -219,24 +209,24 @@ public final class NativeApi {
     ///
     /// @return the number of stores made to sites
     public long arm(long functions, long longest, int count) {
-        return brief(arm, functions, longest, count);
+        return call(arm, functions, longest, count);
     }
 
     /// Ends the windows of `count` functions, whose indices (int) stand at `functions`.
     ///
     /// @return the number of stores made to sites
     public long disarm(long functions, int count) {
-        return brief(disarm, functions, count, 0);
+        return call(disarm, functions, count, 0);
     }
 
     /// CPU time of the program's threads since each met its first probe, in nanoseconds.
     public long programCpuNanos() {
-        return brief(programCpu, 0, 0, 0);
+        return call(programCpu, 0, 0, 0);
     }
 
     /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.
     public long allocate(long bytes) {
-        return brief(allocate, bytes, 0, 0);
+        return call(allocate, bytes, 0, 0);
     }
 
     /// Decodes `length` bytes at `code`: `lengths[i]` becomes the length of the instruction that starts at `i`, 0
@@ -244,7 +234,7 @@ public final class NativeApi {
     ///
     /// @return the number of bytes decoded before the first invalid instruction
     public long decode(long code, long length, long lengths) {
-        return lengthy(decode, code, length, lengths);
+        return call(decode, code, length, lengths);
     }
 
     /// The demangled form of `symbol`, or `symbol` itself when it is not mangled.
@@ -260,7 +250,7 @@ public final class NativeApi {
         Memory.put(in, bytes);
         Memory.putByte(in + bytes.length, (byte) 0);
         long out = in + SYMBOL_BYTES;
-        long length = lengthy(demangle, in, out, 2L * SYMBOL_BYTES);
+        long length = call(demangle, in, out, 2L * SYMBOL_BYTES);
         return length < 0 ? symbol : new String(Memory.copy(out, (int) length), StandardCharsets.UTF_8);
     }
 }

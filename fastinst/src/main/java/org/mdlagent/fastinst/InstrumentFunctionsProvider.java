@@ -2,6 +2,7 @@ package org.mdlagent.fastinst;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -55,17 +56,11 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
     @Override
     public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
         HookTargets targets = targets(image, elf, notes);
-        EhFrame frames = elf.ehFrame();
         if (targets == null) {
             return null;
         }
-        if (frames == null) {
-            notes.add(
-                    image.path() + ": calls of " + ENTER
-                            + " but no unwind tables, so instruction boundaries are not known; compile with -fasynchronous-unwind-tables");
-            return null;
-        }
-        CodeRanges ranges = new LoadedRanges(frames, image.bias());
+        EhFrame frames = elf.ehFrame();
+        CodeRanges ranges = new LoadedRanges(frames, elf.symbols(), image.bias());
         List<ImageProbes.Text> texts = new ArrayList<>();
         int unproved = 0;
         int unpatchable = 0;
@@ -90,15 +85,16 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         return texts.isEmpty() ? null : new ImageProbes(image, elf, texts);
     }
 
-    private static List<ProbeSite> withKeys(List<HookSite> hooks, EhFrame frames, long bias) throws IOException {
+    private static List<ProbeSite> withKeys(List<HookSite> hooks, @Nullable EhFrame frames, long bias)
+            throws IOException {
         long[] addresses = new long[hooks.size()];
         for (int i = 0; i < addresses.length; i++) {
             addresses[i] = hooks.get(i).address() - bias;
         }
-        CfaRule[] rules = frames.cfaAt(addresses);
+        CfaRule @Nullable [] rules = frames == null ? null : frames.cfaAt(addresses);
         List<ProbeSite> sites = new ArrayList<>(addresses.length);
         for (int i = 0; i < addresses.length; i++) {
-            sites.add(new ProbeSite(hooks.get(i), key(rules[i])));
+            sites.add(new ProbeSite(hooks.get(i), rules == null ? FrameKey.UNKNOWN : key(rules[i])));
         }
         return sites;
     }
@@ -179,23 +175,45 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         return longs;
     }
 
-    /// The ranges of unwind tables, where the image was loaded.
+    /// The ranges of unwind tables and, where these have gaps, of symbols, at the addresses where the image was loaded.
     private static final class LoadedRanges implements CodeRanges {
-        private final long[] starts;
-        private final long[] lengths;
+        private long[] starts = new long[1024];
+        private long[] lengths = new long[1024];
+        private int size;
 
-        LoadedRanges(EhFrame frames, long bias) throws IOException {
-            starts = new long[frames.size()];
-            lengths = new long[starts.length];
-            for (int i = 0; i < starts.length; i++) {
-                starts[i] = bias + frames.start(i);
-                lengths[i] = frames.length(i);
+        LoadedRanges(@Nullable EhFrame frames, SymbolTable symbols, long bias) throws IOException {
+            int frameCount = frames == null ? 0 : frames.size();
+            int symbol = 0;
+            long end = 0;
+            for (int i = 0; i <= frameCount; i++) {
+                long start = frames == null || i == frameCount ? Long.MAX_VALUE : frames.start(i);
+                for (; symbol < symbols.size() && symbols.start(symbol) < start; symbol++) {
+                    long symbolStart = symbols.start(symbol);
+                    long symbolEnd = Math.min(start, symbolStart + symbols.length(symbol));
+                    if (symbolStart >= end && symbolEnd > symbolStart) {
+                        add(symbolStart + bias, symbolEnd - symbolStart);
+                        end = symbolEnd;
+                    }
+                }
+                if (frames != null && i < frameCount && start >= end) {
+                    add(start + bias, frames.length(i));
+                    end = start + frames.length(i);
+                }
             }
+        }
+
+        private void add(long start, long length) {
+            if (size == starts.length) {
+                starts = Arrays.copyOf(starts, 2 * size);
+                lengths = Arrays.copyOf(lengths, 2 * size);
+            }
+            starts[size] = start;
+            lengths[size++] = length;
         }
 
         @Override
         public int size() {
-            return starts.length;
+            return size;
         }
 
         @Override

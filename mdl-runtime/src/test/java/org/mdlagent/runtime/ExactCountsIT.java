@@ -34,7 +34,12 @@ class ExactCountsIT {
                 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
                 local t = {}
                 for i = 1, 20000 do t[#t + 1] = string.format("%d:%s", i, ("x"):rep(i % 17)) end
-                table.sort(t)
+                -- Not more than 100 at a time: of larger arrays Lua chooses the pivot by the clock.
+                for i = 1, #t, 90 do
+                  local part = table.move(t, i, math.min(i + 89, #t), 1, {})
+                  table.sort(part)
+                  table.move(part, 1, #part, i, t)
+                end
                 local words = {}
                 for _, s in ipairs(t) do words[s:sub(1, 2)] = (words[s:sub(1, 2)] or 0) + #s:gsub("x", "yy") end
                 local keys = {}

@@ -150,7 +150,8 @@ public final class SampledProfiler {
 
     /// Drains the rings, renews the samples of open functions and opens the windows of the next group.
     public void tick() {
-        Memory.addLong(header + HeaderDescriptor.SAMPLES, drain.drain());
+        long samples = header + HeaderDescriptor.SAMPLES;
+        Memory.putLong(samples, Memory.getLong(samples) + drain.drain());
         probes.adoptLearnedSites();
         advance(false);
         int group = tick++ % GROUPS;
