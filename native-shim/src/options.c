@@ -66,13 +66,34 @@ static void trim(const char **start, const char **end) {
   }
 }
 
-static void apply_entries(const char *text, size_t text_length, char separator) {
-  const char *limit = text + text_length;
-  while (text < limit) {
-    const char *end = memchr(text, separator, (size_t)(limit - text));
-    if (!end) {
-      end = limit;
+/* One of MDL_OPTIONS ends at a comma, in it `\,` is a comma and `\\` a backslash, as in Java's AgentOptionsText: it is
+ * shortened in its place. */
+static char *end_of_option(char *text, char *limit, char **next_option) {
+  char *to = text;
+  while (text < limit && *text != ',') {
+    if (*text == '\\' && text + 1 < limit && (text[1] == ',' || text[1] == '\\')) {
+      text++;
     }
+    *to++ = *text++;
+  }
+  *next_option = text + 1;
+  return to;
+}
+
+static char *end_of_line(char *text, char *limit, char **next_line) {
+  char *end = memchr(text, '\n', (size_t)(limit - text));
+  if (!end) {
+    end = limit;
+  }
+  *next_line = end + 1;
+  return end;
+}
+
+static void apply_entries(char *text, size_t text_length, char *(*end_of)(char *, char *, char **)) {
+  char *limit = text + text_length;
+  while (text < limit) {
+    char *following;
+    const char *end = end_of(text, limit, &following);
     const char *key = text, *key_end = end, *value = end, *value_end = end;
     const char *equals = memchr(text, '=', (size_t)(end - text));
     if (equals) {
@@ -84,7 +105,7 @@ static void apply_entries(const char *text, size_t text_length, char separator) 
     if (key < key_end && *key != '#' && *key != '!') {
       apply(key, (size_t)(key_end - key), value, (size_t)(value_end - value));
     }
-    text = end + 1;
+    text = following;
   }
 }
 
@@ -97,7 +118,7 @@ static void apply_file(const char *path) {
   ssize_t length = read(file, text, sizeof text);
   close(file);
   if (length > 0) {
-    apply_entries(text, (size_t)length, '\n');
+    apply_entries(text, (size_t)length, end_of_line);
   }
 }
 
@@ -134,7 +155,9 @@ void options_read(char *const *environment) {
     if (!copy(options.text, sizeof options.text, text, strlen(text))) {
       log_line("MDL_OPTIONS is cut: it is longer than 4095 bytes", NULL);
     }
-    apply_entries(options.text, strlen(options.text), ',');
+    char entries[sizeof options.text];
+    strcpy(entries, options.text); /* Java gets them as they are */
+    apply_entries(entries, strlen(entries), end_of_option);
   }
   const char *extra = variable(environment, "MDL_JVM_EXTRA");
   if (extra) {

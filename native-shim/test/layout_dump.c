@@ -118,6 +118,7 @@ int main(void) {
   FIELD(mdl_row, max);
   FIELD(mdl_row, self);
   FIELD(mdl_row, function);
+  FIELD(mdl_row, samples);
   FIELD(mdl_row, chunks);
   SIZE(mdl_row);
   FIELD(mdl_string, length);

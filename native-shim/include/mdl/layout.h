@@ -167,14 +167,15 @@ struct mdl_record {
 #define MDL_ROW_CHUNKS 48u
 
 struct mdl_row {
-  uint64_t count;    /*  0 */
-  uint64_t total;    /*  8 ticks */
+  uint64_t count;    /*  0 calls; in sampled mode those that the samples stand for */
+  uint64_t total;    /*  8 ticks, of all these calls */
   uint64_t min;      /* 16 ~0 when empty */
   uint64_t max;      /* 24 */
   uint64_t self;     /* 32 ticks without probed callees */
   uint32_t function; /* 40 index */
   uint32_t pad;      /* 44 */
-  uint64_t pad2[2];  /* 48 */
+  uint64_t samples;  /* 48 calls that were timed, in sampled mode */
+  uint64_t pad2;     /* 56 */
   uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
 };
 

@@ -175,7 +175,8 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         return longs;
     }
 
-    /// The ranges of unwind tables and, where these have gaps, of symbols, at the addresses where the image was loaded.
+    /// The ranges of unwind tables and, where these have gaps, of symbols, at the addresses where the image was
+    /// loaded.
     private static final class LoadedRanges implements CodeRanges {
         private long[] starts = new long[1024];
         private long[] lengths = new long[1024];

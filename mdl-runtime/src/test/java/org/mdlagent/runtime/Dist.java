@@ -33,6 +33,12 @@ final class Dist {
         return ROOT;
     }
 
+    static Path examples() {
+        return Path.of(System.getProperty("mdl.examples", "../examples"))
+                .toAbsolutePath()
+                .normalize();
+    }
+
     static Path shim() {
         return ROOT.resolve("lib/libmdlagent.so");
     }
@@ -119,7 +125,7 @@ final class Dist {
 
     /// A program of Debian, built with probes.
     static Path debian(String name) throws IOException, InterruptedException {
-        Path script = Path.of("../examples/debian-programs.sh").toAbsolutePath().normalize();
+        Path script = examples().resolve("debian-programs.sh");
         Process process = new ProcessBuilder(script.toString(), name, "-O2 -g -finstrument-functions")
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -1,7 +1,9 @@
 package org.mdlagent.profiler;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -11,6 +13,9 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 
 /// Moves timed calls from the threads' rings into the functions' histograms, both in the session file.
+///
+/// A window times only its first calls, so a sample of a window with many calls stands for more of them: it is
+/// entered as often as that. Otherwise the few calls of a slow phase would outweigh the many of a quick one.
 ///
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
@@ -33,43 +38,63 @@ final class RingDrain {
         header = api.session();
     }
 
+    /// Moves all complete records. Those of one function are given equal shares of the calls that they stand for.
+    ///
+    /// @param calls  by function: the calls since its last record was moved
+    /// @param timed  receives, by function, the number of records moved
     /// @return the number of records moved
-    long drain() {
+    long drain(double[] calls, int[] timed) {
+        Arrays.fill(timed, 0);
+        walk(timed, null);
+        return walk(timed, calls);
+    }
+
+    /// Counts the complete records, or moves them when `calls` are given.
+    private long walk(int[] timed, double @Nullable [] calls) {
         long moved = 0;
         long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
-        while (thread != 0) {
+        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
             if (Memory.getLong(thread + ThreadDescriptor.RING) != 0) {
-                moved += drain(thread);
+                moved += walk(thread, timed, calls);
             }
-            thread = Memory.getLong(thread + ThreadDescriptor.NEXT);
         }
         return moved;
     }
 
-    private long drain(long thread) {
+    private long walk(long thread, int[] timed, double @Nullable [] calls) {
         long ring = Memory.getLong(thread + ThreadDescriptor.RING);
         long mask = Memory.getLong(thread + ThreadDescriptor.RING_MASK);
         long functions = Memory.getLong(header + HeaderDescriptor.FUNCTIONS);
         long head = Memory.getLongAcquire(thread + ThreadDescriptor.HEAD);
         long moved = 0;
-        long position = Memory.getLong(thread + ThreadDescriptor.TAIL);
-        for (; position < head; position++) {
+        for (long position = Memory.getLong(thread + ThreadDescriptor.TAIL); position < head; position++) {
             long record = ring + (position & mask) * RecordDescriptor.SIZE;
             if (Memory.getIntAcquire(record + RecordDescriptor.SEQ) != (int) (position + 1)) {
-                if (!Long.valueOf(position).equals(stuck.put(thread, position))) {
+                if (calls != null && !Long.valueOf(position).equals(stuck.put(thread, position))) {
                     break;
                 }
             } else {
-                long function = functions + Memory.getInt(record + RecordDescriptor.FUNCTION) * FunctionDescriptor.SIZE;
-                add(function, Memory.getLong(record + RecordDescriptor.DURATION));
+                int function = Memory.getInt(record + RecordDescriptor.FUNCTION);
+                if (calls == null) {
+                    timed[function]++;
+                    continue;
+                }
+                // A record that was completed since they were counted shares with the others.
+                long weight = Math.max(1, Math.round(calls[function] / Math.max(1, timed[function])));
+                add(
+                        functions + function * FunctionDescriptor.SIZE,
+                        Memory.getLong(record + RecordDescriptor.DURATION),
+                        weight);
                 moved++;
             }
-            Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position + 1);
+            if (calls != null) {
+                Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position + 1);
+            }
         }
         return moved;
     }
 
-    private void add(long function, long ticks) {
+    private void add(long function, long ticks, long weight) {
         long row = Memory.getLong(function + FunctionDescriptor.ROW);
         if (row == 0) {
             row = api.allocate(RowDescriptor.SIZE);
@@ -92,11 +117,15 @@ final class RingDrain {
             }
             Memory.putLongRelease(chunkAt, chunk);
         }
-        long slot = chunk + index % RowDescriptor.CHUNK_SLOTS * Long.BYTES;
-        Memory.putLong(slot, Memory.getLong(slot) + 1);
-        Memory.putLong(row + RowDescriptor.TOTAL, Memory.getLong(row + RowDescriptor.TOTAL) + ticks);
+        add(chunk + index % RowDescriptor.CHUNK_SLOTS * Long.BYTES, weight);
+        add(row + RowDescriptor.TOTAL, ticks * weight);
         Memory.putLong(row + RowDescriptor.MIN, Math.min(ticks, Memory.getLong(row + RowDescriptor.MIN)));
         Memory.putLong(row + RowDescriptor.MAX, Math.max(ticks, Memory.getLong(row + RowDescriptor.MAX)));
-        Memory.putLong(row + RowDescriptor.COUNT, Memory.getLong(row + RowDescriptor.COUNT) + 1);
+        add(row + RowDescriptor.COUNT, weight);
+        add(row + RowDescriptor.SAMPLES, 1);
+    }
+
+    private static void add(long address, long value) {
+        Memory.putLong(address, Memory.getLong(address) + value);
     }
 }

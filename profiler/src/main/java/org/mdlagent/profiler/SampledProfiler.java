@@ -92,6 +92,13 @@ public final class SampledProfiler {
     private final double[] rates;
 
     private final CallEstimate[] estimates;
+
+    /// By function: calls that its samples so far stand for, those that the next ones will, and how many these are.
+    private final double[] drained;
+
+    private final double[] undrained;
+    private final int[] timed;
+
     private final ProgressClock progress;
     private double progressAtTick;
     private double progressAtOpening;
@@ -127,6 +134,9 @@ public final class SampledProfiler {
         callsEstimated = new long[functions];
         rates = new double[functions];
         estimates = new CallEstimate[functions];
+        drained = new double[functions];
+        undrained = new double[functions];
+        timed = new int[functions];
         progress = new ProgressClock(api.programCpuNanos());
         armed = Arena.global().allocate(ValueLayout.JAVA_INT, functions).address();
         longest = Arena.global().allocate(ValueLayout.JAVA_LONG, functions).address();
@@ -150,14 +160,24 @@ public final class SampledProfiler {
 
     /// Drains the rings, renews the samples of open functions and opens the windows of the next group.
     public void tick() {
-        long samples = header + HeaderDescriptor.SAMPLES;
-        Memory.putLong(samples, Memory.getLong(samples) + drain.drain());
         probes.adoptLearnedSites();
         advance(false);
         int group = tick++ % GROUPS;
         estimateOpen(group);
+        drainRings();
         openWindows(group);
         api.renewClocks();
+    }
+
+    private void drainRings() {
+        for (int i = 0; i < undrained.length; i++) {
+            undrained[i] = estimates[i].calls(progress.now()) - drained[i];
+        }
+        long samples = header + HeaderDescriptor.SAMPLES;
+        Memory.putLong(samples, Memory.getLong(samples) + drain.drain(undrained, timed));
+        for (int i = 0; i < undrained.length; i++) {
+            drained[i] += timed[i] > 0 ? undrained[i] : 0;
+        }
     }
 
     private void estimateOpen(int group) {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringTokenizer;
+import org.jspecify.annotations.Nullable;
 
 /// Runs a program in the place of this one: same descriptors, same terminal, and what is sent to us is passed on to
 /// it.
@@ -26,8 +27,9 @@ import java.util.StringTokenizer;
 ///   main thread                          forwarding thread
 ///   1 spawn
 ///   2 wait for the end, do not reap      take a signal; under the lock, unless ended: send it on
-///   3 under the lock: ended, reap
-final class ChildProcess {
+///   3 under the lock: ended, reap        from now on a signal ends this process
+///   4 under the lock: closed, wake       return
+final class ChildProcess implements AutoCloseable {
     /// Says that this runtime was started with the signals blocked and `-Xrs`, so that they are ours.
     static final String PREPARED_PROPERTY = "mdl.signals";
 
@@ -44,7 +46,9 @@ final class ChildProcess {
 
     private final Object lock = new Object();
     private int pid;
+    private @Nullable Thread forwarding;
     private boolean ended;
+    private boolean closed;
 
     /// Makes the signals ours. A runtime's other threads cannot be told to block them once they run, so where
     /// the launcher has not seen to it, this process executes itself anew with them blocked, and does not return.
@@ -58,7 +62,6 @@ final class ChildProcess {
                 List.of(
                         Posix.bytes("-Xrs"),
                         Posix.bytes("-XX:+DisableAttachMechanism"),
-                        Posix.bytes("-XX:-MaxFDLimit"),
                         Posix.bytes("-D" + PREPARED_PROPERTY + "=blocked")));
         List<byte[]> environment = new ArrayList<>(Posix.ownEnvironment());
         environment.add(Posix.bytes(RESERVED_SIGNAL_ELSEWHERE));
@@ -144,9 +147,10 @@ final class ChildProcess {
     void start(List<byte[]> arguments, List<byte[]> environment) throws IOException {
         keepOwnDescriptors();
         pid = Posix.spawn(arguments, environment, FORWARDED);
-        Thread forwarding = new Thread(this::forward, "mdl-signals");
-        forwarding.setDaemon(true);
-        forwarding.start();
+        Thread thread = new Thread(this::forward, "mdl-signals");
+        thread.setDaemon(true);
+        thread.start();
+        forwarding = thread;
     }
 
     int pid() {
@@ -162,10 +166,31 @@ final class ChildProcess {
         }
     }
 
+    /// Ends the forwarding. At its exit the runtime waits 300 ms for a thread that waits in a system call.
+    @Override
+    public void close() {
+        Thread thread = forwarding;
+        if (thread == null) {
+            return;
+        }
+        synchronized (lock) {
+            closed = true;
+        }
+        Posix.signal((int) ProcessHandle.current().pid(), FORWARDED[0]);
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void forward() {
         while (true) {
             Posix.Signal signal = Posix.await(FORWARDED);
             synchronized (lock) {
+                if (closed) {
+                    return;
+                }
                 if (ended) {
                     // What we still do is not worth waiting for.
                     Runtime.getRuntime().halt(128 + signal.number());

@@ -55,6 +55,13 @@ final class ListCommand implements Callable<Integer> {
     }
 
     private void sessions() throws IOException {
+        if (session == null) {
+            try {
+                mdl.store().reclaim();
+            } catch (IOException e) {
+                mdl.console().say("a session stays in shared memory: " + e.getMessage(), null);
+            }
+        }
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("SESSION", "PID", "STARTED", "STATE", "PROGRAM"));
         for (Path directory :

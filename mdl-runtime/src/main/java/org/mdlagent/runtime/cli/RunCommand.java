@@ -128,28 +128,28 @@ final class RunCommand implements Callable<Integer> {
 
         List<byte[]> arguments = Posix.ownArguments(program.size());
         List<String[]> changes = new ArrayList<>();
-        if (agentFits(console)) {
+        Path library = agentFits(console) ? preloadable(console) : null;
+        if (library != null) {
             changes.add(new String[] {"MDL_OPTIONS", given.toString()});
-            changes.add(new String[] {"LD_PRELOAD", preload(mdl.installation())});
+            changes.add(new String[] {"LD_PRELOAD", preload(library)});
         }
         Instant started = Instant.now();
-        ChildProcess child = new ChildProcess();
-        try {
+        try (ChildProcess child = new ChildProcess()) {
             child.start(arguments, ChildProcess.environment(Posix.ownEnvironment(), changes));
+            Posix.Ending ending = child.await();
+            Instant ended = Instant.now();
+            if (!changes.isEmpty()) {
+                try {
+                    finish(store, child.pid(), started, directory, ending, ended, options, console);
+                } catch (IOException | CommandFailure e) {
+                    console.say(String.valueOf(e.getMessage()), null);
+                }
+            }
+            return ending.shellStatus();
         } catch (Posix.SpawnException e) {
             console.say(program.getFirst() + " cannot be started: " + e.getMessage(), null);
             return e.notFound() ? NOT_FOUND : NOT_EXECUTABLE;
         }
-        Posix.Ending ending = child.await();
-        Instant ended = Instant.now();
-        if (!changes.isEmpty()) {
-            try {
-                finish(store, child.pid(), started, directory, ending, ended, options, console);
-            } catch (IOException | CommandFailure e) {
-                console.say(String.valueOf(e.getMessage()), null);
-            }
-        }
-        return ending.shellStatus();
     }
 
     private AgentOptionsText commandLine() {
@@ -192,7 +192,9 @@ final class RunCommand implements Callable<Integer> {
 
     private static AgentOptionsText absolute(Path directory) {
         AgentOptionsText text = new AgentOptionsText();
-        text.add(AgentOptions.SESSION, directory.toString());
+        String path = directory.toString();
+        // Blanks around a value are no part of it.
+        text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
         return text;
     }
 
@@ -286,8 +288,21 @@ final class RunCommand implements Callable<Integer> {
         return sanitizer.equals("ASan") && options != null && options.contains("verify_asan_link_order=0");
     }
 
-    private static String preload(Installation installation) {
-        String ours = installation.library().toString();
+    /// A path of the library that the loader takes as one. Null, and says so, when there is none.
+    private @Nullable Path preloadable(Console console) {
+        try {
+            return mdl.installation().preloadable().library();
+        } catch (IOException e) {
+            console.say(
+                    mdl.installation().library() + " cannot be preloaded, the program runs without the agent: "
+                            + e.getMessage(),
+                    "move the installation to a directory without a blank in its name");
+            return null;
+        }
+    }
+
+    private static String preload(Path library) {
+        String ours = library.toString();
         String others = System.getenv("LD_PRELOAD");
         return others == null || others.isEmpty() ? ours : ours + ":" + others;
     }

@@ -5,8 +5,11 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -18,6 +21,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +31,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.SessionFacts;
+import org.mdlagent.profiler.report.SessionFormatException;
 import org.mdlagent.profiler.report.SessionReader;
 
 /// The sessions on this machine: where they are, which of them is meant, and what is done with one whose program has
@@ -36,15 +42,22 @@ final class SessionStore {
     /// A process that started later than its session, by the clock's inaccuracy, is another one with the same id.
     private static final Duration CLOCK_SLACK = Duration.ofSeconds(2);
 
-    private final List<Path> roots;
+    /// How long a process may take from making its file to writing what it is.
+    private static final Duration CREATION_MAX = Duration.ofMinutes(1);
 
-    /// @param roots directories of sessions, the preferred one first
-    SessionStore(List<Path> roots) {
+    private final List<Path> roots;
+    private final Path memory;
+
+    /// @param roots  directories of sessions, the preferred one first
+    /// @param memory directory in shared memory that holds the data of sessions whose programs run
+    SessionStore(List<Path> roots, Path memory) {
         this.roots = List.copyOf(roots);
+        this.memory = memory;
     }
 
     static SessionStore ofUser(Map<String, String> environment) {
-        return new SessionStore(List.of(defaultRoot(environment), Path.of("/tmp/mdl-" + Posix.effectiveUser())));
+        String own = "mdl-" + Posix.effectiveUser();
+        return new SessionStore(List.of(defaultRoot(environment), Path.of("/tmp", own)), Path.of("/dev/shm", own));
     }
 
     /// Where sessions go that nobody gave a directory.
@@ -252,7 +265,11 @@ final class SessionStore {
                 return;
             }
         }
-        Path copy = session.resolve(
+        move(memory, link);
+    }
+
+    private static void move(Path memory, Path link) throws IOException {
+        Path copy = link.resolveSibling(
                 SessionReader.FILE_NAME + "." + ProcessHandle.current().pid());
         try {
             copy(memory, copy);
@@ -262,6 +279,122 @@ final class SessionStore {
             throw e;
         }
         Files.deleteIfExists(memory);
+    }
+
+    /// Frees the shared memory that ended programs have left: moves their data into their sessions' directories, and
+    /// removes those that no session leads to.
+    ///
+    ///   1 read who recorded what, and where; a session that was moved since is found among those known here
+    ///   2 list the mapped files
+    ///   3 touch those of which the program had ended at 1, and that were not mapped at 2
+    ///
+    /// A process that maps a file later has it from one that had it mapped at 2.
+    void reclaim() throws IOException {
+        if (!Files.isDirectory(memory, LinkOption.NOFOLLOW_LINKS) || !isOwn(memory)) {
+            return;
+        }
+        List<Remnant> remnants = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(memory, "*.mdl")) {
+            for (Path file : files) {
+                Path directory = Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? ofEndedProgram(file) : null;
+                if (directory != null) {
+                    remnants.add(new Remnant(file, directory.resolve(SessionReader.FILE_NAME)));
+                } else if (isUnbegun(file)) {
+                    remnants.add(new Remnant(file, null));
+                }
+            }
+        }
+        if (remnants.isEmpty()) {
+            return;
+        }
+        Map<Path, Path> known = new HashMap<>();
+        for (Path session : all()) {
+            Path link = session.resolve(SessionReader.FILE_NAME);
+            if (Files.isSymbolicLink(link)) {
+                known.put(Files.readSymbolicLink(link), link);
+            }
+        }
+        Set<Long> mapped = mappedBelow(memory);
+        IOException failure = null;
+        for (Remnant remnant : remnants) {
+            try {
+                if (!mapped.contains(inode(remnant.file))) {
+                    remnant.reclaim(known.get(remnant.file));
+                }
+            } catch (NoSuchFileException e) {
+                // another mdl was faster
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /// A file in shared memory whose program has ended.
+    ///
+    /// @param link its name in the session's directory, which may be gone or hold another session; null when the
+    ///             program ended before it wrote which directory that is
+    private record Remnant(Path file, @Nullable Path link) {
+        /// @param moved where the link is now, if that is known
+        void reclaim(@Nullable Path moved) throws IOException {
+            Path current = moved == null ? link : moved;
+            if (link == null || current == null) {
+                Files.deleteIfExists(file);
+            } else if (Files.isSymbolicLink(current)
+                    && Files.readSymbolicLink(current).equals(file)) {
+                if (isOwn(current) && Files.isWritable(current.toAbsolutePath().getParent())) {
+                    move(file, current);
+                }
+            } else if (Files.exists(current, LinkOption.NOFOLLOW_LINKS)
+                    || Files.notExists(current, LinkOption.NOFOLLOW_LINKS)) {
+                // Neither holds for a link that we may not look at, and which may lead here.
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    /// Whether the process that made a file was killed before it wrote who it is. One that is about to do so has made
+    /// the file just now.
+    private static boolean isUnbegun(Path file) throws IOException {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        try (FileChannel bytes = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            ByteBuffer magic = word(Long.BYTES);
+            bytes.read(magic, HeaderDescriptor.MAGIC);
+            Instant made =
+                    Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
+            return isOwn(file)
+                    && magic.getLong(0) == 0
+                    && made.isBefore(Instant.now().minus(CREATION_MAX));
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
+    private static boolean isOwn(Path file) throws IOException {
+        return Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS).equals(Posix.effectiveUser());
+    }
+
+    /// The directory of the session whose data a file holds, once its program has ended; else null.
+    private static @Nullable Path ofEndedProgram(Path file) throws IOException {
+        try (SessionReader reader = SessionReader.open(file);
+                FileChannel bytes = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            ByteBuffer directory = ByteBuffer.allocate(HeaderDescriptor.DIRECTORY_BYTES);
+            bytes.read(directory, HeaderDescriptor.DIRECTORY);
+            int length = 0;
+            while (length < directory.position() && directory.get(length) != 0) {
+                length++;
+            }
+            // A path that this locale's encoding cannot express is refused below, not taken for another.
+            Charset encoding = Charset.forName(System.getProperty("native.encoding", "UTF-8"));
+            String path = new String(directory.array(), 0, length, encoding);
+            return !path.startsWith("/") || runs(reader.facts()) ? null : Path.of(path);
+        } catch (SessionFormatException | NoSuchFileException | InvalidPathException e) {
+            return null;
+        }
     }
 
     private static void copy(Path from, Path to) throws IOException {
@@ -304,17 +437,28 @@ final class SessionStore {
 
     /// Whether a process has the file mapped: a forked child goes on recording after its parent has ended.
     private static boolean isMapped(Path file) throws IOException {
+        Path directory = file.getParent();
+        return directory != null && mappedBelow(directory).contains(inode(file));
+    }
+
+    /// The mapped files in a directory. By their numbers: names may be in any encoding.
+    private static Set<Long> mappedBelow(Path directory) throws IOException {
+        Set<Long> inodes = new HashSet<>();
+        String prefix = directory + "/";
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
             for (Path process : processes) {
-                try (Stream<String> lines = Files.lines(process.resolve("maps"))) {
-                    if (lines.anyMatch(line -> line.endsWith(file.toString()))) {
-                        return true;
-                    }
+                try (Stream<String> lines = Files.lines(process.resolve("maps"), StandardCharsets.ISO_8859_1)) {
+                    lines.filter(line -> line.startsWith(prefix, line.indexOf('/')))
+                            .forEach(line -> inodes.add(Long.valueOf(line.split(" +", 6)[4])));
                 } catch (IOException | UncheckedIOException e) {
                     // ended meanwhile, or another user's: it cannot have opened our file
                 }
             }
         }
-        return false;
+        return inodes;
+    }
+
+    private static Long inode(Path file) throws IOException {
+        return (Long) Files.getAttribute(file, "unix:ino", LinkOption.NOFOLLOW_LINKS);
     }
 }

@@ -30,7 +30,8 @@ class MdlTest {
     @BeforeEach
     void createMdl() {
         Console console = new Console(stream(out), stream(err), false, false);
-        mdl = new Mdl(console, new SessionStore(List.of(root)), new Installation(root.resolve("dist")));
+        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"));
+        mdl = new Mdl(console, store, new Installation(root.resolve("dist")));
     }
 
     private static PrintStream stream(ByteArrayOutputStream bytes) {

@@ -173,6 +173,37 @@ class RunCommandTest {
         assertThat(run(builder).out()).isEqualTo(directory.resolve("dist/lib/libmdlagent.so") + ":libm.so.6\n");
     }
 
+    /// The loader takes a blank in `LD_PRELOAD` for the end of a name.
+    @Test
+    void shouldPreloadFromAnInstallationWithABlankInItsName() throws Exception {
+        Path home = directory.resolve("with blank");
+        Files.move(directory.resolve("dist"), home);
+        List<String> command = new ArrayList<>(
+                mdl("sh", "-c", "echo $LD_PRELOAD; grep -c 'with blank/lib/libmdlagent.so' /proc/self/maps")
+                        .command());
+        command.replaceAll(argument -> argument.startsWith("-Dmdl.home=") ? "-Dmdl.home=" + home : argument);
+
+        String[] lines = run(mdl().command(command)).out().split("\n", -1);
+
+        Path link = Path.of(lines[0]).getParent().getParent();
+        try {
+            assertThat(Integer.parseInt(lines[1])).isPositive();
+            assertThat(link.getParent()).isEqualTo(Path.of("/tmp/mdl-" + Posix.effectiveUser()));
+            assertThat(Files.readSymbolicLink(link)).isEqualTo(home);
+        } finally {
+            Files.deleteIfExists(link);
+        }
+    }
+
+    @Test
+    void shouldRecordIntoADirectoryWhoseNameEndsWithABlank() throws Exception {
+        Path session = directory.resolve("a, b ");
+
+        assertThat(run("-o", session.toString(), "sh", "-c", "printf %s \"$MDL_OPTIONS\"")
+                        .out())
+                .isEqualTo("session=" + directory.toString() + "/a\\, b /");
+    }
+
     @Test
     void shouldLeaveDescriptorsMaskAndEnvironmentAsTheyWere() throws Exception {
         String look = "ls /proc/self/fd | grep -v '^[345]$'; grep -E '^Sig(Blk|Cgt)' /proc/self/status;"

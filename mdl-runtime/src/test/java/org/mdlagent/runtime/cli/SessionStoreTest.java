@@ -10,9 +10,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,10 +32,13 @@ class SessionStoreTest {
 
     private SessionStore store;
     private Path memory;
+    private Path orphans;
 
     @BeforeEach
     void createStore() throws IOException {
-        store = new SessionStore(List.of(root, root.resolve("not-there")));
+        // Not the user's real shared memory: what others have left there is not for a test to reclaim.
+        orphans = root.resolve("memory");
+        store = new SessionStore(List.of(root, root.resolve("not-there")), orphans);
         Path own = Path.of("/dev/shm/mdl-" + Posix.effectiveUser());
         if (!Files.isDirectory(own)) {
             Files.createDirectory(
@@ -109,19 +114,23 @@ class SessionStoreTest {
         assertThat(session.resolve("session.mdl")).isSymbolicLink();
     }
 
-    @Test
-    void shouldLeaveDataThatAForkedChildStillWrites() throws Exception {
-        Path session = inMemory(NOBODY, Instant.now());
+    private static Process mapping(Path file) throws IOException {
         Process child = new ProcessBuilder(
                         "python3",
                         "-c",
                         "import mmap,os,sys; f=os.open(sys.argv[1], os.O_RDWR); m=mmap.mmap(f, 4096); os.close(f);"
                                 + " print('mapped', flush=True); sys.stdin.read()",
-                        memory.toString())
+                        file.toString())
                 .start();
-        try {
-            assertThat(child.inputReader().readLine()).isEqualTo("mapped");
+        assertThat(child.inputReader().readLine()).isEqualTo("mapped");
+        return child;
+    }
 
+    @Test
+    void shouldLeaveDataThatAForkedChildStillWrites() throws Exception {
+        Path session = inMemory(NOBODY, Instant.now());
+        Process child = mapping(memory);
+        try {
             SessionStore.settle(session);
 
             assertThat(memory).exists();
@@ -131,6 +140,86 @@ class SessionStoreTest {
         }
         SessionStore.settle(session);
         assertThat(memory).doesNotExist();
+    }
+
+    /// As an agent leaves them in shared memory that knows the session's directory.
+    private void writeMemory(Path file, long pid, Path directory) throws IOException {
+        byte[] bytes =
+                FakeSession.bytes("app-1-20260101T000000", pid, Instant.now().getEpochSecond());
+        byte[] path = directory.toString().getBytes(StandardCharsets.UTF_8);
+        System.arraycopy(path, 0, bytes, (int) HeaderDescriptor.DIRECTORY, path.length);
+        Files.write(file, bytes);
+    }
+
+    @Test
+    void shouldFreeTheMemoryOfEndedProgramsWhereverTheirSessionsAre(@TempDir Path elsewhere) throws IOException {
+        Path file = Files.createDirectory(orphans).resolve("app.mdl");
+        writeMemory(file, NOBODY, elsewhere);
+        Files.createSymbolicLink(elsewhere.resolve("session.mdl"), file);
+
+        store.reclaim();
+
+        assertThat(file).doesNotExist();
+        assertThat(elsewhere.resolve("session.mdl")).isRegularFile().hasSize(FakeSession.SIZE);
+        try (SessionReader reader = SessionReader.open(elsewhere)) {
+            assertThat(reader.facts().pid()).isEqualTo(NOBODY);
+        }
+    }
+
+    @Test
+    void shouldFreeTheMemoryOfASessionThatWasMoved() throws IOException {
+        Path file = Files.createDirectory(orphans).resolve("app.mdl");
+        writeMemory(file, NOBODY, root.resolve("gone"));
+        Path moved = Files.createDirectory(root.resolve("kept"));
+        Files.createSymbolicLink(moved.resolve("session.mdl"), file);
+
+        store.reclaim();
+
+        assertThat(file).doesNotExist();
+        assertThat(moved.resolve("session.mdl")).isRegularFile().hasSize(FakeSession.SIZE);
+    }
+
+    @Test
+    void shouldRemoveFromSharedMemoryWhatNoSessionLeadsToAndNothingElse() throws IOException {
+        Path directory = Files.createDirectory(orphans);
+        Path gone = root.resolve("gone");
+        Path taken = Files.createDirectory(root.resolve("taken"));
+        Files.createSymbolicLink(taken.resolve("session.mdl"), directory.resolve("another.mdl"));
+        writeMemory(directory.resolve("orphan.mdl"), NOBODY, gone);
+        writeMemory(directory.resolve("running.mdl"), ProcessHandle.current().pid(), gone);
+        writeMemory(directory.resolve("taken.mdl"), NOBODY, taken);
+        writeMemory(directory.resolve("other-name"), NOBODY, gone);
+        FileTime earlier = FileTime.from(Instant.now().minusSeconds(3600));
+        Files.setLastModifiedTime(Files.write(directory.resolve("unbegun.mdl"), new byte[FakeSession.SIZE]), earlier);
+        Files.write(directory.resolve("beginning.mdl"), new byte[FakeSession.SIZE]);
+        Files.setLastModifiedTime(Files.writeString(directory.resolve("text.mdl"), "no session at all"), earlier);
+        Files.createSymbolicLink(directory.resolve("link.mdl"), directory.resolve("other-name"));
+        Files.createDirectory(directory.resolve("directory.mdl"));
+
+        store.reclaim();
+
+        try (Stream<Path> left = Files.list(directory)) {
+            assertThat(left.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrder(
+                            "running.mdl", "beginning.mdl", "text.mdl", "other-name", "link.mdl", "directory.mdl");
+        }
+    }
+
+    @Test
+    void shouldKeepAnOrphanThatAForkedChildStillWrites() throws Exception {
+        Path file = Files.createDirectory(orphans).resolve("orphan.mdl");
+        writeMemory(file, NOBODY, root.resolve("gone"));
+        Process child = mapping(file);
+        try {
+            store.reclaim();
+
+            assertThat(file).exists();
+        } finally {
+            child.destroy();
+            child.waitFor();
+        }
+        store.reclaim();
+        assertThat(file).doesNotExist();
     }
 
     @Test

@@ -7,7 +7,7 @@ import java.util.Locale;
 /// @param whole    digits before the decimal point
 /// @param fraction the point and the digits behind it, or ""
 /// @param unit     "" for none
-/// @param tail     the error of an estimate, or ""
+/// @param tail     the error of an estimate, an asterisk, or ""
 record Quantity(String whole, String fraction, String unit, String tail) {
     /// Stands for what is not known.
     static final Quantity UNKNOWN = new Quantity("-", "", "", "");
@@ -40,6 +40,11 @@ record Quantity(String whole, String fraction, String unit, String tail) {
         double percent = 100 * relative;
         String digits = percent >= 999.5 ? ">999" : percent < 0.95 ? decimalText(percent, 1) : decimalText(percent, 0);
         return new Quantity(whole, fraction, unit, " ±" + digits + "%");
+    }
+
+    /// The same with an asterisk, which a note below explains.
+    Quantity marked() {
+        return new Quantity(whole, fraction, unit, "*");
     }
 
     private static Quantity scaled(double value, int digits, String[] units) {

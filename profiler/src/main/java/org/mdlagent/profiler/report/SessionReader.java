@@ -194,12 +194,14 @@ public final class SessionReader implements AutoCloseable {
         long[] selfTicks = new long[count];
         long[] selfCounts = new long[count];
         long[] entered = new long[count];
+        long[] samples = new long[count];
         for (int i = 0; i < count; i++) {
             latencies[i] = new LatencyBuilder();
             long row = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
             if (row != 0) {
                 selfTicks[i] = Math.addExact(selfTicks[i], addRow(row, latencies[i]));
                 selfCounts[i] = latencies[i].count();
+                samples[i] = counter(bytes.offset(row, RowDescriptor.SIZE, "a row") + RowDescriptor.SAMPLES);
             }
         }
 
@@ -224,7 +226,7 @@ public final class SessionReader implements AutoCloseable {
             unmatched = Math.addExact(unmatched, counter(thread + ThreadDescriptor.UNMATCHED));
             addRows(thread, capacity, latencies, selfTicks);
             addCalls(thread, capacity, entered);
-            addRecords(thread, latencies);
+            addRecords(thread, latencies, samples);
         }
         long unseenThreads = counter(HeaderDescriptor.THREADS_REFUSED);
         boolean complete = unseenThreads == 0;
@@ -238,7 +240,15 @@ public final class SessionReader implements AutoCloseable {
             functions.add(
                     exact
                             ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
-                            : estimated(at, latency, entered[i], selfTicks[i], selfCounts[i], complete, nanosPerTick));
+                            : estimated(
+                                    at,
+                                    latency,
+                                    samples[i],
+                                    entered[i],
+                                    selfTicks[i],
+                                    selfCounts[i],
+                                    complete,
+                                    nanosPerTick));
         }
         return new Profile(facts, functions, dropped, unmatched, unseenThreads);
     }
@@ -250,6 +260,7 @@ public final class SessionReader implements AutoCloseable {
         return function(
                 at,
                 latency,
+                latency.count(),
                 Math.max(counted, latency.count()),
                 complete,
                 OptionalDouble.empty(),
@@ -262,6 +273,7 @@ public final class SessionReader implements AutoCloseable {
     private FunctionProfile estimated(
             long at,
             Latency latency,
+            long samples,
             long counted,
             long selfTicks,
             long selfCount,
@@ -276,7 +288,7 @@ public final class SessionReader implements AutoCloseable {
         boolean open = bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_SAMPLING
                 && Long.compareUnsigned(bytes.getLong(at + FunctionDescriptor.DEADLINE), NO_DEADLINE) >= 0;
         boolean whole = complete && open && variance == 0 && Math.round(estimate) <= counted;
-        long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), latency.count());
+        long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), samples);
         OptionalLong total = OptionalLong.empty();
         OptionalLong self = OptionalLong.empty();
         if (latency.known()) {
@@ -289,12 +301,13 @@ public final class SessionReader implements AutoCloseable {
         OptionalDouble error = variance > 0 && calls > 0
                 ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / calls)
                 : OptionalDouble.empty();
-        return function(at, latency, calls, whole, error, total, self);
+        return function(at, latency, samples, calls, whole, error, total, self);
     }
 
     private FunctionProfile function(
             long at,
             Latency latency,
+            long sampled,
             long calls,
             boolean callsExact,
             OptionalDouble callsError,
@@ -311,7 +324,7 @@ public final class SessionReader implements AutoCloseable {
                 calls,
                 callsExact,
                 callsError,
-                latency.count(),
+                sampled,
                 totalNanos,
                 selfNanos,
                 latency);
@@ -379,7 +392,7 @@ public final class SessionReader implements AutoCloseable {
 
     /// Adds the records that the agent has not drained; those being written at this moment are not complete, and left
     /// out.
-    private void addRecords(long thread, LatencyBuilder[] latencies) throws IOException {
+    private void addRecords(long thread, LatencyBuilder[] latencies, long[] samples) throws IOException {
         long ring = bytes.getLong(thread + ThreadDescriptor.RING);
         if (ring == 0) {
             return;
@@ -401,6 +414,7 @@ public final class SessionReader implements AutoCloseable {
                     && Integer.compareUnsigned(function, latencies.length) < 0
                     && ticks >= 0) {
                 latencies[function].add(ticks);
+                samples[function]++;
             }
         }
     }

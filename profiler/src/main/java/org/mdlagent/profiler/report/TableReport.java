@@ -26,9 +26,12 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         List<FunctionProfile> shown = called.subList(0, Math.min(limit, called.size()));
         out.append(bold(facts(profile, called.size()))).append('\n');
         if (!shown.isEmpty()) {
-            table(profile, called, shown, out);
+            table(profile, shown, out);
         }
         out.append(dim(footer(profile, called.size(), shown.size()))).append('\n');
+        for (String note : notes(profile, shown)) {
+            out.append(dim(note)).append('\n');
+        }
         for (String warning : warnings(profile)) {
             out.append(warning).append('\n');
         }
@@ -57,10 +60,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return String.join(" · ", facts);
     }
 
-    private void table(Profile profile, List<FunctionProfile> called, List<FunctionProfile> shown, Appendable out)
-            throws IOException {
+    private void table(Profile profile, List<FunctionProfile> shown, Appendable out) throws IOException {
         double seconds = profile.session().elapsedNanos().orElse(0) / 1e9;
-        double whole = wholeNanos(profile, called);
+        Whole whole = Whole.of(profile);
         List<Column> columns = List.of(
                 new Column("CALLS", true),
                 new Column("RATE", false),
@@ -80,8 +82,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                                     ? calls.plusMinus(function.callsError().getAsDouble())
                                     : calls);
             columns.get(1).add(seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
-            columns.get(2).add(part(function.selfNanos(), whole));
-            columns.get(3).add(part(function.totalNanos(), whole));
+            columns.get(2).add(whole.part(function.selfNanos()));
+            columns.get(3).add(whole.part(function.totalNanos()));
             columns.get(4).add(duration(latency.percentileNanos(50)));
             columns.get(5).add(duration(latency.percentileNanos(90)));
             columns.get(6).add(duration(latency.percentileNanos(99)));
@@ -115,14 +117,50 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
     }
 
-    /// What 100 % is: all time in probed functions where self times are known, else the time that the program ran.
-    private static double wholeNanos(Profile profile, List<FunctionProfile> called) {
-        long self = called.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum();
-        return (double) (self > 0 ? self : profile.session().elapsedNanos().orElse(0));
+    /// What 100 % is: all time in probed functions where self times are known, else the time that the program ran,
+    /// which each of its threads has once.
+    private record Whole(double nanos, double mostPercent) {
+        static Whole of(Profile profile) {
+            if (profile.selfNanos() > 0) {
+                return new Whole((double) profile.selfNanos(), 100);
+            }
+            SessionFacts session = profile.session();
+            return new Whole((double) session.elapsedNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
+        }
+
+        /// A sum above the most that there can be has calls within calls in it and says nothing as a part: shown is
+        /// the most, with a mark.
+        Quantity part(OptionalLong part) {
+            if (part.isEmpty() || nanos <= 0) {
+                return Quantity.UNKNOWN;
+            }
+            return exceeds(part, mostPercent)
+                    ? Quantity.percent(mostPercent).marked()
+                    : Quantity.percent(percent(part));
+        }
+
+        /// By more than what is rounded away.
+        boolean exceeds(OptionalLong part, double percent) {
+            return nanos > 0 && percent(part) >= percent + 0.05;
+        }
+
+        private double percent(OptionalLong part) {
+            return 100 * part.orElse(0) / nanos;
+        }
     }
 
-    private static Quantity part(OptionalLong nanos, double whole) {
-        return nanos.isPresent() && whole > 0 ? Quantity.percent(100 * nanos.getAsLong() / whole) : Quantity.UNKNOWN;
+    /// Explains those parts that are not what a reader expects.
+    private static List<String> notes(Profile profile, List<FunctionProfile> shown) {
+        Whole whole = Whole.of(profile);
+        List<String> notes = new ArrayList<>();
+        if (whole.mostPercent > 100 && shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), 100))) {
+            notes.add("TOTAL is of the time that the program ran, which each of its threads has once");
+        }
+        if (shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), whole.mostPercent))) {
+            notes.add("* recursive: nested calls are counted again"
+                    + (profile.session().exact() ? "" : ", or estimated too high"));
+        }
+        return notes;
     }
 
     private static Quantity duration(OptionalLong nanos) {

@@ -147,7 +147,9 @@ final class SessionImage {
     }
 
     void drainedRow(int function, long... ticks) {
-        putLong(functionAt(function) + FunctionDescriptor.ROW, address(row(function, 0, ticks)));
+        long row = row(function, 0, ticks);
+        putLong(row + RowDescriptor.SAMPLES, ticks.length);
+        putLong(functionAt(function) + FunctionDescriptor.ROW, address(row));
     }
 
     private long row(int function, long self, long... ticks) {

@@ -45,6 +45,52 @@ class TableReportTest {
             """);
     }
 
+    /// Three calls within each other, of 1.5 s, 1 s and 0.5 s, and one of a leaf: perf and gprof would say 100 %.
+    @Test
+    void shouldShowNoMoreThanThereIsOfARecursiveFunctionAndSayWhy() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        int descend = image.function("descend");
+        int leaf = image.function("leaf");
+        long thread = image.thread(101);
+        image.exactRow(thread, descend, 1_350_000_000, 1_500_000_000, 1_000_000_000, 500_000_000);
+        image.exactRow(thread, leaf, 150_000_000, 150_000_000);
+
+        assertThat(table(image, 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · exact · agent's CPU 0.0 % · session app-4711-20231114T221320
+            FUNCTION  CALLS     RATE   SELF    TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ms..10s
+            descend       3   1.5 /s  90.0%  100.0%*   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
+            leaf          1  0.50 /s  10.0%   10.0%   150ms  150ms  150ms  150ms  150ms  █
+            2 functions · sorted by self (--sort)
+            * recursive: nested calls are counted again
+            """);
+    }
+
+    @Test
+    void shouldKeepThePartsOfFunctionsThatAreShownAlone() throws IOException {
+        SessionImage.exactSample().write(directory);
+        StringBuilder out = new StringBuilder();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = reader.profile().only(function -> function.name().startsWith("ns::parse"));
+            new TableReport(ProfileOrder.SELF, 24, false, 0).write(profile, out);
+        }
+
+        assertThat(out.toString()).contains("  0.1%   0.1%  200ns");
+    }
+
+    @Test
+    void shouldSayThatEachThreadHasTheTimeThatASampledProgramRan() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        int wait = image.function("wait");
+        image.estimate(wait, 2, 0);
+        image.drainedRow(wait, 1_500_000_000, 1_500_000_000);
+        image.thread(102);
+        image.count(image.thread(103), wait, 2);
+
+        assertThat(table(image, 24, false, 0))
+                .contains("150.0%")
+                .endsWith("TOTAL is of the time that the program ran, which each of its threads has once\n");
+    }
+
     @Test
     void shouldSayThatItShowsSomeFunctionsOnly() throws IOException {
         assertThat(table(SessionImage.sampledSample(), 1, false, 0))
