@@ -126,11 +126,6 @@ public final class Agent {
                 continue;
             }
             profiler.tick();
-            long opened = System.nanoTime();
-            for (int kind = 0; kind < SampledProfiler.KINDS; kind++) {
-                sleepUntil(opened + profiler.windowNanos(kind));
-                profiler.close(kind);
-            }
         }
     }
 

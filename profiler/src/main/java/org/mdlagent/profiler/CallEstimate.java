@@ -3,8 +3,8 @@ package org.mdlagent.profiler;
 /// The estimate of one function's calls: exact counts, and ratio estimates of blocks of windows (Cochran, "Sampling
 /// Techniques", 3rd edition, chapter 6).
 ///
-/// Within a block, calls in windows over the program's progress in windows is the rate; the block's calls are the
-/// rate times all progress in the block. Progress is that of a [ProgressClock].
+/// Within a block, calls in windows over the program's CPU time in windows is the rate; the block's calls are the
+/// rate times all of its CPU time in the block. CPU times are in nanoseconds.
 final class CallEstimate {
     private double exact;
     private double blocks;
@@ -23,7 +23,7 @@ final class CallEstimate {
         exact += count;
     }
 
-    /// @param rate calls for each nanosecond of progress, which holds until a window tells better
+    /// @param rate calls for each nanosecond, which holds until a window tells better
     void startBlock(double now, double rate) {
         lastRate = rate;
         blockStart = now;

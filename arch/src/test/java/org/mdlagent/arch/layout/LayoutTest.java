@@ -1,0 +1,96 @@
+package org.mdlagent.arch.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Java's descriptors against `mdl/layout.h`, as the C compiler understands it.
+class LayoutTest {
+    private static final Map<String, Class<?>> DESCRIPTORS = Map.of(
+            "mdl_header", HeaderDescriptor.class,
+            "mdl_function", FunctionDescriptor.class,
+            "mdl_site", SiteDescriptor.class,
+            "mdl_frame", FrameDescriptor.class,
+            "mdl_thread", ThreadDescriptor.class,
+            "mdl_record", RecordDescriptor.class,
+            "mdl_row", RowDescriptor.class);
+
+    private static LayoutDump dump;
+
+    @BeforeAll
+    static void readDump() throws Exception {
+        dump = LayoutDump.read();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "mdl_header, none",
+        "mdl_function, none",
+        "mdl_site, size",
+        "mdl_frame, none",
+        "mdl_thread, none",
+        "mdl_record, none",
+        "mdl_row, chunks"
+    })
+    void shouldHaveEveryFieldOfTheStructureAndNoOther(String struct, String renamed) throws Exception {
+        Map<String, Long> constants = LayoutDump.constantsOf(DESCRIPTORS.get(struct));
+        constants.remove("MAGIC_VALUE");
+
+        assertThat(constants).containsExactlyInAnyOrderEntriesOf(dump.constants(struct, Set.of(renamed)));
+    }
+
+    @Test
+    void shouldHaveDescriptorForEveryStructureOfTheFile() {
+        Set<String> structs = new TreeSet<>(dump.sizes().keySet());
+        // NativeApiTest has the first two; the last is a length and bytes.
+        assertThat(structs).contains("mdl_api", "mdl_image", "mdl_string");
+        structs.removeAll(Set.of("mdl_api", "mdl_image", "mdl_string"));
+
+        assertThat(structs).isEqualTo(DESCRIPTORS.keySet());
+        assertThat(dump.offsets().get("mdl_string"))
+                .containsExactlyInAnyOrderEntriesOf(Map.of("length", 0L, "bytes", (long) Integer.BYTES));
+    }
+
+    @Test
+    void shouldDumpEveryFieldThatTheHeadersDeclare() throws Exception {
+        Map<String, Set<String>> dumped = new TreeMap<>();
+        dump.offsets().forEach((struct, fields) -> dumped.put(struct, fields.keySet()));
+
+        assertThat(dumped).containsExactlyInAnyOrderEntriesOf(LayoutDump.declared());
+        assertThat(dump.sizes().keySet()).isEqualTo(dumped.keySet());
+    }
+
+    @Test
+    void shouldKnowHowLongArraysAre() {
+        assertThat(HeaderDescriptor.PROGRAM_BYTES)
+                .isEqualTo(offset("mdl_header", "id") - offset("mdl_header", "program"));
+        assertThat(HeaderDescriptor.ID_BYTES).isEqualTo(offset("mdl_header", "directory") - offset("mdl_header", "id"));
+        assertThat(RowDescriptor.CHUNKS)
+                .isEqualTo((dump.sizes().get("mdl_row") - offset("mdl_row", "chunks")) / Long.BYTES);
+    }
+
+    @Test
+    void shouldStartFilesWithTheirTypeAndVersion() {
+        byte[] magic = ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(HeaderDescriptor.MAGIC_VALUE)
+                .array();
+
+        assertThat(new String(magic, StandardCharsets.US_ASCII)).isEqualTo("MDLSESS" + HeaderDescriptor.VERSION_VALUE);
+        assertThat(offset("mdl_header", "magic")).isZero();
+    }
+
+    private static long offset(String struct, String field) {
+        return dump.offsets().get(struct).get(field);
+    }
+}

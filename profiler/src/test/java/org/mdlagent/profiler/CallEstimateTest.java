@@ -1,0 +1,240 @@
+package org.mdlagent.profiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class CallEstimateTest {
+    private static final int RUNS = 300;
+    private static final int EPOCHS = 400;
+    private static final int WINDOWS_PER_BLOCK = 4;
+
+    /// An epoch is so many slots of time, of which the last is the window.
+    private static final int SLOTS_PER_EPOCH = 20;
+
+    private static final int SLOTS = EPOCHS * SLOTS_PER_EPOCH;
+    private static final double SLOT_NANOS = 500_000;
+
+    /// What a program does, slot by slot.
+    ///
+    /// @param nanos CPU time
+    /// @param rates calls to be expected for each nanosecond of it
+    private record Program(double[] nanos, double[] rates) {
+        Program() {
+            this(new double[SLOTS], new double[SLOTS]);
+            Arrays.fill(nanos, SLOT_NANOS);
+        }
+
+        static Program constant(SplittableRandom random) {
+            Program program = new Program();
+            Arrays.fill(program.rates, perSlot(5));
+            return program;
+        }
+
+        static Program twoPhases(SplittableRandom random) {
+            Program program = new Program();
+            int change = random.nextInt(SLOTS);
+            boolean rising = random.nextBoolean();
+            Arrays.fill(program.rates, 0, change, perSlot(rising ? 2 : 20));
+            Arrays.fill(program.rates, change, SLOTS, perSlot(rising ? 20 : 2));
+            return program;
+        }
+
+        /// A twentieth of the time is bursts, each of four slots on average.
+        static Program bursts(SplittableRandom random) {
+            Program program = new Program();
+            boolean burst = false;
+            for (int i = 0; i < SLOTS; i++) {
+                burst = burst ? random.nextInt(4) != 0 : random.nextInt(76) == 0;
+                program.rates[i] = perSlot(burst ? 40 : 0.1);
+            }
+            return program;
+        }
+
+        /// In half of the slots others have the processor nearly all the time.
+        static Program littleCpu(SplittableRandom random) {
+            Program program = new Program();
+            Arrays.fill(program.rates, perSlot(8));
+            for (int i = 0; i < SLOTS; i++) {
+                program.nanos[i] *= random.nextBoolean() ? 1 : 0.1 * random.nextDouble();
+            }
+            return program;
+        }
+
+        private static double perSlot(double calls) {
+            return calls / SLOT_NANOS;
+        }
+    }
+
+    /// @param error    estimate less truth
+    /// @param variance what the estimate says of itself
+    private record Run(double error, double variance) {
+        boolean covered() {
+            return Math.abs(error) <= 1.96 * Math.sqrt(variance);
+        }
+    }
+
+    static Stream<Named<Function<SplittableRandom, Program>>> programs() {
+        return Stream.of(
+                Named.of("constant rate", Program::constant),
+                Named.of("two phases", Program::twoPhases),
+                Named.of("bursts", Program::bursts),
+                Named.of("windows with little CPU time", Program::littleCpu));
+    }
+
+    @Test
+    void shouldAddUpExactCounts() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.addExact(3);
+        estimate.addExact(1L << 40);
+
+        assertThat(estimate.calls(0)).isEqualTo((1L << 40) + 3.0);
+        assertThat(estimate.calls(1e12)).isEqualTo((1L << 40) + 3.0);
+        assertThat(estimate.variance(1e12)).isZero();
+    }
+
+    @Test
+    void shouldAddExactCountsToBlocks() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.addExact(7);
+        estimate.startBlock(1000, 0);
+        estimate.addWindow(10, 50);
+        estimate.addWindow(30, 50);
+        estimate.endBlock(2000);
+        estimate.startBlock(2000, 0);
+        estimate.addExact(5);
+
+        assertThat(estimate.calls(9000)).isCloseTo(7 + 0.4 * 1000 + 5, within(1e-9));
+        // Twice the variance of a count, for the part of the time that was not seen.
+        assertThat(estimate.variance(9000)).isCloseTo(0.9 * (1000.0 / 50) * (1000.0 / 50) * 200 / 2, within(1e-6));
+    }
+
+    @Test
+    void shouldKeepTheLastRateInBlocksWithoutWindows() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startBlock(0, 0.002);
+        assertThat(estimate.calls(1000)).isCloseTo(2, within(1e-9));
+        estimate.addWindow(6, 100);
+        assertThat(estimate.calls(1000)).isCloseTo(60, within(1e-9));
+
+        estimate.endBlock(1000);
+        estimate.endBlock(1500);
+
+        assertThat(estimate.windows()).isZero();
+        assertThat(estimate.calls(2000)).isCloseTo(120, within(1e-9));
+    }
+
+    @Test
+    void shouldKeepTheLastRateWhenWindowsSawNoCpuTime() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startBlock(0, 0.5);
+        estimate.addWindow(0, 0);
+        estimate.addWindow(0, 0);
+
+        assertThat(estimate.calls(100)).isCloseTo(50, within(1e-9));
+        assertThat(estimate.variance(100)).isZero();
+    }
+
+    @Test
+    void shouldBeCertainOfWhatWindowsSawWhole() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startBlock(0, 0);
+        estimate.addWindow(1, 50);
+        estimate.addWindow(9, 50);
+
+        assertThat(estimate.calls(100)).isCloseTo(10, within(1e-9));
+        assertThat(estimate.variance(100)).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void shouldBeUnbiasedAndKnowItsError(Function<SplittableRandom, Program> programs) {
+        Run[] runs = simulate(programs, false);
+
+        assertThat(biasInStandardErrors(runs)).isBetween(-3.0, 3.0);
+        assertThat(Arrays.stream(runs).filter(Run::covered).count()).isGreaterThanOrEqualTo(RUNS * 85 / 100);
+        // Nor by intervals that are too wide. Where bursts outlast a window, calls elsewhere in the block are less
+        // uncertain than the windows tell, by two fifths.
+        double squares =
+                Arrays.stream(runs).mapToDouble(run -> run.error * run.error).sum();
+        double variances = Arrays.stream(runs).mapToDouble(Run::variance).sum();
+        assertThat(variances / squares).isBetween(0.7, 1.8);
+    }
+
+    /// A window stands for the epoch that it ends: a change of the rate, anywhere in a block, is taken to have come
+    /// half an epoch before.
+    @Test
+    void shouldDateChangesHalfAnEpochEarlyOnAverage() {
+        int block = WINDOWS_PER_BLOCK * SLOTS_PER_EPOCH;
+        double slotsEarly = 0;
+        for (int change = 0; change < block; change++) {
+            CallEstimate estimate = new CallEstimate();
+            estimate.startBlock(0, 0);
+            for (int slot = SLOTS_PER_EPOCH - 1; slot < block; slot += SLOTS_PER_EPOCH) {
+                estimate.addWindow(slot < change ? 0 : 1, 1);
+            }
+            slotsEarly += estimate.calls(block) - (block - change);
+        }
+
+        assertThat(slotsEarly / block).isCloseTo(SLOTS_PER_EPOCH / 2.0, within(1.0));
+    }
+
+    /// The broken twin: windows that depend on what happens in them.
+    @Test
+    void shouldBeBiasedWhenWindowsWithoutCallsAreLeftOut() {
+        assertThat(biasInStandardErrors(simulate(Program::bursts, true))).isGreaterThan(10);
+    }
+
+    private static double biasInStandardErrors(Run[] runs) {
+        double errors = Arrays.stream(runs).mapToDouble(Run::error).sum();
+        double variances = Arrays.stream(runs).mapToDouble(Run::variance).sum();
+        return errors / Math.sqrt(variances);
+    }
+
+    private static Run[] simulate(Function<SplittableRandom, Program> programs, boolean leaveOutEmptyWindows) {
+        Run[] runs = new Run[RUNS];
+        for (int seed = 0; seed < RUNS; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            runs[seed] = run(programs.apply(random), random, leaveOutEmptyWindows);
+        }
+        return runs;
+    }
+
+    private static Run run(Program program, SplittableRandom random, boolean leaveOutEmptyWindows) {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startBlock(0, 0);
+        double now = 0;
+        long truth = 0;
+        for (int slot = 0; slot < SLOTS; slot++) {
+            int calls = poisson(random, program.rates[slot] * program.nanos[slot]);
+            truth += calls;
+            now += program.nanos[slot];
+            boolean window = slot % SLOTS_PER_EPOCH == SLOTS_PER_EPOCH - 1;
+            if (window && !(leaveOutEmptyWindows && calls == 0)) {
+                estimate.addWindow(calls, program.nanos[slot]);
+                if (estimate.windows() == WINDOWS_PER_BLOCK) {
+                    estimate.endBlock(now);
+                }
+            }
+        }
+        return new Run(estimate.calls(now) - truth, estimate.variance(now));
+    }
+
+    /// Knuth's method: how many uniform factors until their product is below e^-mean.
+    private static int poisson(SplittableRandom random, double mean) {
+        double limit = Math.exp(-mean);
+        int count = 0;
+        for (double product = random.nextDouble(); product > limit; product *= random.nextDouble()) {
+            count++;
+        }
+        return count;
+    }
+}
