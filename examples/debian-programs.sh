@@ -67,11 +67,12 @@ install_tcl() {
 # Compiles NAME's sources with the flags into the file $1.
 compile() {
     cd "$cache/src/$name"
-    # The flags are words. Lua's hash seed is fixed, so that each run makes the same calls.
+    # The flags are words. Lua's hash seed is fixed and its string cache does not go by addresses, so that each run
+    # makes the same calls.
     # shellcheck disable=SC2086
     case $name in
         sqlite3) "$cc" $flags -w -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA shell.c sqlite3.c -o "$1" -lpthread -ldl -lm ;;
-        lua5.4) "$cc" $flags -w -DLUA_USE_POSIX -DLUA_USE_DLOPEN '-Dluai_makeseed(L)=1u' $(find src -name '*.c' ! -name luac.c | sort) -o "$1" -Wl,-E -ldl -lm ;;
+        lua5.4) "$cc" $flags -w -DLUA_USE_POSIX -DLUA_USE_DLOPEN '-Dluai_makeseed(L)=1u' -DSTRCACHE_N=1 -DSTRCACHE_M=1 $(find src -name '*.c' ! -name luac.c | sort) -o "$1" -Wl,-E -ldl -lm ;;
         bzip2) "$cc" $flags -w -D_FILE_OFFSET_BITS=64 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c -o "$1" ;;
     esac
 }
