@@ -1,5 +1,7 @@
 #include "shim.h"
 
+#include <cpuid.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
@@ -33,6 +35,17 @@ static int64_t list_images(struct mdl_image *out, int64_t capacity) {
 }
 
 static uint64_t tsc(void) { return __rdtsc(); }
+
+static int64_t cpuid(uint64_t leaf, uint64_t subleaf, uint32_t out[4]) {
+  uint32_t base = (uint32_t)leaf & 0xf0000000u; /* of a range: standard, hypervisor's, extended */
+  uint32_t highest, unused;
+  __cpuid(base, highest, unused, unused, unused);
+  if ((uint32_t)leaf > highest || highest < base) {
+    return -ENOENT;
+  }
+  __cpuid_count((uint32_t)leaf, (uint32_t)subleaf, out[0], out[1], out[2], out[3]);
+  return 0;
+}
 
 static void store(uint64_t alias, uint64_t value, int64_t size) { code_store(alias, value, size); }
 
@@ -69,6 +82,11 @@ const struct mdl_api *api_table(void) {
       .expire_exit = address((void *)record_expire_exit),
       .disarm = address((void *)record_disarm),
       .program_cpu = address((void *)record_program_cpu_nanos),
+      .exchange = address((void *)code_exchange),
+      .wait_until = address((void *)code_wait_until),
+      .catch_traps = address((void *)trap_catch),
+      .instruction = address((void *)decode_one),
+      .cpuid = address((void *)cpuid),
   };
   return &table;
 }

@@ -92,6 +92,19 @@ int64_t code_sync_cores(void) {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0 ? -errno : 0;
 }
 
+uint64_t code_exchange(uint64_t alias, uint64_t expected, uint64_t value) {
+  __asm__ volatile("lock cmpxchgq %2, (%1)" : "+a"(expected) : "r"(alias), "r"(value) : "memory", "cc");
+  return expected;
+}
+
+uint64_t code_wait_until(uint64_t tsc) {
+  uint64_t now;
+  do {
+    now = __rdtsc(); /* no pause: it is as long as a good part of what is waited for */
+  } while ((int64_t)(tsc - now) > 0);
+  return now;
+}
+
 void code_switch_all_off(void) {
   struct mdl_header *header = session;
   if (!header) {

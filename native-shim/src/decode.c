@@ -3,6 +3,7 @@
 #include <Zydis/Decoder.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 typedef ZyanStatus (*decoder_init)(ZydisDecoder *, ZydisMachineMode, ZydisStackWidth);
@@ -10,8 +11,10 @@ typedef ZyanStatus (*decoder_enable_mode)(ZydisDecoder *, ZydisDecoderMode, Zyan
 typedef ZyanStatus (*decode_instruction)(const ZydisDecoder *, ZydisDecoderContext *, const void *, ZyanUSize,
                                          ZydisDecodedInstruction *);
 
-static decode_instruction instruction_at;
-static ZydisDecoder decoder;
+static decode_instruction instruction_at; /* NULL when there is no decoder */
+static ZydisDecoder length_decoder;       /* finds boundaries, and no more */
+static ZydisDecoder full_decoder;
+static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 
 /* Beside libmdlagent.so first; a library that is loaded already serves the other's need of that name. */
 static void *load(const char *name) {
@@ -24,12 +27,12 @@ static void *load(const char *name) {
   return library ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
-static bool load_decoder(void) {
+static void load_decoder(void) {
   load("libZycore.so.1.4");
   void *library = load("libZydis.so.4.0");
   if (!library) {
     log_line("no instruction decoder: ", dlerror(), NULL);
-    return false;
+    return;
   }
   decoder_init init;
   decoder_enable_mode enable_mode;
@@ -38,30 +41,118 @@ static bool load_decoder(void) {
   *(void **)&enable_mode = dlsym(library, "ZydisDecoderEnableMode");
   *(void **)&instruction = dlsym(library, "ZydisDecoderDecodeInstruction");
   if (!init || !enable_mode || !instruction ||
-      !ZYAN_SUCCESS(init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-      !ZYAN_SUCCESS(enable_mode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE))) {
+      !ZYAN_SUCCESS(init(&full_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+      !ZYAN_SUCCESS(init(&length_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+      !ZYAN_SUCCESS(enable_mode(&length_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE))) {
     log_line("no instruction decoder: libZydis.so.4.0 is not what it should be", NULL);
-    return false;
+    return;
   }
   instruction_at = instruction;
-  return true;
 }
 
-/* Called by the agent thread alone. */
+static bool has_decoder(void) {
+  pthread_once(&loaded, load_decoder);
+  return instruction_at;
+}
+
 int64_t decode_lengths(uint64_t code, int64_t length, uint8_t *lengths) {
-  if (!instruction_at && !load_decoder()) {
+  if (!has_decoder()) {
     return -ENOSYS;
   }
   memset(lengths, 0, (size_t)length);
   int64_t at = 0;
   while (at < length) {
     ZydisDecodedInstruction instruction;
-    if (!ZYAN_SUCCESS(instruction_at(&decoder, NULL, (const void *)(code + (uint64_t)at), (ZyanUSize)(length - at),
-                                     &instruction))) {
+    if (!ZYAN_SUCCESS(instruction_at(&length_decoder, NULL, (const void *)(code + (uint64_t)at),
+                                     (ZyanUSize)(length - at), &instruction))) {
       break;
     }
     lengths[at] = instruction.length;
     at += instruction.length;
   }
   return at;
+}
+
+static bool has_prefix(const ZydisDecodedInstruction *instruction, uint8_t value) {
+  for (int i = 0; i < instruction->raw.prefix_count; i++) {
+    if (instruction->raw.prefixes[i].value == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* With an operand-size prefix and no REX.W, AMD's processors truncate the instruction pointer, and the displacement;
+ * Intel's ignore the prefix. Nobody means either. */
+static bool is_ambiguous_branch(const ZydisDecodedInstruction *instruction) {
+  bool branch = instruction->raw.imm[0].is_relative || instruction->meta.category == ZYDIS_CATEGORY_CALL;
+  return branch && has_prefix(instruction, 0x66) && !instruction->raw.rex.W;
+}
+
+static enum mdl_instruction_kind branch_kind(const ZydisDecodedInstruction *instruction) {
+  switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_CALL:
+      return MDL_CALL;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      return MDL_JUMP;
+    default:
+      break;
+  }
+  if (instruction->mnemonic == ZYDIS_MNEMONIC_XBEGIN) {
+    return MDL_TRANSACTION;
+  }
+  bool counted = instruction->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (instruction->opcode & 0xF0) == 0xE0;
+  return counted ? MDL_COUNTED_JUMP : MDL_CONDITIONAL_JUMP;
+}
+
+static bool falls_through(const ZydisDecodedInstruction *instruction) {
+  switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+      return false;
+    case ZYDIS_MNEMONIC_XABORT: /* to Zydis an unconditional branch */
+      return true;
+    default:
+      return instruction->meta.category != ZYDIS_CATEGORY_UNCOND_BR && instruction->meta.category != ZYDIS_CATEGORY_RET;
+  }
+}
+
+int64_t decode_one(uint64_t code, int64_t length, struct mdl_instruction *out) {
+  ZydisDecodedInstruction instruction;
+  if (!has_decoder()) {
+    return -ENOSYS;
+  }
+  if (length <= 0 ||
+      !ZYAN_SUCCESS(instruction_at(&full_decoder, NULL, (const void *)code, (ZyanUSize)length, &instruction)) ||
+      is_ambiguous_branch(&instruction)) {
+    return -EILSEQ;
+  }
+  bool legacy = instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+  *out = (struct mdl_instruction){.length = instruction.length,
+                                  .kind = MDL_PLAIN,
+                                  .opcode = instruction.opcode,
+                                  .opcode_map = legacy ? (uint8_t)instruction.opcode_map : 0xFF,
+                                  .falls_through = falls_through(&instruction)};
+  bool rip_relative = instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM && instruction.raw.modrm.mod == 0 &&
+                      instruction.raw.modrm.rm == 5 && instruction.raw.disp.size == 32;
+  bool call = instruction.meta.category == ZYDIS_CATEGORY_CALL;
+  uint64_t next = code + instruction.length;
+  if (instruction.raw.imm[0].is_relative) {
+    out->kind = (uint8_t)branch_kind(&instruction);
+    out->relative_at = instruction.raw.imm[0].offset;
+    out->relative_size = instruction.raw.imm[0].size / 8;
+    out->target = next + instruction.raw.imm[0].value.u;
+  } else if ((call && instruction.raw.modrm.reg == 3) || (rip_relative && instruction.address_width == 32)) {
+    out->kind = MDL_BOUND;
+  } else if (call || rip_relative) {
+    out->kind = call ? MDL_INDIRECT_CALL : MDL_RIP_RELATIVE;
+    if (rip_relative) {
+      out->relative_at = instruction.raw.disp.offset;
+      out->relative_size = sizeof(int32_t);
+      out->target = next + (uint64_t)instruction.raw.disp.value;
+    }
+  }
+  return instruction.length;
 }

@@ -170,6 +170,7 @@ struct beginning {
   };
   void *argument;
   bool by_agent;
+  bool trap_blocked;
 };
 
 static struct beginning begin(void *pointer) {
@@ -178,6 +179,7 @@ static struct beginning begin(void *pointer) {
   if (beginning.by_agent) {
     agent_thread_begins();
   }
+  masks_inherit(beginning.trap_blocked);
   process_watch_thread();
   return beginning;
 }
@@ -197,6 +199,7 @@ static struct beginning *prepare(void *argument) {
   if (beginning) {
     beginning->argument = argument;
     beginning->by_agent = is_agent_thread;
+    beginning->trap_blocked = masks_trap_blocked();
     atomic_fetch_add(is_agent_thread ? &agent_threads : &application_threads, 1);
   }
   return beginning;
@@ -304,6 +307,7 @@ static void after_fork_in_child(void) {
     atomic_store_explicit(&agent_tids[i], 0, memory_order_relaxed);
   }
   signals_forked();
+  masks_forked();
   agent_forked();
 }
 
@@ -423,6 +427,7 @@ EXPORT void *dlopen(const char *file, int mode) {
 
 void process_start(void) {
   process_pid = getpid();
+  masks_start();
   if (pthread_key_create(&thread_key, thread_ended) == 0) {
     atomic_store(&watching, true);
     process_watch_thread();

@@ -5,7 +5,8 @@
  *   options.c  MDL_OPTIONS and properties files
  *   next.c     the functions that the interposed ones stand in front of
  *   process.c  exit, fork, threads, and what the agent's threads must not do to the application
- *   signals.c  dispositions and masks: the application's and the JVM's, side by side
+ *   signals.c  dispositions: the application's and the JVM's, side by side
+ *   masks.c    SIGTRAP stays out of the application's masks; those of agent threads
  *   session.c  the session's directory and file, and its memory
  *   log.c      the session's log
  *   jvm.c      creation of the JVM and the call into Java
@@ -13,6 +14,7 @@
  *   code.c     mappings of code, stores to it
  *   record.c   the calling thread's block; recording off the fast path
  *   decode.c   instruction lengths, by Zydis
+ *   trap.c     what a thread does that meets a trapping byte
  *   demangle.c C++ names
  *
  * An *agent thread* is the thread that the constructor starts and every thread that it or one of its
@@ -23,15 +25,20 @@
 
 #include <limits.h>
 #include <mdl/api.h>
+#include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/types.h>
 #include <threads.h>
+#include <ucontext.h>
 #include <x86intrin.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -67,6 +74,23 @@ struct next {
   int (*siginterrupt)(int, int);
   int (*sigprocmask)(int, const sigset_t *, sigset_t *);
   int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+  int (*pthread_attr_setsigmask_np)(pthread_attr_t *, const sigset_t *);
+  int (*timer_create)(clockid_t, struct sigevent *, timer_t *);
+  int (*sigsuspend)(const sigset_t *);
+  int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+  int (*ppoll_chk)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+  int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+  int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+  int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
+  int (*sigpending)(sigset_t *);
+  int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
+  int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
+  int (*sigwait)(const sigset_t *, int *);
+  int (*save_jump)(struct __jmp_buf_tag *, int);
+  void (*jump)(struct __jmp_buf_tag *, int);
+  void (*jump_checked)(struct __jmp_buf_tag *, int);
+  int (*setcontext)(const ucontext_t *);
+  int (*swapcontext)(ucontext_t *, const ucontext_t *);
   int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   int (*thrd_create)(thrd_t *, thrd_start_t, void *);
   void (*exit)(int);
@@ -116,12 +140,39 @@ void futex_wake(_Atomic uint32_t *word);
 
 /* ---- signals.c */
 
+/* All but SIGTRAP: what is called meanwhile may be the application's, as malloc, and have trapping bytes. */
 void signals_block_all(sigset_t *before);
 /* All but those that the JVM or a debugger needs. */
 void signals_block_for_agent(sigset_t *before);
 void signals_restore(const sigset_t *before);
-/* In a forked child, which has no JVM: the application's own dispositions again. */
+/* What agent threads block, whatever they ask for. */
+uint64_t signals_blocked_by_agent(void);
+/* In a forked child, which has no JVM: the application's own dispositions again, but for SIGTRAP. */
 void signals_forked(void);
+/* From now on dispatch() has SIGTRAP: 0, or -errno. */
+int64_t signals_take_trap(void);
+/* By the application. */
+bool signals_trap_is_handled(void);
+void signals_call(const struct sigaction *action, int signal, siginfo_t *info, void *context);
+struct kernel_action;
+long signals_raw_sigaction(int signal, const struct kernel_action *action, struct kernel_action *old);
+
+/* ---- masks.c */
+
+/* libc's syscall() without a look at what is asked for. */
+long raw_syscall(long number, ...);
+void masks_start(void);
+/* In a forked child: no signal waits. */
+void masks_forked(void);
+/* As the calling thread of the application believes. */
+bool masks_trap_blocked(void);
+void masks_inherit(bool blocked);
+/* Until the application unblocks SIGTRAP. */
+void masks_hold_back(const siginfo_t *info);
+/* Calls the application's handler with the mask that the action asks for. */
+void masks_call_trap_handler(const struct sigaction *action, siginfo_t *info, ucontext_t *context);
+/* SIGTRAP to the calling thread. */
+void masks_queue_to_self(siginfo_t *info);
 
 /* ---- session.c */
 
@@ -180,6 +231,8 @@ int64_t code_map(uint64_t at, uint64_t length);
 int64_t code_sync_cores(void);
 int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
 void code_switch_all_off(void);
+uint64_t code_exchange(uint64_t alias, uint64_t expected, uint64_t value);
+uint64_t code_wait_until(uint64_t tsc);
 
 /* The only stores to code: one instruction of 1, 2, 4 or 8 bytes, whatever the alignment. */
 static inline void code_store(uint64_t alias, uint64_t value, int64_t size) {
@@ -191,6 +244,13 @@ static inline void code_store(uint64_t alias, uint64_t value, int64_t size) {
     default: break;
   }
 }
+
+/* ---- trap.c */
+
+/* Takes SIGTRAP. */
+int64_t trap_catch(void);
+/* In its handler, at INT3: false when the byte is not ours. */
+bool trap_redirect(ucontext_t *context);
 
 /* ---- record.c */
 
@@ -210,6 +270,7 @@ int64_t record_disarm(const uint32_t *functions, int64_t n);
 /* ---- decode.c, demangle.c */
 
 int64_t decode_lengths(uint64_t code, int64_t length, uint8_t *lengths);
+int64_t decode_one(uint64_t code, int64_t length, struct mdl_instruction *out);
 int64_t demangle(const char *symbol, char *out, int64_t capacity);
 
 #endif

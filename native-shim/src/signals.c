@@ -1,11 +1,18 @@
 /*
  * Two sets of dispositions in one process.
  *
- * The application's are the kernel's, with four exceptions once the JVM has asked for them: SIGSEGV, SIGBUS,
+ * The application's are the kernel's, with five exceptions. Four come when the JVM has asked for them: SIGSEGV, SIGBUS,
  * SIGFPE and SIGILL, which the JVM raises on purpose. For these the kernel has dispatch(), which goes by the thread:
  * a fault of an agent thread is the JVM's, all else is what the application has set, or the default.
  * All other actions of the JVM are kept and shown to it, and never happen (it runs with -Xrs). Agent threads
  * block all signals but those that they need, whatever they ask for.
+ *
+ * The fifth is SIGTRAP, as soon as an instruction is to be trapped, or the application has a handler for it or blocks
+ * it. Traps at the addresses of header.traps are ours, on any thread; for all others dispatch() does what the kernel
+ * would. It stays so in forked children, which have the same trapping bytes, and in vfork children until they execute
+ * another program. One thing is lost: a program that ignores SIGTRAP, and whose instructions are trapped, executes
+ * others with the default action. To pass the SIG_IGN on, every function of the exec and spawn families would have to
+ * be wrapped, and would leave the process open to its own trapping bytes meanwhile.
  *
  * dispatch() runs in signal context: no malloc, no stdio, no locks, no JNI.
  */
@@ -16,6 +23,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SI_KERNEL
+#define SI_KERNEL 0x80
+#endif
 
 enum { SIGNALS = 65 };
 
@@ -45,6 +56,7 @@ struct action_ring {
 static struct action_ring application_actions[SIGNALS];
 static struct sigaction jvm_actions[SIGNALS];
 static _Atomic bool dispatched[SIGNALS];
+static _Atomic bool trap_in_mask[SIGNALS]; /* of the application's action; the kernel's has it not */
 static _Atomic bool lock;
 
 static bool is_fault(int signal) {
@@ -72,7 +84,7 @@ static struct sigaction application_action(int signal) {
   return action;
 }
 
-static void call(const struct sigaction *action, int signal, siginfo_t *info, void *context) {
+void signals_call(const struct sigaction *action, int signal, siginfo_t *info, void *context) {
   if (action->sa_flags & SA_SIGINFO) {
     action->sa_sigaction(signal, info, context);
   } else {
@@ -84,7 +96,59 @@ static bool has_handler(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+/* By system call: libc's leaves out the signals that it uses itself. For code that calls nobody else's. */
+static void block_trap_too(sigset_t *before) {
+  uint64_t all = ~0ULL;
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
+}
+
+static void set_default(int signal) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  next()->sigaction(signal, &standard, NULL);
+}
+
+/* Where the thread was interrupted, with the same siginfo. */
+static void end_by_trap(siginfo_t *info, ucontext_t *context) {
+  if (getpid() == 1) {
+    /* The first process of a container: signals without a handler are ignored, unless the kernel itself traps. */
+    if (info->si_code > 0) {
+      set_default(SIGTRAP);
+      context->uc_mcontext.gregs[REG_RIP] -= info->si_code == SI_KERNEL;
+    }
+    return;
+  }
+  set_default(SIGTRAP);
+  sigset_t before;
+  block_trap_too(&before); /* until this handler returns */
+  masks_queue_to_self(info);
+}
+
+static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
+  bool sent = info->si_code <= 0;
+  if (sent && masks_trap_blocked()) {
+    masks_hold_back(info);
+    return;
+  }
+  struct sigaction action = application_action(SIGTRAP);
+  if (sent && action.sa_handler == SIG_IGN) {
+    return;
+  }
+  if (!has_handler(&action) || masks_trap_blocked()) {
+    end_by_trap(info, context);
+    return;
+  }
+  if (action.sa_flags & (int)SA_RESETHAND) {
+    struct sigaction standard = action;
+    standard.sa_handler = SIG_DFL;
+    set_application_action(SIGTRAP, &standard);
+  }
+  masks_call_trap_handler(&action, info, context);
+}
+
 static void dispatch(int signal, siginfo_t *info, void *context) {
+  if (signal == SIGTRAP && info->si_code == SI_KERNEL && trap_redirect(context)) {
+    return;
+  }
   int error = errno;
   bool sent = info->si_code <= 0; /* by a process, not by the kernel */
   if (is_agent_thread) {
@@ -94,8 +158,13 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
     } else if (atomic_load(&process_exiting) || !has_handler(&jvm_actions[signal])) {
       process_park();
     } else {
-      call(&jvm_actions[signal], signal, info, context);
+      signals_call(&jvm_actions[signal], signal, info, context);
     }
+    errno = error;
+    return;
+  }
+  if (signal == SIGTRAP) {
+    dispatch_trap(info, context);
     errno = error;
     return;
   }
@@ -106,8 +175,7 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
   }
   if (!has_handler(&action)) {
     /* The kernel does not ignore faults. Return to the instruction: the true signal ends the process there. */
-    struct sigaction standard = {.sa_handler = SIG_DFL};
-    next()->sigaction(signal, &standard, NULL);
+    set_default(signal);
     if (sent) {
       syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
     }
@@ -120,23 +188,34 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
     set_application_action(signal, &standard);
   }
   errno = error;
-  call(&action, signal, info, context);
+  signals_call(&action, signal, info, context);
 }
 
-/* The kernel's flags and mask are the application's, so that its handler runs as it would without us. */
+/*
+ * The kernel's flags and mask are the application's, so that its handler runs as it would without us. But SIGTRAP is
+ * never blocked: a probe in its handler may trap; masks.c does as if, for traps that are not ours.
+ *
+ * Without a handler of the application's to go by: on the alternate stack, if the thread has one. Code that runs where
+ * there is no room for a signal's frame (small stacks of coroutines, the rest of an overflowing one) has one for that
+ * reason, and demands of all handlers that they use it.
+ */
 static int install(int signal, const struct sigaction *action) {
   struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   if (has_handler(action)) {
     ours.sa_flags = SA_SIGINFO | (action->sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART));
     ours.sa_mask = action->sa_mask;
   }
+  if (signal == SIGTRAP) {
+    ours.sa_flags |= SA_NODEFER;
+    sigemptyset(&ours.sa_mask);
+  }
+  sigdelset(&ours.sa_mask, SIGTRAP);
   return next()->sigaction(signal, &ours, NULL);
 }
 
 void signals_block_all(sigset_t *before) {
-  /* By system call: libc's leaves out the signals that it uses itself. */
-  uint64_t all = ~0ULL;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
+  uint64_t all = ~(1ULL << (SIGTRAP - 1));
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
 }
 
 /* libc's setuid makes each thread change its ids, by signals that it keeps for itself, and waits until all have. */
@@ -144,23 +223,51 @@ static bool is_libcs_own(int signal) { return signal == 32 || signal == 33; }
 
 static bool agent_takes(int signal) { return is_fault(signal) || signal == SIGTRAP || is_libcs_own(signal); }
 
-void signals_block_for_agent(sigset_t *before) {
+uint64_t signals_blocked_by_agent(void) {
   uint64_t blocked = ~0ULL;
   for (int signal = 1; signal < SIGNALS; signal++) {
     if (agent_takes(signal)) {
       blocked &= ~(1ULL << (signal - 1));
     }
   }
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, before, sizeof blocked);
+  return blocked;
+}
+
+void signals_block_for_agent(sigset_t *before) {
+  uint64_t blocked = signals_blocked_by_agent();
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, before, sizeof blocked);
 }
 
 void signals_restore(const sigset_t *before) {
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof(uint64_t));
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof(uint64_t));
+}
+
+/* It has its own dispositions but our memory. */
+static bool in_vfork_child(void) { return process_pid && getpid() != process_pid; }
+
+/* To libc and the kernel, but for SIGTRAP in the mask. */
+static int pass_on(int signal, const struct sigaction *action, struct sigaction *old) {
+  struct sigaction kept;
+  bool shown = trap_in_mask[signal], masked = shown;
+  if (action) {
+    masked = sigismember(&action->sa_mask, SIGTRAP) == 1;
+    kept = *action;
+    sigdelset(&kept.sa_mask, SIGTRAP);
+    action = &kept;
+  }
+  int result = next()->sigaction(signal, action, old);
+  if (result == 0) {
+    trap_in_mask[signal] = masked;
+    if (old && shown) {
+      sigaddset(&old->sa_mask, SIGTRAP);
+    }
+  }
+  return result;
 }
 
 /* Signals are blocked while it is held, so no handler waits for the code that it interrupted. */
 static void acquire(sigset_t *before) {
-  signals_block_all(before);
+  block_trap_too(before);
   while (atomic_exchange_explicit(&lock, true, memory_order_acquire)) {
     sched_yield();
   }
@@ -171,6 +278,42 @@ static void release(const sigset_t *before) {
   signals_restore(before);
 }
 
+/* With the lock held: 0, or -1 and errno. */
+static int begin_dispatch(int signal) {
+  if (!dispatched[signal]) {
+    struct sigaction current;
+    int result = pass_on(signal, NULL, &current);
+    if (result == 0) {
+      set_application_action(signal, &current);
+      result = install(signal, &current);
+    }
+    dispatched[signal] = result == 0;
+    return result;
+  }
+  return 0;
+}
+
+int64_t signals_take_trap(void) {
+  if (dispatched[SIGTRAP] || in_vfork_child()) {
+    return 0;
+  }
+  sigset_t before;
+  int error = errno;
+  acquire(&before);
+  int64_t result = begin_dispatch(SIGTRAP) == 0 ? 0 : -errno;
+  release(&before);
+  errno = error;
+  return result;
+}
+
+bool signals_trap_is_handled(void) {
+  if (!dispatched[SIGTRAP]) {
+    return false;
+  }
+  struct sigaction action = application_action(SIGTRAP);
+  return has_handler(&action);
+}
+
 static int set_jvm_action(int signal, const struct sigaction *action, struct sigaction *old) {
   sigset_t before;
   acquire(&before);
@@ -179,11 +322,8 @@ static int set_jvm_action(int signal, const struct sigaction *action, struct sig
   }
   if (action) {
     jvm_actions[signal] = *action;
-    if (is_fault(signal) && !dispatched[signal]) {
-      struct sigaction current;
-      next()->sigaction(signal, NULL, &current);
-      set_application_action(signal, &current);
-      dispatched[signal] = install(signal, &current) == 0;
+    if (is_fault(signal)) {
+      begin_dispatch(signal);
     }
   }
   release(&before);
@@ -197,12 +337,12 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   if (is_agent_thread) {
     return set_jvm_action(signal, action, old);
   }
-  if (!is_fault(signal)) {
-    return next()->sigaction(signal, action, old);
+  if (!is_fault(signal) && signal != SIGTRAP) {
+    return pass_on(signal, action, old);
   }
-  if (getpid() != process_pid) {
-    /* A vfork child has its own dispositions but our memory. */
-    int result = next()->sigaction(signal, action, old);
+  if (in_vfork_child()) {
+    bool ours = signal == SIGTRAP && dispatched[signal]; /* the code has our trapping bytes until it is another's */
+    int result = next()->sigaction(signal, ours ? NULL : action, old);
     if (result == 0 && old && old->sa_sigaction == dispatch) {
       *old = application_action(signal);
     }
@@ -211,8 +351,11 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   sigset_t before;
   int result = 0;
   acquire(&before);
+  if (signal == SIGTRAP && action && has_handler(action)) {
+    begin_dispatch(signal);
+  }
   if (!dispatched[signal]) {
-    result = next()->sigaction(signal, action, old);
+    result = pass_on(signal, action, old);
   } else {
     struct sigaction current = application_action(signal);
     if (action) {
@@ -229,10 +372,34 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   return result;
 }
 
+struct kernel_action {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+
+/* What the kernel is asked for by a system call in libc's stead. Only the restorer is libc's all the same. */
+long signals_raw_sigaction(int signal, const struct kernel_action *action, struct kernel_action *old) {
+  struct sigaction wanted, previous;
+  if (action) {
+    wanted = (struct sigaction){.sa_handler = action->handler, .sa_flags = (int)action->flags};
+    memcpy(&wanted.sa_mask, &action->mask, sizeof action->mask);
+  }
+  if (set_action(signal, action ? &wanted : NULL, old ? &previous : NULL) != 0) {
+    return -1;
+  }
+  if (old) {
+    *old = (struct kernel_action){previous.sa_handler, (unsigned)previous.sa_flags, previous.sa_restorer, 0};
+    memcpy(&old->mask, &previous.sa_mask, sizeof old->mask);
+  }
+  return 0;
+}
+
 void signals_forked(void) {
   atomic_store(&lock, false);
   for (int signal = 1; signal < SIGNALS; signal++) {
-    if (dispatched[signal]) {
+    if (dispatched[signal] && signal != SIGTRAP) {
       struct sigaction action = application_action(signal);
       struct sigaction current;
       /* Not when it has been reset, in dispatch(), to end the process. */
@@ -246,7 +413,7 @@ void signals_forked(void) {
 
 /* Whether libc's own function must not see the signal. */
 static bool is_virtual(int signal) {
-  return signal >= 1 && signal < SIGNALS && (is_agent_thread || dispatched[signal]);
+  return signal >= 1 && signal < SIGNALS && (is_agent_thread || signal == SIGTRAP || dispatched[signal]);
 }
 
 typedef void (*handler)(int);
@@ -320,37 +487,4 @@ EXPORT int siginterrupt(int number, int interrupts) {
   set_action(number, NULL, &action);
   action.sa_flags = interrupts ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
   return set_action(number, &action, NULL);
-}
-
-/* ---- masks */
-
-typedef int (*mask_function)(int, const sigset_t *, sigset_t *);
-
-static int set_agent_mask(mask_function function, int how, const sigset_t *set, sigset_t *old) {
-  sigset_t kept = *set;
-  for (int signal = 1; signal < SIGNALS; signal++) {
-    if (agent_takes(signal)) {
-      continue;
-    }
-    if (how == SIG_UNBLOCK) {
-      sigdelset(&kept, signal);
-    } else {
-      sigaddset(&kept, signal);
-    }
-  }
-  return function(how, &kept, old);
-}
-
-EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
-  if (is_agent_thread && set) {
-    return set_agent_mask(next()->pthread_sigmask, how, set, old);
-  }
-  return next()->pthread_sigmask(how, set, old);
-}
-
-EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
-  if (is_agent_thread && set) {
-    return set_agent_mask(next()->sigprocmask, how, set, old);
-  }
-  return next()->sigprocmask(how, set, old);
 }

@@ -7,16 +7,22 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <poll.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -317,6 +323,7 @@ static int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   printf("status 0x%x\n", (unsigned)status);
+  fflush(stdout);
   return 0;
 }
 static int forks_and_exits(void) {
@@ -484,6 +491,452 @@ static int pipe_ends_when_closed(void) {
   return (int)read(ends[0], &byte, 1); /* 0, unless somebody else keeps the other end open */
 }
 
+/* ---- SIGTRAP, and masks that have it */
+
+#define BIT(signal_number) (1 << ((signal_number)-1))
+#define INT3 __asm__ volatile("int3")
+#define INT3_OF_TWO_BYTES __asm__ volatile(".byte 0xCD, 3")
+
+/* The address behind the trap. */
+static void *trap_here(void) {
+  void *address;
+  __asm__ volatile("lea 1f(%%rip), %0; int3; 1:" : "=r"(address));
+  return address;
+}
+static void *trapped_at;
+static bool blocks(int signal_number) {
+  sigset_t now;
+  pthread_sigmask(SIG_BLOCK, NULL, &now);
+  return sigismember(&now, signal_number) == 1;
+}
+static void show_trap(const char *where) {
+  sigset_t pending;
+  sigpending(&pending);
+  printf("%s: blocked %d, waits %d, handled %d\n", where, blocks(SIGTRAP), sigismember(&pending, SIGTRAP),
+         (int)handled);
+  fflush(stdout);
+}
+static void describe_trap(int signal_number, siginfo_t *info, void *context) {
+  ucontext_t *c = context;
+  char text[200];
+  trapped_at = (void *)c->uc_mcontext.gregs[REG_RIP];
+  handled++;
+  snprintf(text, sizeof text, "signal %d code %d from %d; then blocked %d %d, now %d %d %d\n", signal_number,
+           info->si_code, info->si_code <= 0 ? info->si_pid == getpid() && info->si_uid == getuid() : 0,
+           sigismember(&c->uc_sigmask, SIGTRAP), sigismember(&c->uc_sigmask, SIGUSR1), blocks(SIGTRAP),
+           blocks(SIGUSR1), blocks(SIGHUP));
+  say(text);
+}
+static void describe_plainly(int signal_number) {
+  handled++;
+  char text[100];
+  snprintf(text, sizeof text, "signal %d; blocked %d %d %d\n", signal_number, blocks(SIGTRAP), blocks(SIGUSR1),
+           blocks(SIGHUP));
+  say(text);
+}
+static int handles_traps(void) {
+  static const int flags[] = {0, SA_NODEFER, SA_RESTART, SA_ONSTACK};
+  for (int i = 0; i < 4; i++) {
+    for (int with_info = 0; with_info < 2; with_info++) {
+      struct sigaction action = {.sa_flags = flags[i] | (with_info ? SA_SIGINFO : 0)}, seen;
+      sigaddset(&action.sa_mask, SIGHUP);
+      if (i == 3) {
+        sigaddset(&action.sa_mask, SIGTRAP);
+      }
+      if (with_info) {
+        action.sa_sigaction = describe_trap;
+      } else {
+        action.sa_handler = describe_plainly;
+      }
+      sigaction(SIGTRAP, &action, NULL);
+      sigaction(SIGTRAP, NULL, &seen);
+      void *behind = trap_here();
+      bool exact = behind == trapped_at;
+      INT3_OF_TWO_BYTES;
+      raise(SIGTRAP);
+      kill(getpid(), SIGTRAP);
+      sigqueue(getpid(), SIGTRAP, (union sigval){.sival_int = 5});
+      printf("%d %x %d %d %d %d\n", (int)handled, (unsigned)seen.sa_flags, seen.sa_handler == action.sa_handler,
+             sigismember(&seen.sa_mask, SIGHUP), sigismember(&seen.sa_mask, SIGTRAP), with_info ? exact : 2);
+      show_trap("after");
+    }
+  }
+  return 0;
+}
+static int handles_trap_once(void) {
+  sigaction(SIGTRAP, &(struct sigaction){.sa_handler = count_one, .sa_flags = (int)SA_RESETHAND}, NULL);
+  INT3;
+  struct sigaction seen;
+  sigaction(SIGTRAP, NULL, &seen);
+  printf("%d handled, then %d %x\n", (int)handled, seen.sa_handler == SIG_DFL, (unsigned)seen.sa_flags);
+  fflush(stdout);
+  INT3;
+  return 1;
+}
+static void jump_back_from_trap(int signal_number) {
+  if (handled < 3) {
+    printf("in the handler %d %d\n", signal_number, blocks(SIGTRAP));
+  }
+  jump_back(signal_number);
+}
+static int jumps_out_of_traps(void) {
+  for (int masked = 0; masked < 2; masked++) {
+    struct sigaction action = {.sa_handler = jump_back_from_trap, .sa_flags = SA_NODEFER};
+    signal(SIGTRAP, jump_back_from_trap);
+    if (!masked) {
+      sigaction(SIGTRAP, &action, NULL);
+    }
+    for (int n = 0; n < 300; n++) {
+      if (sigsetjmp(back, masked) == 0) {
+        INT3;
+      }
+    }
+    show_trap("after");
+  }
+  /* Without the mask, the second is the end. */
+  if (sigsetjmp(back, 0) == 0) {
+    INT3;
+  }
+  show_trap("after");
+  INT3;
+  return 1;
+}
+static void trap_again(int signal_number) {
+  (void)signal_number;
+  say("once\n");
+  INT3;
+}
+static int traps_in_own_handler(void) {
+  signal(SIGTRAP, trap_again);
+  INT3;
+  return 1;
+}
+static void trap_deeper(int signal_number) {
+  if (++handled < 5) {
+    trap_again(signal_number);
+  }
+}
+static int traps_in_own_handler_without_defer(void) {
+  sigaction(SIGTRAP, &(struct sigaction){.sa_handler = trap_deeper, .sa_flags = SA_NODEFER}, NULL);
+  INT3;
+  printf("%d\n", (int)handled);
+  return 0;
+}
+static void raise_again(int signal_number) {
+  if (handled++ < 5) {
+    raise(signal_number);
+    raise(signal_number);
+    show_trap("in the handler");
+  }
+}
+static int raises_in_own_handler(void) {
+  signal(SIGTRAP, raise_again);
+  raise(SIGTRAP);
+  show_trap("after");
+  return 0;
+}
+static int ignored_trap_kills(void) {
+  signal(SIGTRAP, SIG_IGN);
+  raise(SIGTRAP);
+  kill(getpid(), SIGTRAP);
+  say("ignored\n");
+  INT3;
+  return 1;
+}
+static void block_all(void) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);
+}
+static void unblock_all(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+static int blocked_trap_kills(void) {
+  signal(SIGTRAP, count_one);
+  block_all();
+  say("blocked\n");
+  INT3;
+  return 1;
+}
+static int sent_trap_waits(void) {
+  block_all();
+  raise(SIGTRAP); /* by default it ends the process */
+  show_trap("raised");
+  signal(SIGTRAP, count_one);
+  show_trap("handled");
+  unblock_all();
+  show_trap("unblocked");
+  block_all();
+  kill(getpid(), SIGTRAP);
+  kill(getpid(), SIGTRAP);
+  show_trap("sent twice");
+  pid_t child = fork();
+  if (child == 0) {
+    show_trap("in the child");
+    unblock_all();
+    show_trap("in the child, unblocked");
+    _exit(0);
+  }
+  wait_for(child);
+  unblock_all();
+  show_trap("unblocked");
+  block_all();
+  raise(SIGTRAP);
+  signal(SIGTRAP, SIG_DFL);
+  say("the end\n");
+  unblock_all();
+  return 1;
+}
+static int steps(void) {
+  sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = describe_trap, .sa_flags = SA_SIGINFO}, NULL);
+  __asm__ volatile(
+      "pushfq\n orq $0x100, (%%rsp)\n popfq\n nop\n nop\n pushfq\n andq $~0x100, (%%rsp)\n popfq\n nop"
+      :
+      :
+      : "cc", "memory");
+  printf("%d steps\n", (int)handled);
+  return 0;
+}
+static int default_step_kills(void) {
+  __asm__ volatile("pushfq\n orq $0x100, (%%rsp)\n popfq\n nop\n nop" : : : "cc", "memory");
+  return 1;
+}
+static void *trap_in_thread(void *unused) {
+  show_trap("in the thread");
+  unblock_all();
+  INT3;
+  return unused;
+}
+static int masks_are_inherited(void) {
+  pthread_t thread;
+  signal(SIGTRAP, count_one);
+  block_all();
+  nap();
+  pthread_create(&thread, NULL, trap_in_thread, NULL);
+  pthread_join(thread, NULL);
+  show_trap("in main");
+  return 0;
+}
+static void show_old(const char *what, const sigset_t *old) {
+  printf("%s:", what);
+  for (int s = 1; s < 32; s++) {
+    if (sigismember(old, s) == 1) {
+      printf(" %d", s);
+    }
+  }
+  printf("\n");
+}
+static int shows_masks(void) {
+  sigset_t set, old;
+  struct sigaction action = {.sa_handler = count_one}, seen;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTRAP);
+  sigaddset(&set, SIGHUP);
+  printf("%d\n", sigprocmask(77, &set, &old));
+  show_trap("wrong");
+  sigprocmask(SIG_BLOCK, &set, &old);
+  show_old("block", &old);
+  sigdelset(&set, SIGTRAP);
+  pthread_sigmask(SIG_SETMASK, &set, &old);
+  show_old("set", &old);
+  pthread_sigmask(SIG_SETMASK, &old, &set);
+  show_old("set", &set);
+  set = old;
+  sigprocmask(SIG_UNBLOCK, &set, &old);
+  show_old("unblock", &old);
+  printf("%x\n", (unsigned)sigblock(BIT(SIGTRAP) | BIT(SIGINT)));
+  printf("%x\n", (unsigned)sigsetmask(BIT(SIGTRAP)));
+  printf("%x\n", (unsigned)sigsetmask(0));
+  printf("%d %d %d\n", sighold(SIGTRAP), sighold(SIGUSR1), sighold(99));
+  show_trap("hold");
+  printf("%d %d %d\n", sigrelse(SIGTRAP), sigrelse(SIGUSR1), sigrelse(99));
+  show_trap("release");
+  printf("%d\n", sigset(SIGTRAP, count_one) == SIG_DFL);
+  printf("%d\n", sigset(SIGTRAP, SIG_HOLD) == count_one);
+  raise(SIGTRAP);
+  show_trap("hold");
+  printf("%d\n", sigset(SIGTRAP, count_one) == SIG_HOLD);
+  show_trap("release");
+  uint64_t raw = BIT(SIGTRAP) | BIT(SIGINT), raw_old = 0;
+  printf("%ld\n", syscall(SYS_rt_sigprocmask, SIG_BLOCK, &raw, &raw_old, 8L));
+  printf("%lx\n", (unsigned long)raw_old);
+  printf("%ld\n", syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &raw, &raw_old, 8L));
+  printf("%lx\n", (unsigned long)raw_old);
+  printf("%ld", syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &raw, &raw_old, 7L));
+  printf(" %d\n", errno == EINVAL);
+  sigfillset(&action.sa_mask);
+  for (int s = SIGTERM; s > 0; s--) {
+    if (sigaction(s, &action, NULL) == 0 && sigaction(s, NULL, &seen) == 0) {
+      printf("%d %d %d\n", s, sigismember(&seen.sa_mask, SIGTRAP), sigismember(&seen.sa_mask, SIGUSR1));
+    }
+  }
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGTERM, &action, &seen);
+  printf("%d\n", sigismember(&seen.sa_mask, SIGTRAP));
+  sigaction(SIGTERM, NULL, &seen);
+  printf("%d\n", sigismember(&seen.sa_mask, SIGTRAP));
+  return 0;
+}
+struct kernel_action {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+static int acts_by_system_call(void) {
+  static const int signals[] = {SIGTRAP, SIGUSR2};
+  struct sigaction action;
+  for (int i = 0; i < 2; i++) {
+    struct kernel_action raw, seen;
+    sigaction(signals[i], &(struct sigaction){.sa_handler = describe_plainly}, NULL);
+    printf("%ld\n", syscall(SYS_rt_sigaction, signals[i], NULL, &raw, 8L));
+    raw.mask = BIT(SIGTRAP) | BIT(SIGUSR1);
+    printf("%ld\n", syscall(SYS_rt_sigaction, signals[i], &raw, &seen, 8L));
+    printf("%d %lx %lx\n", seen.handler == describe_plainly, seen.flags, (unsigned long)seen.mask);
+    sigaction(signals[i], NULL, &action);
+    printf("%d %d\n", sigismember(&action.sa_mask, SIGTRAP), sigismember(&action.sa_mask, SIGUSR1));
+  }
+  INT3;
+  printf("%ld", syscall(SYS_rt_sigaction, 99, NULL, NULL, 8L));
+  printf(" %d\n", errno == EINVAL);
+  printf("%ld\n", syscall(SYS_getppid) - getppid());
+  return 0;
+}
+static int waits_for_trap(void) {
+  sigset_t set, now;
+  int got = 0;
+  siginfo_t info;
+  struct timespec moment = {0, 1000000};
+  sigemptyset(&set);
+  sigaddset(&set, SIGTRAP);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  raise(SIGTRAP);
+  printf("%d", sigwait(&set, &got));
+  printf(" %d\n", got);
+  kill(getpid(), SIGTRAP);
+  printf("%d", sigwaitinfo(&set, &info));
+  printf(" %d %d\n", info.si_code, info.si_pid == getpid());
+  printf("%d", sigtimedwait(&set, NULL, &moment));
+  printf(" %d\n", errno == EAGAIN);
+  signal(SIGTRAP, count_one);
+  raise(SIGTRAP);
+  sigemptyset(&now);
+  printf("%d", sigsuspend(&now));
+  printf(" %d\n", errno == EINTR);
+  show_trap("sigsuspend");
+  raise(SIGTRAP);
+  printf("%d", ppoll(NULL, 0, NULL, &now));
+  printf(" %d\n", errno == EINTR);
+  show_trap("ppoll");
+  raise(SIGTRAP);
+  printf("%d", pselect(0, NULL, NULL, NULL, NULL, &now));
+  printf(" %d\n", errno == EINTR);
+  show_trap("pselect");
+  raise(SIGTRAP);
+  printf("%d\n", ppoll(NULL, 0, &moment, &set));
+  show_trap("ppoll, blocked");
+  printf("%ld", syscall(SYS_ppoll, NULL, 0L, NULL, &now, 8L));
+  printf(" %d\n", errno == EINTR);
+  show_trap("raw ppoll");
+  raise(SIGTRAP);
+  printf("%d", sigpause(SIGTRAP));
+  printf(" %d\n", errno == EINTR);
+  show_trap("sigpause");
+  return 0;
+}
+static void *wait_to_be_cancelled(void *unused) {
+  sigset_t none;
+  sigemptyset(&none);
+  block_all();
+  ppoll(NULL, 0, NULL, &none);
+  return unused;
+}
+static int cancels_a_wait(void) {
+  pthread_t thread;
+  void *end;
+  signal(SIGTRAP, count_one);
+  pthread_create(&thread, NULL, wait_to_be_cancelled, NULL);
+  nap();
+  pthread_cancel(thread);
+  pthread_join(thread, &end);
+  printf("%d\n", end == PTHREAD_CANCELED);
+  return 0;
+}
+static void on_timer(union sigval value) {
+  printf("%d: blocked %d %d\n", value.sival_int, blocks(SIGTRAP), blocks(SIGHUP));
+  fflush(stdout);
+  handled++;
+}
+static int notifies(void) {
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = on_timer};
+  struct itimerspec soon = {.it_value = {.tv_nsec = 1}};
+  for (int i = 1; i <= 3; i++) {
+    timer_t timer;
+    event.sigev_value.sival_int = i;
+    printf("%d\n", timer_create(CLOCK_MONOTONIC, &event, &timer));
+    fflush(stdout);
+    timer_settime(timer, 0, &soon, NULL);
+    while (handled != i) {
+      nap();
+    }
+    timer_delete(timer);
+  }
+  printf("%d\n", timer_create(99, &event, NULL));
+  return 0;
+}
+static int forks_and_traps(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    INT3;
+  }
+  wait_for(child);
+  signal(SIGTRAP, count_one);
+  child = fork();
+  if (child == 0) {
+    INT3;
+    show_trap("in the child");
+    signal(SIGTRAP, SIG_DFL);
+    INT3;
+  }
+  wait_for(child);
+  child = vfork();
+  if (child == 0) {
+    signal(SIGTRAP, SIG_DFL);
+    _exit(3);
+  }
+  wait_for(child);
+  INT3;
+  show_trap("in the parent");
+  return 0;
+}
+static int vforks_by_system_call(void) {
+  long child = syscall(SYS_vfork);
+  if (child == 0) {
+    _exit(8);
+  }
+  return wait_for((pid_t)child);
+}
+static ucontext_t first, second;
+static char second_stack[65536];
+static void on_second_stack(void) {
+  show_trap("in the second");
+  swapcontext(&second, &first);
+  show_trap("in the second again");
+}
+static int switches_contexts(void) {
+  getcontext(&second);
+  second.uc_stack = (stack_t){.ss_sp = second_stack, .ss_size = sizeof second_stack};
+  second.uc_link = &first;
+  makecontext(&second, on_second_stack, 0);
+  swapcontext(&first, &second);
+  show_trap("in the first");
+  swapcontext(&first, &second);
+  show_trap("in the first again");
+  return 0;
+}
+
 static const struct {
   const char *name;
   int (*run)(void);
@@ -502,7 +955,12 @@ static const struct {
     PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
     PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(calls_system), PROGRAM(shows_state),
     PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath),
-    PROGRAM(sets_user),
+    PROGRAM(sets_user), PROGRAM(handles_traps), PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
+    PROGRAM(traps_in_own_handler), PROGRAM(traps_in_own_handler_without_defer), PROGRAM(raises_in_own_handler),
+    PROGRAM(ignored_trap_kills), PROGRAM(blocked_trap_kills), PROGRAM(sent_trap_waits), PROGRAM(steps),
+    PROGRAM(default_step_kills), PROGRAM(masks_are_inherited), PROGRAM(shows_masks), PROGRAM(acts_by_system_call),
+    PROGRAM(waits_for_trap), PROGRAM(cancels_a_wait), PROGRAM(notifies), PROGRAM(forks_and_traps),
+    PROGRAM(vforks_by_system_call), PROGRAM(switches_contexts),
 };
 
 int main(int argc, char **argv) {

@@ -225,6 +225,14 @@ static jmethodID JNICALL get_method(JNIEnv *env, jclass type, const char *name, 
   return strcmp(name, "start") == 0 && strcmp(signature, "(J)V") == 0 ? (jmethodID)&functions : NULL;
 }
 
+static void catch_traps(void) {
+  int64_t (*call)(void);
+  memcpy(&call, &api->catch_traps, sizeof call);
+  if (call() != 0) {
+    complain("SIGTRAP cannot be had");
+  }
+}
+
 static void JNICALL call_start(JNIEnv *env, jclass type, jmethodID method, const jvalue *values) {
   (void)env;
   (void)type;
@@ -232,6 +240,9 @@ static void JNICALL call_start(JNIEnv *env, jclass type, jmethodID method, const
   api = (const struct mdl_api *)(uintptr_t)values[0].j;
   if (api->size != sizeof *api) {
     complain("the table has another size");
+  }
+  if (does("worst")) {
+    catch_traps();
   }
   if (complaints[0]) {
     FILE *log = fopen((const char *)api->log_path, "a");

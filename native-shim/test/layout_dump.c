@@ -45,6 +45,7 @@ int main(void) {
   FIELD(mdl_header, lookup);
   FIELD(mdl_header, lookup_mask);
   FIELD(mdl_header, unknown_function);
+  FIELD(mdl_header, traps);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
@@ -124,11 +125,27 @@ int main(void) {
   FIELD(mdl_string, length);
   FIELD(mdl_string, bytes);
   SIZE(mdl_string);
+  FIELD(mdl_trap, address);
+  FIELD(mdl_trap, action);
+  FIELD(mdl_trap, hits);
+  SIZE(mdl_trap);
+  FIELD(mdl_trap_index, mask);
+  FIELD(mdl_trap_index, rows);
+  SIZE(mdl_trap_index);
   FIELD(mdl_image, bias);
   FIELD(mdl_image, headers);
   FIELD(mdl_image, count);
   FIELD(mdl_image, path);
   SIZE(mdl_image);
+  FIELD(mdl_instruction, target);
+  FIELD(mdl_instruction, length);
+  FIELD(mdl_instruction, kind);
+  FIELD(mdl_instruction, relative_at);
+  FIELD(mdl_instruction, relative_size);
+  FIELD(mdl_instruction, opcode);
+  FIELD(mdl_instruction, opcode_map);
+  FIELD(mdl_instruction, falls_through);
+  SIZE(mdl_instruction);
   FIELD(mdl_api, size);
   FIELD(mdl_api, session);
   FIELD(mdl_api, tls_offset);
@@ -157,6 +174,11 @@ int main(void) {
   FIELD(mdl_api, expire_exit);
   FIELD(mdl_api, disarm);
   FIELD(mdl_api, program_cpu);
+  FIELD(mdl_api, exchange);
+  FIELD(mdl_api, wait_until);
+  FIELD(mdl_api, catch_traps);
+  FIELD(mdl_api, instruction);
+  FIELD(mdl_api, cpuid);
   SIZE(mdl_api);
   return 0;
 }

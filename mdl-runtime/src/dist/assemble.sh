@@ -2,7 +2,7 @@
 # Puts the distribution together from what the modules have built:
 #
 #   dist/bin/mdl              the launcher
-#   dist/lib/                 libmdlagent.so, and the decoder that it loads
+#   dist/lib/                 libmdlagent.so, the decoder that it loads, and what mdl calibrate measures with
 #   dist/runtime/             a Java runtime with the agent's and the command line's modules
 #   dist/runtime/lib/*.aot    what a JVM need not do again at each start: of the agent, of the command line
 #   dist/mdlagent-VERSION-linux-x86_64.tar.gz
@@ -18,7 +18,7 @@ target=$PWD/target
 work=$target/dist
 dist=$root/dist
 runtime=$dist/runtime
-modules=org.mdlagent.runtime,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram
+modules=org.mdlagent.runtime,org.mdlagent.calibrator,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram
 jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 
@@ -39,6 +39,7 @@ put_files() {
     put src/dist/mdl "$dist/bin/mdl" 755
     put "$root/LICENSE" "$dist/LICENSE" 644
     put "$root/native-shim/target/cmake/libmdlagent.so" "$dist/lib/libmdlagent.so" 755
+    put "$root/native-shim/target/cmake/mdl-calibrate-trial" "$dist/lib/mdl-calibrate-trial" 755
     for library in libZydis.so.4.0 libZycore.so.1.4; do
         file=$(/sbin/ldconfig -p | sed -n "s/^[[:space:]]*$library .*x86-64.* => //p" | head -n 1)
         [ -n "$file" ] || { say "$library is missing: apt-get install libzydis-dev libzycore-dev" >&2; exit 1; }
@@ -68,7 +69,9 @@ cache_agent() {
     say "training the agent's cache"
     rm -rf "$work"/agent.* "$work/session"
     g++ -std=c++17 -O2 -pthread -finstrument-functions "$root/examples/wordfreq.cpp" -o "$work/wordfreq"
-    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,session=$work/session" \
+    # A calibration, of another machine: so that reading one is trained.
+    install -D -m 644 src/dist/tmax-of-another-machine.properties "$work/state/mdl/tmax.properties"
+    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,session=$work/session" XDG_STATE_HOME=$work/state \
         MDL_JVM_EXTRA="-XX:AOTMode=record -XX:AOTConfiguration=agent.conf -XX:-DisableAttachMechanism -XX:+StartAttachListener" \
         exec ./wordfreq 1000000000 1 >agent.out 2>&1) &
     program=$!
@@ -106,12 +109,12 @@ pack() {
 mkdir -p "$work" "$dist/bin" "$dist/lib"
 put_files
 # Not the jars: they carry the time at which they were made.
-mapfile -t inputs < <(find "$root"/{arch,wordpatch,callpatch,fastinst,profiler,mdl-runtime}/target/classes -type f | sort)
+mapfile -t inputs < <(find "$root"/{arch,wordpatch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)
 if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release"; then
     link_runtime
     made runtime
 fi
-inputs=("$work/runtime.made" "$dist/bin/mdl" "$dist/lib/libmdlagent.so" "$root/native-shim/src/jvm-options.txt")
+inputs=("$work/runtime.made" "$dist/bin/mdl" "$dist"/lib/{libmdlagent.so,mdl-calibrate-trial} "$root/native-shim/src/jvm-options.txt")
 if is_new caches "${inputs[@]}" || [ ! -e "$runtime/lib/cli.aot" ]; then
     cache_agent
     cache_command_line

@@ -17,6 +17,31 @@ struct mdl_image {
   char path[4096];  /* 24 "" for the executable is resolved to its real path */
 };
 
+/* An instruction, as far as moving it elsewhere, and threads around it, needs to know it. */
+enum mdl_instruction_kind {
+  MDL_PLAIN = 0,            /* the same wherever it stands */
+  MDL_RIP_RELATIVE = 1,     /* one memory operand is relative to its end */
+  MDL_CALL = 2,             /* direct */
+  MDL_JUMP = 3,             /* direct */
+  MDL_CONDITIONAL_JUMP = 4, /* by flags */
+  MDL_COUNTED_JUMP = 5,     /* jrcxz, jecxz, loop, loope, loopne: 8-bit displacement only */
+  MDL_TRANSACTION = 6,      /* xbegin: a relative fall-back address */
+  MDL_INDIRECT_CALL = 7,    /* its operand may be relative to its end: then relative_size is 4 */
+  MDL_BOUND = 8,            /* to its place in another way: a far call, an operand relative to the low 32 bits of its end */
+};
+
+struct mdl_instruction {
+  uint64_t target;        /*  0 absolute: of the branch, or of the memory operand; 0 when relative_size is */
+  uint8_t length;         /*  8 bytes, 1 to 15 */
+  uint8_t kind;           /*  9 enum mdl_instruction_kind */
+  uint8_t relative_at;    /* 10 offset in the instruction of the relative displacement */
+  uint8_t relative_size;  /* 11 its size: 1 or 4; 0 when there is none */
+  uint8_t opcode;         /* 12 the last opcode byte */
+  uint8_t opcode_map;     /* 13 0: one byte, 1: 0F, 2: 0F38, 3: 0F3A, 0xFF: VEX, EVEX, XOP, 3DNow! */
+  uint8_t falls_through;  /* 14 0 when nothing behind it runs: a jump, a return, ud2, hlt; an int3 may go on */
+  uint8_t pad;            /* 15 */
+};
+
 struct mdl_api {
   uint64_t size;          /*   0 sizeof(struct mdl_api) */
   uint64_t session;       /*   8 address of struct mdl_header */
@@ -56,11 +81,21 @@ struct mdl_api {
   uint64_t disarm;      /* 208 int64_t (const uint32_t *functions, int64_t n): sampled mode, ends the window of each: entries off,
                                exits when their last frame is gone. Returns the stores made */
   uint64_t program_cpu; /* 216 int64_t (void): nanoseconds of CPU time of all threads since they met their first probe */
+
+  uint64_t exchange;    /* 224 uint64_t (uint64_t alias, uint64_t expected, uint64_t value): if the 8 bytes at alias are expected,
+                               they become value by one locked store; what they were. alias: inside one atomic unit */
+  uint64_t wait_until;  /* 232 uint64_t (uint64_t tsc): spins until then: the time it is */
+  uint64_t catch_traps; /* 240 int64_t (void): threads that meet a trapping byte of header.traps are redirected from now on */
+  uint64_t instruction; /* 248 int64_t (uint64_t code, int64_t length, struct mdl_instruction *out): the one at code,
+                               which has `length` readable bytes: its length, -EILSEQ when there is none */
+  uint64_t cpuid;       /* 256 int64_t (uint64_t leaf, uint64_t subleaf, uint32_t out[4]): eax, ebx, ecx, edx; -ENOENT when
+                               the processor has no such leaf */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
-static_assert(sizeof(struct mdl_api) == 224, "mdl_api");
+static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
+static_assert(sizeof(struct mdl_api) == 264, "mdl_api");
 
 #endif

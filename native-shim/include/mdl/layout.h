@@ -60,7 +60,8 @@ struct mdl_header {
   uint64_t lookup;            /* 224 struct mdl_function *[lookup_mask + 1]: open addressing by address, linear probing, */
   uint64_t lookup_mask;       /* 232 0 ends a chain; slot = ((address >> 4) * 0x9E3779B97F4A7C15) >> 32 & lookup_mask */
   uint64_t unknown_function;  /* 240 the struct mdl_function, with address 0, of sites whose function is not known or varies */
-  uint8_t reserved[264];      /* 248 */
+  uint64_t traps;             /* 248 struct mdl_trap_index, 0 while no instruction has ever been trapped */
+  uint8_t reserved[256];      /* 256 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -179,6 +180,34 @@ struct mdl_row {
   uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
 };
 
+/*
+ * What a thread does that meets a trapping byte which a patcher has put there. One row for an address, for good; its
+ * action is one word, so that it is read as a whole, and is published before the byte is.
+ */
+enum mdl_trap_kind {
+  MDL_TRAP_NONE = 0, /* no patch is under way: back to the address, where the trapping byte is gone */
+  MDL_TRAP_JUMP = 1, /* on at the target */
+  MDL_TRAP_CALL = 2, /* on at the target, with address + length as the return address */
+  MDL_TRAP_SPIN = 3, /* the paper's: wait until the byte has changed, then back to the address */
+};
+
+#define MDL_TRAP_LENGTH_SHIFT 48
+#define MDL_TRAP_KIND_SHIFT 56
+
+struct mdl_trap {
+  uint64_t address; /*  0 of the trapping byte */
+  uint64_t action;  /*  8 target | length << MDL_TRAP_LENGTH_SHIFT | enum mdl_trap_kind << MDL_TRAP_KIND_SHIFT */
+  uint64_t hits;    /* 16 threads that came here */
+  uint64_t pad;     /* 24 */
+};
+
+/* Rows by address: open addressing, linear probing, slot = ((address * 0x9E3779B97F4A7C15) >> 32) & mask; 0 ends a
+ * chain. A larger index takes its place when it is half full; readers may still be in the old one, which stays. */
+struct mdl_trap_index {
+  uint64_t mask;   /* 0 slots - 1 */
+  uint64_t rows[]; /* 8 struct mdl_trap * */
+};
+
 struct mdl_string {
   uint32_t length;
   char bytes[]; /* UTF-8, no terminator */
@@ -191,6 +220,7 @@ MDL_AT(mdl_header, functions, 112);
 MDL_AT(mdl_header, threads, 144);
 MDL_AT(mdl_header, agent_cpu_nanos, 216);
 MDL_AT(mdl_header, lookup, 224);
+MDL_AT(mdl_header, traps, 248);
 MDL_AT(mdl_header, program, 512);
 MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);
@@ -207,5 +237,8 @@ static_assert(sizeof(struct mdl_thread) == 192, "mdl_thread");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);
 static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
+MDL_AT(mdl_trap, action, 8);
+static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");
+MDL_AT(mdl_trap_index, rows, 8);
 
 #endif

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /// sites is remapped over a memory file that is also mapped writable elsewhere, and trampolines live in the same kind
 /// of mapping (design: "Code memory").
 ///
-/// Used by one thread at a time.
+/// Safe for use by several threads. Mappings are never undone, so an alias once told stays right; looking one up takes
+/// no lock.
 public final class CodeMemory {
     private static final long PAGE = 4096;
 
@@ -30,13 +33,11 @@ public final class CodeMemory {
     private static final int EEXIST = 17;
 
     private final NativeApi api;
-    private final List<Mapping> mappings = new ArrayList<>();
 
-    private record Mapping(long start, long end, long alias) {
-        boolean contains(long address) {
-            return Long.compareUnsigned(address, start) >= 0 && Long.compareUnsigned(address, end) < 0;
-        }
-    }
+    /// By address, disjoint; replaced, never changed.
+    private volatile Mapping[] mappings = {};
+
+    private record Mapping(long start, long end, long alias) {}
 
     public CodeMemory(NativeApi api) {
         this.api = api;
@@ -54,19 +55,33 @@ public final class CodeMemory {
     }
 
     private @Nullable Mapping find(long address) {
-        for (int i = mappings.size() - 1; i >= 0; i--) {
-            if (mappings.get(i).contains(address)) {
-                return mappings.get(i);
+        Mapping[] all = mappings;
+        int low = 0;
+        int high = all.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (all[middle].start <= address) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        return null;
+        return low > 0 && address < all[low - 1].end ? all[low - 1] : null;
     }
 
-    /// Remaps the chunks of `[textStart, textEnd)` that hold any of `addresses`; adjacent chunks become one mapping.
+    private void add(Mapping mapping) {
+        Mapping[] all = Arrays.copyOf(mappings, mappings.length + 1);
+        all[all.length - 1] = mapping;
+        Arrays.sort(all, Comparator.comparingLong(Mapping::start));
+        mappings = all;
+    }
+
+    /// Remaps the chunks of `[textStart, textEnd)` that hold any of `addresses`, as far as they are not remapped yet;
+    /// adjacent chunks become one mapping.
     ///
     /// @param addresses ascending
     /// @throws IOException when the kernel refuses a mapping
-    public void remap(long textStart, long textEnd, long[] addresses) throws IOException {
+    public synchronized void remap(long textStart, long textEnd, long[] addresses) throws IOException {
         long start = 0;
         long end = 0;
         for (long address : addresses) {
@@ -77,30 +92,46 @@ public final class CodeMemory {
                 end = Math.max(end, last);
                 continue;
             }
-            if (end != 0) {
-                remap(start, end);
-            }
+            remapGaps(start, end);
             start = first;
             end = last;
         }
-        if (end != 0) {
-            remap(start, end);
+        remapGaps(start, end);
+    }
+
+    /// What has an alias keeps it: sites that are toggled through it are there.
+    private void remapGaps(long start, long end) throws IOException {
+        long from = start;
+        for (Mapping mapping : mappings) {
+            if (mapping.end > from && mapping.start < end) {
+                remap(from, mapping.start);
+                from = mapping.end;
+            }
         }
+        remap(from, end);
     }
 
     private void remap(long start, long end) throws IOException {
+        if (start >= end) {
+            return;
+        }
         long alias = api.codeRemap(start, end - start);
         if (alias < 0) {
             throw new IOException("cannot remap text at 0x" + Long.toHexString(start) + ": errno " + -alias);
         }
-        mappings.add(new Mapping(start, end, alias));
+        add(new Mapping(start, end, alias));
+    }
+
+    /// Whether direct jumps reach from anywhere in `[from, to)` to `target`, and back.
+    public static boolean reaches(long from, long to, long target) {
+        return Math.max(to, target) - Math.min(from, target) <= REACH;
     }
 
     /// New executable memory that direct jumps from and to all of `[from, to)` reach.
     ///
     /// @return its address
     /// @throws IOException when there is no room within reach, or the kernel refuses
-    public long allocateNear(long from, long to, long length) throws IOException {
+    public synchronized long allocateNear(long from, long to, long length) throws IOException {
         long size = length + PAGE - 1 & -PAGE;
         for (long at : places(from, to, size)) {
             long alias = api.codeMap(at, size);
@@ -110,7 +141,7 @@ public final class CodeMemory {
             if (alias < 0) {
                 throw new IOException("cannot map " + size + " bytes of executable memory: errno " + -alias);
             }
-            mappings.add(new Mapping(at, at + size, alias));
+            add(new Mapping(at, at + size, alias));
             return at;
         }
         throw new IOException("no room for " + size + " bytes within reach of 0x" + Long.toHexString(from));

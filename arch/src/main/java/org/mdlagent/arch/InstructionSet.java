@@ -1,6 +1,7 @@
 package org.mdlagent.arch;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// What the layers above ask of an instruction set. No code outside this package's children names one.
@@ -14,6 +15,13 @@ public interface InstructionSet {
     /// The instruction set of this machine.
     static InstructionSet host() {
         return new X86InstructionSet(Cpu.atomicUnit());
+    }
+
+    /// The instruction set of this machine as if stores to code were atomic for fetch within `atomicUnit` bytes, so
+    /// that
+    /// tests see the rules for both kinds of processor.
+    static InstructionSet ofAtomicUnit(int atomicUnit) {
+        return new X86InstructionSet(atomicUnit);
     }
 
     /// Bytes within which a store to code is atomic for instruction fetch.
@@ -51,7 +59,30 @@ public interface InstructionSet {
     /// The code of a stub that computes the frame's key, loads the address of the site's record and goes on in
     /// `body`.
     ///
-    /// @param at   the address where it will stand
+    /// @param at   the address where it will stand, a multiple of 8
     /// @param body entry or exit of the recording code
     byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body);
+
+    /// The store that makes the hook stub at `stub` go on in `body`.
+    ///
+    /// @throws IllegalArgumentException when there is no hook stub, or `body` is out of reach
+    CodeStore retarget(long stub, long body);
+
+    /// The code of a function that only returns.
+    byte[] emptyFunction();
+
+    /// A one-byte instruction that traps, for [TrapTable]'s handler to redirect the thread.
+    byte trapByte();
+
+    /// What has the effect of the instruction `code`, which stands at `address`, without a copy of it.
+    ///
+    /// @return null when only a copy has ([#relocate])
+    @Nullable
+    Redirect redirect(byte[] code, long address);
+
+    /// The code that, standing at `at`, has the effect of the instructions `code` at `address`, and then goes on behind
+    /// them.
+    ///
+    /// @throws IllegalArgumentException when there is none, with the reason
+    byte[] relocate(NativeApi decoder, byte[] code, long address, long at);
 }

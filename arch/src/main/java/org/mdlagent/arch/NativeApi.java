@@ -4,9 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,7 +18,7 @@ import java.util.List;
 /// shape calls them all: an additional argument register is ignored by the System V calling convention, and each
 /// further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the collector run
 /// meanwhile: no other Java thread would notice.
-public final class NativeApi {
+public final class NativeApi implements CodeWriter {
     static final long SESSION = 8;
     static final long TLS_OFFSET = 16;
     static final long OPTIONS = 24;
@@ -44,7 +46,12 @@ public final class NativeApi {
     static final long EXPIRE_EXIT = 200;
     static final long DISARM = 208;
     static final long PROGRAM_CPU = 216;
-    static final long SIZE = 224;
+    static final long EXCHANGE = 224;
+    static final long WAIT_UNTIL = 232;
+    static final long CATCH_TRAPS = 240;
+    static final long INSTRUCTION = 248;
+    static final long CPUID = 256;
+    static final long SIZE = 264;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -61,6 +68,10 @@ public final class NativeApi {
 
     private final long table;
     private final MemorySegment store;
+    private final MemorySegment exchange;
+    private final MemorySegment waitUntil;
+    private final MemorySegment syncCores;
+    private final MemorySegment instruction;
     private final MemorySegment tsc;
     private final MemorySegment arm;
     private final MemorySegment disarm;
@@ -81,6 +92,10 @@ public final class NativeApi {
         }
         this.table = table;
         store = function(STORE);
+        exchange = function(EXCHANGE);
+        waitUntil = function(WAIT_UNTIL);
+        syncCores = function(SYNC_CORES);
+        instruction = function(INSTRUCTION);
         tsc = function(TSC);
         arm = function(ARM);
         disarm = function(DISARM);
@@ -90,6 +105,16 @@ public final class NativeApi {
         decode = function(DECODE);
         demangle = function(DEMANGLE);
         renewClocks = function(RENEW_CLOCKS);
+    }
+
+    /// The table that a library's function `mdl_harness_api` returns: the shim's, outside of any target process, as
+    /// tests and benchmarks use it.
+    ///
+    /// @throws IllegalArgumentException when there is no such library or function
+    public static NativeApi ofHarness(Path library) {
+        MemorySegment entry =
+                SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("mdl_harness_api");
+        return new NativeApi(call(entry, 0, 0, 0));
     }
 
     private MemorySegment function(long field) {
@@ -182,9 +207,49 @@ public final class NativeApi {
         return call(function(CODE_MAP), at, length, 0);
     }
 
-    /// One store instruction of `size` (1, 2, 4 or 8) bytes to `alias`. The only way in which Java stores to code.
+    @Override
     public void store(long alias, long value, int size) {
         call(store, alias, value, size);
+    }
+
+    @Override
+    public long exchange(long alias, long expected, long value) {
+        return call(exchange, alias, expected, value);
+    }
+
+    /// Spins until the time-stamp counter has reached `tsc`, and returns what it shows then. The thread is not given
+    /// up, and the collector has to wait: for microseconds only.
+    public long waitUntil(long tsc) {
+        return call(waitUntil, tsc, 0, 0);
+    }
+
+    /// Redirects threads that meet a trapping byte of the session's [TrapTable] from now on.
+    ///
+    /// @throws IllegalStateException when SIGTRAP cannot be had
+    public void catchTraps() {
+        long result = call(function(CATCH_TRAPS), 0, 0, 0);
+        if (result < 0) {
+            throw new IllegalStateException("SIGTRAP cannot be caught: errno " + -result);
+        }
+    }
+
+    /// Decodes the instruction at `code`, which has `length` readable bytes, into the `struct mdl_instruction` at
+    /// `out`.
+    ///
+    /// @return its length, or a negative number when there is no valid instruction
+    public long instruction(long code, long length, long out) {
+        return call(instruction, code, length, out);
+    }
+
+    /// The four registers of CPUID for a leaf: eax, ebx, ecx, edx; empty when the processor has no such leaf.
+    public int[] cpuid(int leaf, int subleaf) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(16, 8);
+            if (call(function(CPUID), Integer.toUnsignedLong(leaf), subleaf, out.address()) < 0) {
+                return new int[0];
+            }
+            return out.toArray(ValueLayout.JAVA_INT);
+        }
     }
 
     /// Returns when every core that runs a thread of this process has executed a serialising instruction
@@ -192,7 +257,7 @@ public final class NativeApi {
     ///
     /// @throws IllegalStateException when the kernel refuses
     public void syncCores() {
-        long result = call(function(SYNC_CORES), 0, 0, 0);
+        long result = call(syncCores, 0, 0, 0);
         if (result < 0) {
             throw new IllegalStateException("membarrier SYNC_CORE is refused: errno " + -result);
         }

@@ -1,25 +1,36 @@
 package org.mdlagent.callpatch;
 
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.CodeStore;
+import org.mdlagent.arch.CodeWriter;
+import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.HookSite;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.PatchPlan;
+import org.mdlagent.arch.layout.SiteDescriptor;
 
-/// Turns calls of hooks into sites that one store toggles, while other threads execute them ("Living on the Edge",
-/// PLDI 2016, section 6).
+/// Turns calls of hooks into sites that one store toggles or leads elsewhere, while other threads execute them
+/// ("Living on the Edge", PLDI 2016, section 6).
 ///
 /// Assumes
-///   A1 a store inside one atomic unit is fetched wholly or not at all ([org.mdlagent.arch.InstructionSet];
-///      architectural for 8 bytes)
-///   A2 a core that has serialised since a store fetches what was stored (architectural; membarrier(2), SYNC_CORE)
+///   A1 a store inside one atomic unit is fetched wholly or not at all ([InstructionSet]; architectural for 8 bytes)
+///   A2 what was stored before a [CoreSync]'s ticket is fetched when the ticket is past (architectural or
+///      empirical: its implementations say which)
 ///   A3 the off word makes the tail unreachable or without effect ([PatchPlan]; checked when the plan is made)
-///   A4 one thread installs; nobody else stores to the bytes of these instructions before they are installed
+///   A4 one thread plans and installs; nobody else stores to the bytes of these instructions before they are installed
 /// Guarantees
 ///   G1 a thread at the site executes the old transfer, nothing, or the new transfer, each completely
 ///   G2 a patcher that stops between any two steps leaves a site of which G1 is true
 /// Progress
-///   P1 no thread that executes a site waits, traps or is signalled; the patcher waits for two syncs, whatever the
-///      number of sites
+///   P1 no thread that executes a site waits, traps or is signalled
+///   P2 to install takes two syncs, whatever the number of sites; to toggle and to retarget take none, and any number
+///      of threads may do so at once: of stores to one site the last one stands
 ///
 /// | step | patcher | executor |
 /// | --- | --- | --- |
@@ -27,44 +38,103 @@ import org.mdlagent.arch.PatchPlan;
 /// | 2 | sync | |
 /// | 3 | store the tails | executes nothing; fetches the tail at most as bytes without effect |
 /// | 4 | sync | |
-/// | 5 | store the on word, the off word, ... ([#toggle]) | executes the new transfer, or nothing |
+/// | 5 | store the off word, the on word, ... ([#toggle]) | executes the new transfer, or nothing |
+/// | 6 | store where its stub goes on ([#retarget]), any time | goes on in the old target, or in the new one |
 public final class CallPatch {
     private final NativeApi api;
+    private final CodeWriter writer;
     private final CodeMemory code;
+    private final CodeArena arena;
+    private final CoreSync sync;
+    private final InstructionSet instructions;
+    private final List<Long> emptyFunctions = new ArrayList<>();
 
-    public CallPatch(NativeApi api, CodeMemory code) {
+    /// @param arena where empty functions are put, which some sites call when they are off
+    public CallPatch(
+            NativeApi api,
+            CodeWriter writer,
+            CodeMemory code,
+            CodeArena arena,
+            CoreSync sync,
+            InstructionSet instructions) {
         this.api = api;
+        this.writer = writer;
         this.code = code;
+        this.arena = arena;
+        this.sync = sync;
+        this.instructions = instructions;
+    }
+
+    /// How `site` will be toggled between nothing and a transfer to `stub`.
+    ///
+    /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or the stub is out of
+    ///     reach
+    /// @throws IOException when there is no memory within reach for an empty function
+    public PatchPlan plan(HookSite site, long stub) throws IOException {
+        return instructions.plan(site, stub, emptyFunctionNear(site.address()));
+    }
+
+    private long emptyFunctionNear(long address) throws IOException {
+        for (long function : emptyFunctions) {
+            if (CodeMemory.reaches(address, address, function)) {
+                return function;
+            }
+        }
+        byte[] bytes = instructions.emptyFunction();
+        long function = arena.allocate(address, bytes.length);
+        Memory.put(code.alias(function), bytes);
+        emptyFunctions.add(function);
+        return function;
     }
 
     /// Makes every site toggle by one store and leaves it off. The code must have aliases already.
     public void install(List<PatchPlan> plans) {
         // Step 1.
         for (PatchPlan plan : plans) {
-            api.store(code.alias(plan.neutralAt()), plan.neutral(), plan.neutralSize());
+            writer.store(code.alias(plan.neutralAt()), plan.neutral(), plan.neutralSize());
         }
         // Step 2.
-        api.syncCores();
+        sync.await(sync.ticket());
         // Step 3.
         for (PatchPlan plan : plans) {
             byte[] tail = plan.tail();
             for (int i = 0; i < tail.length; i++) {
-                api.store(code.alias(plan.tailAt() + i), tail[i], 1);
+                writer.store(code.alias(plan.tailAt() + i), tail[i], 1);
             }
         }
         // Step 4.
-        api.syncCores();
+        sync.await(sync.ticket());
         // Step 5, for sites whose neutral word is not yet the off word.
         for (PatchPlan plan : plans) {
-            api.store(code.alias(plan.toggleAt()), plan.off(), plan.toggleSize());
+            writer.store(code.alias(plan.toggleAt()), plan.off(), plan.toggleSize());
         }
     }
 
-    /// Switches sites on or off: one store each, no wait. The words come from the session's site table.
+    /// Writes to the record of a site in the session's table what [#toggle] does there, and application threads and
+    /// the shim do without Java.
+    ///
+    /// @param site address of the `struct mdl_site`
+    public void describe(PatchPlan plan, long site) {
+        Memory.putLong(site + SiteDescriptor.STORE, code.alias(plan.toggleAt()));
+        Memory.putInt(site + SiteDescriptor.ON, plan.on());
+        Memory.putInt(site + SiteDescriptor.OFF, plan.off());
+        Memory.putByte(site + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
+    }
+
+    /// Step 5: switches sites on or off, one store each, no wait. The words come from the session's site table.
     ///
     /// @param sites address of `count` indices (int) of the site table
     /// @return the number of stores made
     public long toggle(long sites, int count, boolean on) {
         return api.toggle(sites, count, on);
+    }
+
+    /// Step 6: lets transfers to the hook stub at `stub` go on in `body`: call to call. One store, no wait; threads may
+    /// still be in the old body afterwards, or on the way to it.
+    ///
+    /// @throws IllegalArgumentException when there is no hook stub, or `body` is out of reach
+    public void retarget(long stub, long body) {
+        CodeStore store = instructions.retarget(stub, body);
+        writer.store(code.alias(store.address()), store.word(), store.size());
     }
 }

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.CoreSync;
 import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.LoadedImage;
@@ -36,12 +38,16 @@ import org.mdlagent.callpatch.CallPatch;
 public final class Probes {
     private static final int STUB_ALIGNMENT = 64;
 
+    /// A stub takes 24 bytes: room for ten million sites.
+    private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
+
     private final NativeApi api;
     private final RecordingEntryPoints recording;
     private final ProbeFilter filter;
     private final List<String> notes;
     private final InstructionSet instructions = InstructionSet.host();
     private final CodeMemory code;
+    private final CodeArena trampolines;
     private final CallPatch callPatch;
     private final SessionTables tables;
     private final long header;
@@ -83,14 +89,16 @@ public final class Probes {
         }
     }
 
+    /// @param sync  tells when changed code is fetched
     /// @param notes receives what was found and left alone, for the log
-    public Probes(NativeApi api, boolean exact, ProbeFilter filter, List<String> notes) {
+    public Probes(NativeApi api, CoreSync sync, boolean exact, ProbeFilter filter, List<String> notes) {
         this.api = api;
         this.filter = filter;
         this.notes = notes;
         recording = api.recordingEntryPoints(exact);
         code = new CodeMemory(api);
-        callPatch = new CallPatch(api, code);
+        trampolines = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
+        callPatch = new CallPatch(api, api, code, trampolines, sync, instructions);
         tables = new SessionTables(api);
         header = api.session();
     }
@@ -98,7 +106,7 @@ public final class Probes {
     /// Finds all sites and makes them switchable; all are off afterwards.
     ///
     /// @return the number of functions with probes
-    /// @throws IOException when code memory is refused, or no membarrier
+    /// @throws IOException when code memory is refused
     public int install() throws IOException {
         discover();
         int siteCapacity = 0;
@@ -321,26 +329,23 @@ public final class Probes {
         int stubSize = instructions.hookStubSize();
         int bodies = instructions.recordingCode(recording, 0).bytes().length;
         int stubs = bodies + STUB_ALIGNMENT - 1 & -STUB_ALIGNMENT;
-        long arena = code.allocateNear(text.start(), text.end(), stubs + (long) sites.size() * stubSize);
-        RecordingCode body = instructions.recordingCode(recording, arena);
-        Memory.put(code.alias(arena), body.bytes());
+        int size = Math.addExact(stubs + STUB_ALIGNMENT, Math.multiplyExact(sites.size(), stubSize));
+        long base = trampolines.allocate(text.start(), text.end(), size) + STUB_ALIGNMENT - 1 & -STUB_ALIGNMENT;
+        RecordingCode body = instructions.recordingCode(recording, base);
+        Memory.put(code.alias(base), body.bytes());
 
         long[] addresses = new long[sites.size()];
         int first = plans.size();
         for (int i = 0; i < addresses.length; i++) {
             HookSite hook = sites.get(i).hook();
             addresses[i] = hook.address();
-            long stub = arena + stubs + (long) i * stubSize;
+            long stub = base + stubs + (long) i * stubSize;
             long record = site(siteCount + i);
             Memory.put(
                     code.alias(stub),
                     instructions.hookStub(
-                            hook,
-                            sites.get(i).key(),
-                            record,
-                            stub,
-                            arena + (hook.exit() ? body.exit() : body.entry())));
-            plans.add(instructions.plan(hook, stub, arena + body.ret()));
+                            hook, sites.get(i).key(), record, stub, base + (hook.exit() ? body.exit() : body.entry())));
+            plans.add(callPatch.plan(hook, stub));
             Memory.putLong(record + SiteDescriptor.STUB, stub);
         }
         code.remap(text.start(), text.end(), addresses);
@@ -357,10 +362,7 @@ public final class Probes {
         Memory.putLong(
                 record + SiteDescriptor.FUNCTION,
                 hook.function() == 0 ? unknownFunction : function < 0 ? excludedFunction : function(function));
-        Memory.putLong(record + SiteDescriptor.STORE, code.alias(plan.toggleAt()));
-        Memory.putInt(record + SiteDescriptor.ON, plan.on());
-        Memory.putInt(record + SiteDescriptor.OFF, plan.off());
-        Memory.putByte(record + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
+        callPatch.describe(plan, record);
         Memory.putByte(
                 record + SiteDescriptor.KIND,
                 !hook.exit()

@@ -6,8 +6,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Calibration;
+import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.arch.Membarrier;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.TmaxWait;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
@@ -17,6 +22,7 @@ import org.mdlagent.profiler.SampledProfiler;
 ///
 /// All of it runs on the thread that the shim made; application threads never come here.
 public final class Agent {
+    private static final int SYNC_TMAX = 1;
     private static final int SYNC_MEMBARRIER = 2;
 
     /// Exact mode has nothing to drain: its ticks only renew the clocks.
@@ -73,8 +79,7 @@ public final class Agent {
         Memory.putInt(header + HeaderDescriptor.FLAGS, options.exact() ? HeaderDescriptor.FLAG_EXACT : 0);
         Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
-        Memory.putInt(header + HeaderDescriptor.SYNC, SYNC_MEMBARRIER);
-        Probes probes = new Probes(api, options.exact(), new Filter(options), notes);
+        Probes probes = new Probes(api, sync(notes), options.exact(), new Filter(options), notes);
         int functions = options.profile() ? probes.install() : 0;
         api.renewClocks();
         SampledProfiler profiler = null;
@@ -102,6 +107,20 @@ public final class Agent {
         api.ready();
         resolveLines(probes);
         profile(profiler);
+    }
+
+    private CoreSync sync(List<String> notes) {
+        api.renewClocks();
+        SyncChoice choice = SyncChoice.of(
+                options.sync(),
+                CpuIdentity.ofProcess(api, tscHz()),
+                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")));
+        for (String line : choice.log()) {
+            notes.add("sync: " + line);
+        }
+        boolean tmax = choice.tmaxTicks() > 0;
+        Memory.putInt(header + HeaderDescriptor.SYNC, tmax ? SYNC_TMAX : SYNC_MEMBARRIER);
+        return tmax ? new TmaxWait(api, choice.tmaxTicks()) : new Membarrier(api);
     }
 
     private void resolveLines(Probes probes) {

@@ -42,6 +42,7 @@ public final class HeaderDescriptor {
     public static final long LOOKUP = 224;
     public static final long LOOKUP_MASK = 232;
     public static final long UNKNOWN_FUNCTION = 240;
+    public static final long TRAPS = 248;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

@@ -273,6 +273,16 @@ final class Assembler {
         emit(0xC3);
     }
 
+    /// One instruction without effect, of at most four bytes; of none when `length` is 0.
+    void nop(int length) {
+        for (int i = 1; i < length; i++) {
+            emit(0x66);
+        }
+        if (length > 0) {
+            emit(0x90);
+        }
+    }
+
     private void fixup(Label label) {
         fixups.add(new Fixup(size, label));
         emitInt(0);

@@ -60,8 +60,8 @@ final class HookView {
         int displacement = X86InstructionSet.displacement(address + length, stub);
         return switch (site.form()) {
             case CALL -> {
-                int nothing = X86InstructionSet.displacement(address + length, returnStub);
                 if (before == 1) {
+                    int nothing = X86InstructionSet.displacement(address + length, returnStub);
                     yield plan(address + 1, 4, displacement, nothing, address + 5, 0, 0);
                 }
                 yield before < 4

@@ -96,9 +96,7 @@ final class RecordingAssembler {
             sampledExit();
         }
         out.align(64);
-        int ret = out.offset();
-        out.ret();
-        return new RecordingCode(out.toBytes(), entry, exit, ret);
+        return new RecordingCode(out.toBytes(), entry, exit);
     }
 
     private void exactEntry() {

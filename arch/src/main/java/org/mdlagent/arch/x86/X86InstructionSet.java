@@ -3,7 +3,9 @@ package org.mdlagent.arch.x86;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CodeRanges;
+import org.mdlagent.arch.CodeStore;
 import org.mdlagent.arch.FrameKey;
 import org.mdlagent.arch.HookScan;
 import org.mdlagent.arch.HookSite;
@@ -11,9 +13,11 @@ import org.mdlagent.arch.HookTargets;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.LengthDecoder;
 import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.PatchPlan;
 import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.Redirect;
 
 /// x86-64: instruction bytes as they are found, patched and emitted.
 public final class X86InstructionSet implements InstructionSet {
@@ -21,13 +25,6 @@ public final class X86InstructionSet implements InstructionSet {
     static final int JUMP = 0xE9;
     static final int RET = 0xC3;
     static final int ADDRESS_SIZE_PREFIX = 0x67;
-
-    private static final int STUB_SIZE = 24;
-    private static final int DWARF_RBP = 6;
-    private static final int DWARF_RSP = 7;
-
-    /// The key of frames whose canonical frame address is not known: no stack is there.
-    private static final int KEYLESS = 8;
 
     private static final int ENDBR64 = 0xFA1E0FF3;
 
@@ -108,23 +105,56 @@ public final class X86InstructionSet implements InstructionSet {
 
     @Override
     public int hookStubSize() {
-        return STUB_SIZE;
+        return HookStub.SIZE;
     }
 
     @Override
     public byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body) {
-        Assembler out = new Assembler(at);
-        boolean jump = site.form() == HookSite.Form.JUMP || site.form() == HookSite.Form.JUMP_INDIRECT;
-        switch (key.register()) {
-            // A call has pushed its return address.
-            case DWARF_RSP -> out.leaWide(Register.RAX, Register.RSP, Math.toIntExact(key.offset() + (jump ? 0 : 8)));
-            case DWARF_RBP -> out.leaWide(Register.RAX, Register.RBP, Math.toIntExact(key.offset()));
-            default -> out.movInt(Register.RAX, KEYLESS);
+        return HookStub.assemble(site, key, record, at, body);
+    }
+
+    @Override
+    public CodeStore retarget(long stub, long body) {
+        return new HookStub(stub).retarget(body);
+    }
+
+    @Override
+    public byte[] emptyFunction() {
+        return new byte[] {(byte) RET};
+    }
+
+    @Override
+    public byte trapByte() {
+        return (byte) 0xCC; // int3
+    }
+
+    @Override
+    public @Nullable Redirect redirect(byte[] code, long address) {
+        int opcode = 0;
+        while (opcode < code.length - 1 && (u8(code, opcode) == 0x66 || u8(code, opcode) == ADDRESS_SIZE_PREFIX)) {
+            opcode++;
         }
-        out.mov(Register.R10, record);
-        out.jump(body);
-        out.align(8);
-        return out.toBytes();
+        long next = address + code.length;
+        boolean twoBytes = u8(code, opcode) == 0x0F && opcode + 1 < code.length;
+        if (u8(code, opcode) == 0x90 || twoBytes && u8(code, opcode + 1) == 0x1F) { // nop
+            return new Redirect.Jump(next);
+        }
+        // The operand-size prefix makes these something else, or the same, depending on the maker.
+        boolean plain = opcode == 0 || opcode == 1 && u8(code, 0) == ADDRESS_SIZE_PREFIX;
+        if (!plain) {
+            return null;
+        }
+        return switch (u8(code, opcode)) {
+            case CALL -> new Redirect.Call(next + i32(code, opcode + 1), code.length);
+            case JUMP -> new Redirect.Jump(next + i32(code, opcode + 1));
+            case 0xEB -> new Redirect.Jump(next + code[opcode + 1]);
+            default -> null;
+        };
+    }
+
+    @Override
+    public byte[] relocate(NativeApi decoder, byte[] code, long address, long at) {
+        return new Relocator(new NativeInstructionDecoder(decoder)).relocate(code, address, at);
     }
 
     /// The displacement that leads from `next`, the address behind an instruction, to `target`.

@@ -17,6 +17,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// Java's descriptors against `mdl/layout.h`, as the C compiler understands it.
 class LayoutTest {
     private static final Map<String, Class<?>> DESCRIPTORS = Map.of(
+            "mdl_trap", TrapDescriptor.class,
+            "mdl_trap_index", TrapIndexDescriptor.class,
+            "mdl_instruction", InstructionDescriptor.class,
             "mdl_header", HeaderDescriptor.class,
             "mdl_function", FunctionDescriptor.class,
             "mdl_site", SiteDescriptor.class,
@@ -34,6 +37,9 @@ class LayoutTest {
 
     @ParameterizedTest
     @CsvSource({
+        "mdl_trap, none",
+        "mdl_trap_index, none",
+        "mdl_instruction, none",
         "mdl_header, none",
         "mdl_function, none",
         "mdl_site, size",

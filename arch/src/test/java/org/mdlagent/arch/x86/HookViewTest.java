@@ -7,7 +7,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +124,105 @@ class HookViewTest {
         for (int i = 0; i < size; i++) {
             Memory.putByte(address + i, (byte) (value >> 8 * i));
         }
+    }
+
+    /// The whole instruction, on and off, for displacements 0x44332211 to the stub and 0x08070605 to the empty
+    /// function.
+    /// Regenerate the mnemonics: `objdump -D -b binary -m i386:x86-64 FILE`.
+    private enum Golden {
+        CALL_WHOLE("e8 11 22 33 44", "0f 1f 44 00 44", "5 nopl 0x44(%rax,%rax,1)"),
+        CALL_BEHIND_TWO("e8 11 22 33 44", "eb 03 22 33 44", "2 jmp 0x5"),
+        CALL_BEHIND_ONE("e8 11 22 33 44", "e8 05 06 07 08", "5 call 0x807060a"),
+        PADDED_WHOLE("67 e8 11 22 33 44", "66 0f 1f 44 33 44", "6 nopw 0x44(%rbx,%rsi,1)"),
+        PADDED_BEHIND_TWO("67 e8 11 22 33 44", "eb 04 11 22 33 44", "2 jmp 0x6"),
+        PADDED_BEHIND_ONE("67 e8 11 22 33 44", "67 0f 1f 44 00 44", "6 nopl 0x44(%eax,%eax,1)"),
+        JUMP("e9 11 22 33 44", "c3 11 22 33 44", "1 ret");
+
+        final String on;
+        final String off;
+        final String offMnemonic;
+
+        Golden(String on, String off, String offMnemonic) {
+            this.on = on;
+            this.off = off;
+            this.offMnemonic = offMnemonic;
+        }
+
+        /// @param before bytes in front of the boundary of an atomic unit
+        static Golden of(Form form, int before) {
+            return switch (form) {
+                case CALL -> before == 1 ? CALL_BEHIND_ONE : before < 4 ? CALL_BEHIND_TWO : CALL_WHOLE;
+                case CALL_PADDED, CALL_INDIRECT ->
+                    before == 1 ? PADDED_BEHIND_ONE : before < 4 ? PADDED_BEHIND_TWO : PADDED_WHOLE;
+                case JUMP, JUMP_INDIRECT -> JUMP;
+            };
+        }
+    }
+
+    @Test
+    void shouldStoreGoldenBytesAtEveryOffset() {
+        Set<Golden> used = EnumSet.noneOf(Golden.class);
+        for (int unit : UNITS) {
+            for (Form form : Form.values()) {
+                for (int offset = 0; offset < 64; offset++) {
+                    Golden golden = Golden.of(form, unit - offset % unit);
+                    used.add(golden);
+                    long address = memory.address() + offset;
+                    int length = golden.on.length() / 3 + 1;
+                    memory.fill((byte) 0x90);
+                    Memory.put(address, original(form));
+                    PatchPlan plan = new X86InstructionSet(unit)
+                            .plan(
+                                    new HookSite(address, form, false, 0),
+                                    address + length + 0x44332211,
+                                    address + length + 0x08070605);
+                    store(plan.neutralAt(), plan.neutral(), plan.neutralSize());
+                    for (int i = 0; i < plan.tail().length; i++) {
+                        store(plan.tailAt() + i, plan.tail()[i], 1);
+                    }
+                    store(plan.toggleAt(), plan.off(), plan.toggleSize());
+                    assertThat(hex(address, length))
+                            .as("off, %s at %d, unit %d", form, offset, unit)
+                            .isEqualTo(golden.off);
+                    store(plan.toggleAt(), plan.on(), plan.toggleSize());
+                    assertThat(hex(address, length))
+                            .as("on, %s at %d, unit %d", form, offset, unit)
+                            .isEqualTo(golden.on);
+                }
+            }
+        }
+        assertThat(used).containsExactly(Golden.values());
+    }
+
+    @Test
+    void shouldHaveGoldenBytesThatAreWhatTheirMnemonicsSay() throws Exception {
+        for (Golden golden : Golden.values()) {
+            byte[] off = HexFormat.ofDelimiter(" ").parseHex(golden.off);
+            assertThat(GnuTools.disassemble(directory, off, 0).getFirst())
+                    .as(golden.name())
+                    .isEqualTo(golden.offMnemonic);
+        }
+    }
+
+    private static String hex(long address, int length) {
+        return HexFormat.ofDelimiter(" ").formatHex(Memory.copy(address, length));
+    }
+
+    @Test
+    void shouldNeedEmptyFunctionOnlyBehindOneByte() {
+        memory.fill((byte) 0x90);
+        Memory.put(memory.address(), original(Form.CALL));
+        Memory.put(memory.address() + 15, original(Form.CALL));
+        X86InstructionSet instructions = new X86InstructionSet(8);
+        long far = memory.address() + (1L << 40);
+
+        PatchPlan whole = instructions.plan(new HookSite(memory.address(), Form.CALL, false, 0), stub, far);
+
+        assertThat(whole.toggleAt()).isEqualTo(memory.address());
+        HookSite split = new HookSite(memory.address() + 15, Form.CALL, false, 0);
+        assertThatThrownBy(() -> instructions.plan(split, stub, far))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("0x" + Long.toHexString(far) + " is out of reach");
     }
 
     @Test

@@ -9,6 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Calibration;
+import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.runtime.AgentOptions;
+import org.mdlagent.runtime.SyncChoice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -49,6 +53,7 @@ final class DoctorCommand implements Callable<Integer> {
         checkMemory();
         checkSessions();
         checkInstallation();
+        checkCalibration();
         if (program != null) {
             checkProgram(program);
         }
@@ -179,6 +184,21 @@ final class DoctorCommand implements Callable<Integer> {
                     cache + " is older than the image: it is not used; build anew, or install again");
         } else {
             say(Finding.OK, "AOT cache", cache.toString());
+        }
+    }
+
+    private void checkCalibration() throws IOException {
+        Path trial = mdl.installation().calibrationProgram();
+        if (!Files.isExecutable(trial)) {
+            say(Finding.NOTE, "T_max", trial + " is missing: build anew, or install again; using membarrier");
+            return;
+        }
+        SyncChoice choice = SyncChoice.of(
+                AgentOptions.Sync.AUTO,
+                CpuIdentity.ofProgram(trial),
+                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")));
+        for (String line : choice.log()) {
+            say(choice.tmaxTicks() > 0 ? Finding.OK : Finding.NOTE, "T_max", line);
         }
     }
 

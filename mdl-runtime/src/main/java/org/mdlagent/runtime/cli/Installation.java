@@ -31,6 +31,11 @@ record Installation(Path home) {
         return home.resolve("lib/libmdlagent.so");
     }
 
+    /// What `mdl calibrate` measures with.
+    Path calibrationProgram() {
+        return home.resolve("lib/mdl-calibrate-trial");
+    }
+
     Path runtime() {
         return home.resolve("runtime");
     }

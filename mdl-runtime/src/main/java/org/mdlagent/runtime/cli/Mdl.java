@@ -9,6 +9,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,13 +24,7 @@ import picocli.CommandLine.Spec;
         description = "Latency profiles of native programs, always on.",
         mixinStandardHelpOptions = true,
         versionProvider = Mdl.Version.class,
-        subcommands = {
-            RunCommand.class,
-            ReportCommand.class,
-            ListCommand.class,
-            DoctorCommand.class,
-            CommandLine.HelpCommand.class
-        })
+        subcommands = {RunCommand.class, ReportCommand.class, ListCommand.class, DoctorCommand.class})
 public final class Mdl implements Callable<Integer> {
     private final Console console;
     private final SessionStore store;
@@ -53,7 +48,10 @@ public final class Mdl implements Callable<Integer> {
 
     /// Runs a command; returns the exit status.
     int execute(String... arguments) {
-        CommandLine commandLine = new CommandLine(this)
+        CommandLine commandLine = new CommandLine(this);
+        addProvided(commandLine);
+        commandLine
+                .addSubcommand(new CommandLine.HelpCommand())
                 .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
                 .setParameterExceptionHandler(this::misused)
@@ -67,6 +65,15 @@ public final class Mdl implements Callable<Integer> {
         commandLine.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
         commandLine.setExpandAtFiles(false);
         return commandLine.execute(arguments);
+    }
+
+    /// Adds the commands of modules that nothing imports. They are `Callable`s, as picocli's commands are.
+    private static void addProvided(CommandLine commandLine) {
+        // Not in the module's descriptor: that would load these modules, and their libraries, in target processes too.
+        Mdl.class.getModule().addUses(Callable.class);
+        for (Object command : ServiceLoader.load(Callable.class)) {
+            commandLine.addSubcommand(command);
+        }
     }
 
     Console console() {

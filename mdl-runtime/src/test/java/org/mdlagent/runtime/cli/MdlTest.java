@@ -166,6 +166,7 @@ class MdlTest {
         assertThat(out())
                 .contains("STOP  library        " + root.resolve("dist/lib/libmdlagent.so") + " is missing")
                 .containsPattern("(?m)^ok    CPU ")
+                .contains("note  T_max          " + root.resolve("dist/lib/mdl-calibrate-trial") + " is missing")
                 .contains("sessions");
     }
 

@@ -1,0 +1,122 @@
+package org.mdlagent.arch;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.TrapDescriptor;
+import org.mdlagent.arch.layout.TrapIndexDescriptor;
+
+/// The session's table of trapping bytes (`struct mdl_trap`), which the shim's signal handler reads: here is its
+/// writer. It is in the session because a forked child's threads meet the same bytes.
+///
+/// Assumes    A1 nobody else writes the table; the handler reads rows in any process that shares the session
+/// Guarantees G1 a handler that runs after [#publish] returned, on a thread that met the byte, sees the row's action
+///            G2 a handler sees some action that the row had, as a whole: it is one word
+///            G3 rows and replaced indices stay: a handler that is late reads valid memory
+/// Progress   P1 handlers never wait; writers of different rows do not wait for each other, but for [#row]
+///
+/// | step | writer | handler |
+/// | --- | --- | --- |
+/// | 1 | row := address; slot := row (release); a full index is copied first, and published (release) | |
+/// | 2 | action := redirect (release) | |
+/// | 3 | trapping byte stored | fetches it; finds index, slot and row (acquire), then the action |
+/// | 4 | the byte has gone: action := none (release) | finds none: tries the instruction again |
+public final class TrapTable {
+    private static final long HASH = 0x9E3779B97F4A7C15L;
+    private static final int FIRST_SLOTS = 256;
+    private static final int BLOCK_ROWS = 128;
+
+    private final NativeApi api;
+    private final long header;
+    private final Map<Long, Long> rows = new HashMap<>();
+    private long slots;
+    private long nextRow;
+    private long endOfRows;
+
+    /// Takes SIGTRAP in this process. A session has one table: further ones would not see its rows.
+    ///
+    /// @throws IllegalStateException when SIGTRAP cannot be had
+    public TrapTable(NativeApi api) {
+        this.api = api;
+        header = api.session();
+        api.catchTraps();
+    }
+
+    /// The row of `address`, made when there is none. Rows last as long as the session.
+    ///
+    /// @throws IllegalStateException when the session's memory is used up
+    public synchronized long row(long address) {
+        Long known = rows.get(address);
+        if (known != null) {
+            return known;
+        }
+        if ((rows.size() + 1) * 2L > slots) {
+            grow();
+        }
+        if (nextRow == endOfRows) {
+            nextRow = allocate(BLOCK_ROWS * TrapDescriptor.SIZE);
+            endOfRows = nextRow + BLOCK_ROWS * TrapDescriptor.SIZE;
+        }
+        long row = nextRow;
+        nextRow += TrapDescriptor.SIZE;
+        Memory.putLong(row + TrapDescriptor.ADDRESS, address);
+        insert(Memory.getLong(header + HeaderDescriptor.TRAPS), slots, address, row);
+        rows.put(address, row);
+        return row;
+    }
+
+    /// From the return of this method on, threads that meet the row's byte are redirected so.
+    public void publish(long row, Redirect redirect) {
+        Memory.putLongRelease(row + TrapDescriptor.ACTION, action(redirect));
+    }
+
+    /// Threads that still come here try the instruction again. The trapping byte has gone before.
+    public void withdraw(long row) {
+        Memory.putLongRelease(row + TrapDescriptor.ACTION, TrapDescriptor.KIND_NONE);
+    }
+
+    /// How often threads have met the row's byte.
+    public long hits(long row) {
+        return Memory.getLongAcquire(row + TrapDescriptor.HITS);
+    }
+
+    static long action(Redirect redirect) {
+        return switch (redirect) {
+            case Redirect.Jump jump -> action(TrapDescriptor.KIND_JUMP, 0, jump.target());
+            case Redirect.Call call -> action(TrapDescriptor.KIND_CALL, call.length(), call.target());
+            case Redirect.Spin spin -> action(TrapDescriptor.KIND_SPIN, 0, 0);
+        };
+    }
+
+    private static long action(int kind, int length, long target) {
+        if (target >>> TrapDescriptor.LENGTH_SHIFT != 0) {
+            throw new IllegalArgumentException("no address of a user's: 0x" + Long.toHexString(target));
+        }
+        return (long) kind << TrapDescriptor.KIND_SHIFT | (long) length << TrapDescriptor.LENGTH_SHIFT | target;
+    }
+
+    private void grow() {
+        long larger = Math.max(FIRST_SLOTS, slots * 2);
+        long index = allocate(TrapIndexDescriptor.SIZE + larger * Long.BYTES);
+        Memory.putLong(index + TrapIndexDescriptor.MASK, larger - 1);
+        rows.forEach((address, row) -> insert(index, larger, address, row));
+        slots = larger;
+        Memory.putLongRelease(header + HeaderDescriptor.TRAPS, index);
+    }
+
+    private static void insert(long index, long slots, long address, long row) {
+        long slot = address * HASH >>> 32 & slots - 1;
+        while (Memory.getLong(index + TrapIndexDescriptor.ROWS + slot * Long.BYTES) != 0) {
+            slot = slot + 1 & slots - 1;
+        }
+        Memory.putLongRelease(index + TrapIndexDescriptor.ROWS + slot * Long.BYTES, row);
+    }
+
+    private long allocate(long bytes) {
+        long address = api.allocate(bytes);
+        if (address == 0) {
+            throw new IllegalStateException("the session's memory is used up: no trap table");
+        }
+        return address;
+    }
+}

@@ -1,0 +1,21 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_trap` of `mdl/layout.h`, what a thread does that meets a trapping byte: bytes from its
+/// start. What each field means, its unit and its writer stand there.
+public final class TrapDescriptor {
+    public static final long ADDRESS = 0;
+    public static final long ACTION = 8;
+    public static final long HITS = 16;
+
+    public static final long SIZE = 32;
+
+    public static final int KIND_NONE = 0;
+    public static final int KIND_JUMP = 1;
+    public static final int KIND_CALL = 2;
+    public static final int KIND_SPIN = 3;
+
+    public static final int LENGTH_SHIFT = 48;
+    public static final int KIND_SHIFT = 56;
+
+    private TrapDescriptor() {}
+}

@@ -1,0 +1,143 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `mdl calibrate`, and what the agent makes of it.
+class CalibrateIT {
+    @TempDir
+    private Path directory;
+
+    private Properties calibrate() throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "calibrate", "--quick"));
+
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat((System.nanoTime() - start) / 1e9).as("seconds").isLessThan(25);
+        assertThat(outcome.err()).as("not a terminal").isEmpty();
+        assertThat(outcome.text()).contains("T_max ").endsWith("written to  " + file() + "\n");
+        Properties properties = new Properties();
+        try (FileInputStream in = new FileInputStream(file().toFile())) {
+            properties.load(in);
+        }
+        return properties;
+    }
+
+    private Path file() {
+        return directory.resolve("state/mdl/tmax.properties");
+    }
+
+    /// @return how it synchronised, and its log
+    private Map.Entry<String, String> profile(String sync) throws IOException, InterruptedException {
+        Path program = Dist.compile(directory, "threads", "-finstrument-functions");
+        Path session = Files.createTempDirectory(directory, "session").resolve("session");
+        Dist.Outcome outcome = Dist.run(
+                directory,
+                Map.of(),
+                List.of(
+                        Dist.mdl(),
+                        "run",
+                        "--wait",
+                        "--sync",
+                        sync,
+                        "-o",
+                        session.toString(),
+                        "--",
+                        program.toString()));
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.calls(report)).as("profiled").containsKey("leaf");
+        return Map.entry(report.get("session").get("sync").asText(), Files.readString(session.resolve("agent.log")));
+    }
+
+    @Test
+    void shouldAgreeWithItselfAndBeUsedByTheAgent() throws Exception {
+        Properties first = calibrate();
+        Properties second = calibrate();
+
+        assertThat(Long.parseLong(second.getProperty("tmaxTicks")))
+                .isBetween(
+                        Long.parseLong(first.getProperty("agreementLowTicks")),
+                        Long.parseLong(first.getProperty("agreementHighTicks")));
+        assertThat(Long.parseLong(second.getProperty("toggles"))).isGreaterThan(1000);
+
+        Map.Entry<String, String> calibrated = profile("tmax");
+        assertThat(calibrated.getKey()).isEqualTo("tmax");
+        assertThat(calibrated.getValue())
+                .contains("sync: T_max, " + second.getProperty("tmaxTicks") + " ticks, of " + file());
+        Map.Entry<String, String> strict = profile("strict");
+        assertThat(strict.getKey()).isEqualTo("membarrier");
+        assertThat(strict.getValue()).contains("sync: membarrier, as asked for");
+
+        String microcode = "microcode=" + second.getProperty("microcode");
+        Files.writeString(file(), Files.readString(file()).replace(microcode, "microcode=0xdeadbeef"));
+        Map.Entry<String, String> elsewhere = profile("tmax");
+        assertThat(elsewhere.getKey()).isEqualTo("membarrier");
+        assertThat(elsewhere.getValue())
+                .contains("T_max of another microcode (0xdeadbeef instead of")
+                .contains("run mdl calibrate");
+    }
+
+    @Test
+    void shouldBeAmongTheCommands() throws Exception {
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "--help"));
+
+        assertThat(outcome.text()).contains("  calibrate  Measure how soon");
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoTmaxOfOneProcessor() throws Exception {
+        Dist.Outcome outcome =
+                Dist.run(directory, Map.of(), List.of("taskset", "-c", "0", Dist.mdl(), "calibrate", "--quick"));
+
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err())
+                .isEqualTo("mdl: only one processor may be used, and T_max is about what others see\n"
+                        + "     allow more (taskset, cpuset); the agent goes on using membarrier\n");
+        assertThat(outcome.out()).isEmpty();
+        assertThat(file()).doesNotExist();
+    }
+
+    @Test
+    void shouldShowInDoctorWhatTheAgentWillDo() throws Exception {
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "doctor"));
+
+        assertThat(outcome.text())
+                .contains("note  T_max          T_max of this machine is not known: using membarrier");
+    }
+
+    /// The modules of a JVM that is started as the shim starts it, by its root module alone.
+    @Test
+    void shouldNotBeLoadedInTargetProcesses() throws Exception {
+        assertThat(resolve("org.mdlagent.runtime"))
+                .contains("org.mdlagent.fastinst")
+                .doesNotContain("org.mdlagent.calibrator", "picocli");
+        assertThat(resolve("org.mdlagent.calibrator"))
+                .as("can be seen here")
+                .contains("org.mdlagent.calibrator", "picocli");
+    }
+
+    private String resolve(String root) throws IOException, InterruptedException {
+        Dist.Outcome outcome = Dist.run(
+                directory,
+                Map.of(),
+                List.of(
+                        Dist.root().resolve("runtime/bin/java").toString(),
+                        "--add-modules=" + root,
+                        "-Djdk.module.main=org.mdlagent.runtime",
+                        "--show-module-resolution",
+                        "-version"));
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        return outcome.text();
+    }
+}

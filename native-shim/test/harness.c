@@ -1,0 +1,12 @@
+/*
+ * The shim's mechanisms outside of any target process, for tests and benchmarks in a JVM of their own: a library that
+ * offers struct mdl_api over a session whose files are gone as soon as they are mapped.
+ */
+#include "fixture.h"
+
+EXPORT const struct mdl_api *mdl_harness_api(void) {
+  if (!session) {
+    create_session();
+  }
+  return api_table();
+}
