@@ -1,0 +1,176 @@
+package org.mdlagent.wordpatch;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.mdlagent.arch.CodeArena;
+import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.Redirect;
+import org.mdlagent.arch.TrapTable;
+
+/// Proves, by decoding, that a thread which is anywhere in a site's old word can go on when the new word stands there,
+/// and finds out what a thread is to do that meets a trapping byte on the way.
+///
+/// The words are layout-equivalent (PLDI 2016, section 4.1) when every instruction head of the old word is one of the
+/// new word too, or has a trapping byte there, from which the thread goes on in a copy of the rest of the old word.
+final class TransitionProof {
+    private final NativeApi api;
+    private final CodeMemory code;
+    private final CodeArena arena;
+    private final TrapTable traps;
+    private final TrapMode mode;
+    private final InstructionSet instructions;
+
+    /// Copies stay for good: a thread may be in one at any time.
+    private final Map<Copied, Long> copies = new ConcurrentHashMap<>();
+
+    private record Copied(long address, long bytes, int length) {}
+
+    TransitionProof(
+            NativeApi api,
+            CodeMemory code,
+            CodeArena arena,
+            TrapTable traps,
+            TrapMode mode,
+            InstructionSet instructions) {
+        this.api = api;
+        this.code = code;
+        this.arena = arena;
+        this.traps = traps;
+        this.mode = mode;
+        this.instructions = instructions;
+    }
+
+    /// @throws UnsafePatchException when the words are not layout-equivalent, or an instruction that would have to
+    ///     be executed elsewhere cannot be
+    Transition prove(PatchSite site, long from, long to) throws UnsafePatchException {
+        int length = site.length();
+        byte[] before = bytes(from, length);
+        byte[] after = bytes(to, length);
+        int[] oldHeads = heads("old", before);
+        int[] newHeads = heads("new", after);
+        if (after[0] == instructions.trapByte()) {
+            throw new UnsafePatchException("the new word traps at once");
+        }
+        List<Transition.Trap> interior = new ArrayList<>();
+        int[] trapping = Arrays.stream(oldHeads)
+                .filter(at -> at < length && after[at] == instructions.trapByte())
+                .toArray();
+        for (int at : oldHeads) {
+            if (Arrays.binarySearch(trapping, at) >= 0) {
+                interior.add(trap(site, before, at, length));
+            } else if (Arrays.binarySearch(newHeads, at) < 0) {
+                throw new UnsafePatchException("not layout-equivalent: the old word has an instruction at +" + at
+                        + ", where the new one has the inside of another");
+            }
+        }
+        int unit = instructions.atomicUnit();
+        int boundary = unit - (int) (site.address() & unit - 1);
+        if (boundary >= length) {
+            Part all = Part.of(site.alias(), 0, length, unit);
+            return new Transition(from, to, all, null, false, null, interior);
+        }
+        int straddler = straddler(oldHeads, boundary);
+        Transition.Head head = null;
+        if (straddler >= 0) {
+            int stays = Arrays.binarySearch(trapping, straddler);
+            int end = oldHeads[Arrays.binarySearch(oldHeads, straddler) + 1];
+            head = new Transition.Head(
+                    site.alias() + straddler,
+                    stays >= 0 ? interior.get(stays) : trap(site, before, straddler, end),
+                    stays >= 0);
+        }
+        return new Transition(
+                from,
+                to,
+                Part.of(site.alias(), 0, boundary, unit),
+                Part.of(site.alias(), boundary, length, unit),
+                straddler >= 0 || straddler(newHeads, boundary) >= 0,
+                head,
+                interior);
+    }
+
+    /// The head of the instruction that lies on both sides of the boundary, -1 when one begins there.
+    private static int straddler(int[] heads, int boundary) {
+        int found = Arrays.binarySearch(heads, boundary);
+        return found >= 0 ? -1 : heads[-found - 2];
+    }
+
+    /// Offsets of the instructions in a word, and its length at last.
+    private int[] heads(String which, byte[] word) throws UnsafePatchException {
+        byte[] lengths;
+        long decoded;
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment in = memory.allocate(2L * Long.BYTES, Long.BYTES);
+            long out = in.address() + Long.BYTES;
+            Memory.put(in.address(), word);
+            decoded = api.decode(in.address(), word.length, out);
+            lengths = Memory.copy(out, word.length);
+        }
+        if (decoded != word.length) {
+            throw new UnsafePatchException("the " + which + " word is not a sequence of whole instructions");
+        }
+        int[] heads = new int[word.length + 1];
+        int count = 0;
+        for (int at = 0; at < word.length; at += lengths[at]) {
+            heads[count++] = at;
+        }
+        heads[count++] = word.length;
+        return Arrays.copyOf(heads, count);
+    }
+
+    /// Leads a thread that meets a trapping byte at offset `at` through the old instructions up to offset `end`.
+    private Transition.Trap trap(PatchSite site, byte[] before, int at, int end) throws UnsafePatchException {
+        long address = site.address() + at;
+        return new Transition.Trap(traps.row(address), action(Arrays.copyOfRange(before, at, end), address));
+    }
+
+    private Redirect action(byte[] old, long address) throws UnsafePatchException {
+        if (mode == TrapMode.SPIN) {
+            return new Redirect.Spin();
+        }
+        Redirect simple = instructions.redirect(old, address);
+        return simple != null ? simple : new Redirect.Jump(copy(old, address));
+    }
+
+    private long copy(byte[] old, long address) throws UnsafePatchException {
+        Copied what = new Copied(address, word(old), old.length);
+        Long known = copies.get(what);
+        if (known != null) {
+            return known;
+        }
+        try {
+            int size = instructions.relocate(api, old, address, address).length;
+            long at = arena.allocate(address, size);
+            Memory.put(code.alias(at), instructions.relocate(api, old, address, at));
+            copies.put(what, at);
+            return at;
+        } catch (IllegalArgumentException | IOException e) {
+            throw new UnsafePatchException("the old instruction cannot be executed elsewhere: " + e.getMessage());
+        }
+    }
+
+    private static long word(byte[] bytes) {
+        long word = 0;
+        for (int i = bytes.length - 1; i >= 0; i--) {
+            word = word << Byte.SIZE | bytes[i] & 0xFF;
+        }
+        return word;
+    }
+
+    private static byte[] bytes(long word, int length) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = (byte) (word >>> i * Byte.SIZE);
+        }
+        return bytes;
+    }
+}

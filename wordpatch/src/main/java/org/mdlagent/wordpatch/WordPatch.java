@@ -1,0 +1,301 @@
+package org.mdlagent.wordpatch;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.mdlagent.arch.CodeArena;
+import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.CodeWriter;
+import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.TrapTable;
+
+/// Replaces up to eight bytes of instructions while other threads execute them ("Living on the Edge", PLDI 2016,
+/// sections 3 and 4, figures 4 to 7).
+///
+/// Assumes
+///   A1 a store inside one atomic unit is fetched wholly or not at all ([org.mdlagent.arch.InstructionSet];
+///      architectural for 8 bytes, empirical for 64)
+///   A2 a core fetches what was stored before a ticket that is past ([CoreSync]; architectural for membarrier,
+///      empirical for T_max)
+///   A3 threads that execute the site have not blocked SIGTRAP (the shim's masks see to it)
+///   A4 nobody else stores to the site's bytes
+///   A5 a trap is handled after its thread has serialised, as returning from a signal does (architectural: IRET)
+/// Guarantees
+///   G1 a thread that executes an instruction of the site executes that of the old word or that of the new one,
+///      wholly; a thread between two of them may find the next one old or new
+///   G2 that is true however long a patcher stops between two steps, or if it never goes on
+///   G3 patches of overlapping bytes do not run at the same time; patches of other bytes, even in the same unit, do
+///      not disturb each other
+///   G4 what cannot be proved to be safe is rejected, and nothing has been stored
+/// Progress
+///   P1 threads that execute the site never wait ([TrapMode#REDIRECT]): they trap, and execute the old instruction
+///      elsewhere
+///   P2 a patch that was left unfinished can be finished by any patcher
+///   P3 patchers of different sites do not wait for each other; one wait serves any number of sites ([#patchAll])
+///
+/// | step | patcher | executor |
+/// | --- | --- | --- |
+/// | 1 | publish the trap row of the old straddling instruction, and those inside the new word | |
+/// | 2 | store the trapping byte over that instruction's head | traps; finds the row; executes the old instruction |
+/// | 3 | sync | nobody has fetched the old head any more |
+/// | 4 | store the tail: the bytes behind the boundary | fetches old or new instructions behind the straddling one |
+/// | 5 | sync | whoever fetches the tail gets the new one |
+/// | 6 | store the front: the bytes before the boundary | fetches the new instruction, or traps late |
+/// | 7 | withdraw the row | a thread that trapped late tries the instruction again |
+///
+/// Words whose changes lie on one side of the boundary need step 6 or step 4 alone, words without a straddling
+/// instruction both in any order. A store to one side of a straddling instruction is not followed by one to the other
+/// before a sync, lest a core combine the two as they never were together: such a patch takes all steps.
+public final class WordPatch {
+    private static final PatchResult PATCHED = new PatchResult.Patched();
+    private static final PatchResult CONTENDED = new PatchResult.Contended();
+    private static final int WAITS = 2;
+
+    private final CodeWriter writer;
+    private final CodeMemory code;
+    private final TrapTable traps;
+    private final CoreSync sync;
+    private final byte trapByte;
+    private final TransitionProof proof;
+
+    /// Sites by the address of their first byte; guarded by itself.
+    private final TreeMap<Long, List<PatchSite>> sites = new TreeMap<>();
+
+    /// @param api    decodes
+    /// @param writer stores to code: `api`, or what a test puts in front of it
+    /// @param code   where the sites' aliases are
+    /// @param arena  for copies of instructions that a redirected thread executes
+    /// @param traps  the session's trap table
+    /// @param sync   between the steps
+    public WordPatch(
+            NativeApi api,
+            CodeWriter writer,
+            CodeMemory code,
+            CodeArena arena,
+            TrapTable traps,
+            CoreSync sync,
+            TrapMode mode,
+            InstructionSet instructions) {
+        this.writer = writer;
+        this.code = code;
+        this.traps = traps;
+        this.sync = sync;
+        trapByte = instructions.trapByte();
+        proof = new TransitionProof(api, code, arena, traps, mode, instructions);
+    }
+
+    /// The site of `length` bytes, 1 to 8, at `address`: whole instructions, or up to a byte inside one that stays.
+    /// The same for the same arguments.
+    ///
+    /// @throws IllegalArgumentException when the bytes have no writable alias, or the length is another
+    public PatchSite site(long address, int length) {
+        if (length < 1 || length > Long.BYTES) {
+            throw new IllegalArgumentException("a patch site has 1 to 8 bytes, not " + length);
+        }
+        long alias = code.alias(address);
+        if (code.alias(address + length - 1) != alias + length - 1) {
+            throw new IllegalArgumentException("the bytes at 0x" + Long.toHexString(address) + " have no common alias");
+        }
+        PatchSite site = new PatchSite(address, length, alias);
+        synchronized (sites) {
+            for (List<PatchSite> there :
+                    sites.subMap(address - Long.BYTES, address + length).values()) {
+                for (PatchSite known : there) {
+                    if (known.address() == address && known.length() == length) {
+                        return known;
+                    }
+                    if (known.overlaps(site)) {
+                        known.addOverlapping(site);
+                        site.addOverlapping(known);
+                    }
+                }
+            }
+            sites.computeIfAbsent(address, at -> new ArrayList<>()).add(site);
+        }
+        return site;
+    }
+
+    /// Makes `word` the site's bytes and returns when it is done: two waits for a straddler, none otherwise.
+    ///
+    /// @param word the new bytes, little-endian; bytes beyond the site's length are not looked at
+    public PatchResult patch(PatchSite site, long word) {
+        StartResult started = start(site, word);
+        return switch (started) {
+            case Pending patch -> {
+                patch.await();
+                yield PATCHED;
+            }
+            case PatchResult result -> result;
+        };
+    }
+
+    /// Starts to make `word` the site's bytes, and does not wait. What is still to be done, [Pending#finish] does
+    /// later.
+    ///
+    /// @param word as for [#patch]
+    public StartResult start(PatchSite site, long word) {
+        StartResult begun = begin(site, word);
+        if (begun instanceof Pending patch) {
+            try {
+                step(patch);
+            } finally {
+                patch.letGo();
+            }
+            return patch.isFinished() ? PATCHED : patch;
+        }
+        return begun;
+    }
+
+    /// Patches many sites, with two waits in all. Nobody else can finish one of these patches meanwhile, unless this
+    /// patcher fails.
+    ///
+    /// @param words the new bytes of each
+    /// @return the result of each
+    public List<PatchResult> patchAll(List<PatchSite> sites, long[] words) {
+        List<PatchResult> results = new ArrayList<>(sites.size());
+        List<Pending> patches = new ArrayList<>(sites.size());
+        try {
+            for (int i = 0; i < words.length; i++) {
+                switch (begin(sites.get(i), words[i])) {
+                    case Pending patch -> {
+                        patches.add(patch);
+                        results.add(PATCHED);
+                    }
+                    case PatchResult result -> results.add(result);
+                }
+            }
+            for (Pending patch : patches) {
+                store(patch);
+            }
+            for (int waits = 0; waits < WAITS; waits++) {
+                sync.await(sync.ticket());
+                for (Pending patch : patches) {
+                    if (patch.state() != Pending.State.FINISHED) {
+                        store(patch);
+                    }
+                }
+            }
+        } finally {
+            long ticket = sync.ticket();
+            for (Pending patch : patches) {
+                patch.ticket(ticket);
+                patch.letGo();
+            }
+        }
+        return results;
+    }
+
+    /// Takes the site, and works out how its word becomes `word`.
+    ///
+    /// @return a patch held by the caller, or what there is to say
+    private StartResult begin(PatchSite site, long word) {
+        Pending patch = new Pending(this, site);
+        boolean begun = false;
+        try {
+            if (!site.take(patch)) {
+                return CONTENDED;
+            }
+            long from = site.word();
+            long to = word & Part.bits(site.length());
+            if (from == to) {
+                return PATCHED;
+            }
+            Transition transition = site.transition(from, to);
+            if (transition == null) {
+                transition = proof.prove(site, from, to);
+                site.keep(transition);
+            }
+            patch.transition(transition);
+            begun = true;
+            return patch;
+        } catch (UnsafePatchException e) {
+            return new PatchResult.Rejected(e.reason());
+        } finally {
+            if (!begun) {
+                // Also for those who have seen the patch meanwhile, and wait for its end.
+                patch.state(Pending.State.FINISHED);
+                patch.letGo();
+            }
+        }
+    }
+
+    /// Whether the step behind a state may be taken now. Never waits.
+    boolean isDue(int state, long ticket) {
+        return state == Pending.State.STARTING.ordinal() || sync.isPast(ticket);
+    }
+
+    void awaitDue(int state, long ticket) {
+        if (state != Pending.State.STARTING.ordinal()) {
+            sync.await(ticket);
+        }
+    }
+
+    /// Takes the steps up to the next sync. Called by who holds the patch.
+    void step(Pending patch) {
+        store(patch);
+        if (patch.state() != Pending.State.FINISHED) {
+            patch.ticket(sync.ticket());
+        }
+    }
+
+    private void store(Pending patch) {
+        Transition transition = patch.transition();
+        switch (patch.state()) {
+            case STARTING -> patch.state(storeFirst(patch.site(), transition));
+            case FIRST_WAIT -> {
+                storeTail(transition);
+                patch.state(Pending.State.SECOND_WAIT);
+            }
+            case SECOND_WAIT -> {
+                // Step 6.
+                transition.front().store(writer, transition.to());
+                // Step 7.
+                Transition.Head head = transition.head();
+                if (head != null && !head.stays()) {
+                    traps.withdraw(head.trap().row());
+                }
+                patch.site().sideStored(null, 0);
+                patch.state(Pending.State.FINISHED);
+            }
+            case FINISHED -> throw new IllegalStateException("the patch is finished");
+        }
+    }
+
+    private Pending.State storeFirst(PatchSite site, Transition transition) {
+        // Step 1.
+        for (Transition.Trap trap : transition.interior()) {
+            traps.publish(trap.row(), trap.action());
+        }
+        Part onlySide = transition.onlySide();
+        if (!transition.straddles() || onlySide != null && !site.mayMixWithOtherSide(onlySide, sync)) {
+            // Step 4 or 6 alone; both, when no instruction needs both.
+            if (transition.changesTail()) {
+                storeTail(transition);
+            }
+            if (transition.changesFront()) {
+                transition.front().store(writer, transition.to());
+            }
+            if (transition.straddles()) {
+                site.sideStored(onlySide, sync.ticket());
+            }
+            return Pending.State.FINISHED;
+        }
+        Transition.Head head = transition.head();
+        if (head == null) {
+            storeTail(transition); // Step 4: no thread can be at the new straddling instruction yet.
+            return Pending.State.SECOND_WAIT;
+        }
+        traps.publish(head.trap().row(), head.trap().action());
+        // Step 2.
+        writer.store(head.alias(), trapByte, 1);
+        return Pending.State.FIRST_WAIT;
+    }
+
+    /// Step 4.
+    private void storeTail(Transition transition) {
+        Objects.requireNonNull(transition.tail()).store(writer, transition.to());
+    }
+}
