@@ -51,6 +51,8 @@ class ModuleDependenciesTest {
             .mayOnlyAccessLayers("arch", "fastinst", "profiler")
             .whereLayer("tmax-calibrator")
             .mayNotBeAccessedByAnyLayer()
+            .whereLayer("tmax-calibrator")
+            .mayOnlyAccessLayers("arch")
             .whereLayer("bench")
             .mayNotBeAccessedByAnyLayer();
 
@@ -90,11 +92,18 @@ class ModuleDependenciesTest {
                 .resideOutsideOfPackage("org.mdlagent.runtime.cli..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("com.sun.jna..", "picocli..")
+                .resideInAPackage("com.sun.jna..")
                 .check(PRODUCT);
         noClasses()
                 .that()
-                .resideOutsideOfPackage("org.mdlagent.profiler.report..")
+                .resideOutsideOfPackages("org.mdlagent.runtime.cli..", "org.mdlagent.calibrator..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("picocli..")
+                .check(PRODUCT);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("org.mdlagent.profiler.report..", "org.mdlagent.calibrator..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("org.HdrHistogram..")

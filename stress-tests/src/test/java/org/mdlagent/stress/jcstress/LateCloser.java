@@ -1,0 +1,64 @@
+package org.mdlagent.stress.jcstress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IL_Result;
+
+/// An application thread closes a window of a probe while the agent opens the next one: never is the new window's entry
+/// switched off. The results: the number of sites that the agent switched on, the state, and the entry.
+public class LateCloser {
+    @JCStressTest
+    @Outcome(id = "2, sampling on", expect = ACCEPTABLE, desc = "The new window is open.")
+    @Outcome(id = "0, expired off", expect = ACCEPTABLE, desc = "The agent leaves it to the thread, which closes.")
+    @Outcome(id = "0, expired on", expect = ACCEPTABLE, desc = "Each leaves it to the other: the next call closes.")
+    @Outcome(expect = FORBIDDEN, desc = "A window is open and its entry off, or closed by one who was late.")
+    @State
+    public static class Counted {
+        private final ProbeWindow window = new ProbeWindow();
+
+        @Actor
+        public void agent(IL_Result r) {
+            r.r1 = window.arm();
+        }
+
+        @Actor
+        public void thread() {
+            window.expire();
+        }
+
+        @Arbiter
+        public void read(IL_Result r) {
+            r.r2 = window.outcome();
+        }
+    }
+
+    /// The agent does not ask whether there are closers.
+    @JCStressTest
+    @Outcome(id = "2, sampling on", expect = ACCEPTABLE, desc = "The new window is open.")
+    @Outcome(expect = FORBIDDEN, desc = "A window is open and its entry off, or closed by one who was late.")
+    @State
+    public static class BlindExhibit {
+        private final ProbeWindow window = new ProbeWindow();
+
+        @Actor
+        public void agent(IL_Result r) {
+            r.r1 = window.armBlindly();
+        }
+
+        @Actor
+        public void thread() {
+            window.expire();
+        }
+
+        @Arbiter
+        public void read(IL_Result r) {
+            r.r2 = window.outcome();
+        }
+    }
+}

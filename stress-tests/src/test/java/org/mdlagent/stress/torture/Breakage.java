@@ -1,0 +1,17 @@
+package org.mdlagent.stress.torture;
+
+import org.mdlagent.arch.CodeWriter;
+import org.mdlagent.arch.CoreSync;
+
+/// What stands between a protocol and what it acts by: nothing, or what makes of it a broken twin.
+interface Breakage {
+    Breakage NONE = new Breakage() {};
+
+    default CodeWriter writer(Laboratory laboratory) {
+        return laboratory.api();
+    }
+
+    default CoreSync sync(CoreSync sync) {
+        return sync;
+    }
+}

@@ -1,0 +1,85 @@
+package org.mdlagent.stress.torture;
+
+import java.util.Locale;
+
+/// One combination of what the torture varies. Its sites stand at every offset against the line.
+///
+/// @param kind         what is patched
+/// @param unit         the atomic unit whose rules apply
+/// @param sync         how patchers know that cores fetch what was stored
+/// @param mode         how they patch
+/// @param executors    native threads, or children, that run the sites
+/// @param pinned       whether each of these has a core
+/// @param patchers     that contend for the same sites
+/// @param interference what else happens
+/// @param copies       sites at each offset
+/// @param everyOffset  else one offset for each way to split the word, so that few sites are toggled often
+record Cell(
+        Kind kind,
+        int unit,
+        Sync sync,
+        Mode mode,
+        int executors,
+        boolean pinned,
+        int patchers,
+        Interference interference,
+        int copies,
+        boolean everyOffset) {
+    /// Protocol and manner of patching.
+    enum Mode {
+        /// callpatch, one site at a time.
+        TOGGLE,
+        /// callpatch, all sites by one call.
+        TOGGLE_ALL,
+        /// callpatch, call to call: sites stay on, and their stubs are led elsewhere.
+        RETARGET,
+        /// wordpatch, one site at a time.
+        PATCH,
+        /// wordpatch, asynchronous, many outstanding.
+        START,
+        /// wordpatch, one sync per phase for all sites.
+        PATCH_ALL;
+
+        boolean isWordPatch() {
+            return compareTo(PATCH) >= 0;
+        }
+    }
+
+    enum Sync {
+        TMAX,
+        MEMBARRIER
+    }
+
+    enum Interference {
+        NONE,
+        /// One patcher is stopped for 100 ms between two steps, another pair each time.
+        STOPPED,
+        /// Executors block all signals that they may block.
+        BLOCKED,
+        /// Executors are interrupted 10,000 times a second; the handler executes sites too.
+        SIGNALS,
+        /// Of the executors the last is a child, forked while sites are being patched.
+        FORK
+    }
+
+    String name() {
+        return String.join(
+                "/",
+                label(mode),
+                kind.label(),
+                "unit" + unit,
+                label(sync),
+                label(interference),
+                "x" + executors + (pinned ? "pinned" : ""),
+                "p" + patchers + (copies > 1 ? "/many" : "") + (everyOffset ? "" : "/split"));
+    }
+
+    /// What totals are summed by.
+    String protocol() {
+        return (mode.isWordPatch() ? "wordpatch " + label(sync) : "callpatch") + " unit " + unit;
+    }
+
+    private static String label(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

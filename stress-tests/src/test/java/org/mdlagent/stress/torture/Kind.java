@@ -1,0 +1,144 @@
+package org.mdlagent.stress.torture;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.HookSite;
+
+/// What stands at a site. Words are chosen so that a mixture of the old and the new one returns a third value, or does
+/// not decode.
+enum Kind {
+    EXCHANGE_1("90", "91", 0, 1),
+    MOVE_2("b111", "b522", 0x11, 0x2200),
+    INCREMENT_3("0f1f00", "48ffc1", 0, 1),
+    MOVE_4("66b91111", "66b92222", 0x1111, 0x2222),
+    MOVE_5("b911111111", "b922222222", 0x11111111L, 0x22222222L),
+    ADD_6("81c111111111", "81c122222222", 0x11111111L, 0x22222222L),
+    LEA_7 {
+        @Override
+        Subject subject(long address, Targets targets) {
+            // lea d(%rip),%rcx
+            byte[] first = Subject.relative("488d0d", 0x11111111);
+            long next = address + first.length;
+            long[] values = {next + 0x11111111L, next + 0x22222222L};
+            return Subject.ofWord(first, Subject.relative("488d0d", 0x22222222), values);
+        }
+    },
+    LEA_8("488d0c2511111111", "488d0c2522222222", 0x11111111L, 0x22222222L), // lea abs32,%rcx
+    CALL_NOP {
+        @Override
+        Subject subject(long address, Targets targets) {
+            byte[] nop = Subject.bytes("0f1f440000");
+            return Subject.ofWord(Subject.transfer("e8", address, targets.original()), nop, Targets.ORIGINAL, 0);
+        }
+    },
+    CALL_CALL {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return Subject.ofWord(
+                    Subject.transfer("e8", address, targets.original()),
+                    Subject.transfer("e8", address, targets.other()),
+                    Targets.ORIGINAL,
+                    Targets.OTHER);
+        }
+    },
+    /// Two instructions of one word: a thread between them meets either version of the second.
+    PAIR_7("b111" + "ba11111111", "b122" + "ba22222222", Kind.mixed(0x11, 0x22, 0x11111111, 0x22222222)),
+    PAIR_8("66b91111" + "66ba1111", "66b92222" + "66ba2222", Kind.mixed(0x1111, 0x2222, 0x1111, 0x2222)),
+    /// Two sites that touch, each with a patcher of its own where there are several.
+    NEIGHBOURS {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return new Subject(
+                    Subject.bytes("b911111111" + "ba11111111"),
+                    mixed(0x11111111, 0x22222222, 0x11111111, 0x22222222),
+                    List.of(
+                            Subject.change(0, "b911111111", "b922222222"),
+                            Subject.change(5, "ba11111111", "ba22222222")));
+        }
+    },
+    /// A site inside another: their patches exclude each other.
+    OVERLAP {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return new Subject(
+                    Subject.bytes("66b91111" + "66ba1111"),
+                    mixed(0x1111, 0x2222, 0x1111, 0x2222),
+                    List.of(
+                            Subject.change(0, "66b91111" + "66ba1111", "66b92222" + "66ba2222"),
+                            Subject.change(4, "66ba1111", "66ba2222")));
+        }
+    },
+    HOOK_CALL(HookSite.Form.CALL) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return Subject.ofHook(Subject.transfer("e8", address, targets.original()));
+        }
+    },
+    HOOK_CALL_PADDED(HookSite.Form.CALL_PADDED) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return Subject.ofHook(Subject.transfer("67e8", address, targets.original()));
+        }
+    },
+    HOOK_CALL_GOT(HookSite.Form.CALL_INDIRECT) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return Subject.ofHook(Subject.transfer("ff15", address, targets.slot()));
+        }
+    },
+    HOOK_JUMP(HookSite.Form.JUMP) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return Subject.ofHook(Subject.transfer("e9", address, targets.original()));
+        }
+    },
+    HOOK_JUMP_GOT(HookSite.Form.JUMP_INDIRECT) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return Subject.ofHook(Subject.transfer("ff25", address, targets.slot()));
+        }
+    };
+
+    private final @Nullable String first;
+    private final @Nullable String second;
+    private final long[] values;
+    private final HookSite.@Nullable Form form;
+
+    Kind(String first, String second, long... values) {
+        this.first = first;
+        this.second = second;
+        this.values = values;
+        form = null;
+    }
+
+    Kind() {
+        this(null);
+    }
+
+    Kind(HookSite.@Nullable Form form) {
+        first = null;
+        second = null;
+        values = new long[0];
+        this.form = form;
+    }
+
+    /// The code at `address`.
+    Subject subject(long address, Targets targets) {
+        return Subject.ofWord(Subject.bytes(first), Subject.bytes(second), values);
+    }
+
+    /// How callpatch sees it; null for what only wordpatch changes.
+    HookSite.@Nullable Form form() {
+        return form;
+    }
+
+    String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /// What two instructions return together that set rcx and rdx.
+    private static long[] mixed(long rcx1, long rcx2, long rdx1, long rdx2) {
+        return new long[] {rcx1 | rdx1 << 32, rcx2 | rdx2 << 32, rcx1 | rdx2 << 32, rcx2 | rdx1 << 32};
+    }
+}

@@ -1,0 +1,108 @@
+package org.mdlagent.stress.torture;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.HookSite;
+import org.mdlagent.arch.Memory;
+
+/// The functions that a cell's executors call, each with the instructions to patch at another offset against the line.
+final class Sites {
+    private static final int LINE = 64;
+
+    /// Two lines and what stands before and behind the instructions: no two functions share a line.
+    private static final int SLOT = 4 * LINE;
+
+    private final Laboratory laboratory;
+    private final List<Site> sites = new ArrayList<>();
+    private final long table;
+
+    /// @param address  of the first instruction
+    /// @param function that executes it
+    /// @param subject  the instructions
+    /// @param split    how they lie over the boundary of an atomic unit
+    record Site(long address, long function, Subject subject, String split) {}
+
+    Sites(Laboratory laboratory, Cell cell) throws IOException {
+        this(laboratory, cell, offsets(cell));
+    }
+
+    /// @param offsets of the instructions against the line
+    Sites(Laboratory laboratory, Cell cell, List<Integer> offsets) throws IOException {
+        this.laboratory = laboratory;
+        long base = laboratory
+                .code()
+                .allocateNear(
+                        laboratory.targets().original(), laboratory.targets().other(), (long) offsets.size() * SLOT);
+        for (int i = 0; i < offsets.size(); i++) {
+            sites.add(write(cell, base + (long) i * SLOT + LINE + offsets.get(i)));
+        }
+        table = laboratory.allocate(sites.size() * ExecutorDescriptor.SITE_SIZE);
+        for (int i = 0; i < sites.size(); i++) {
+            long record = table + i * ExecutorDescriptor.SITE_SIZE;
+            long[] values = sites.get(i).subject.values();
+            Memory.putLong(record + ExecutorDescriptor.SITE_FUNCTION, sites.get(i).function);
+            for (int value = 0; value < ExecutorDescriptor.VALUES; value++) {
+                Memory.putLong(
+                        record + ExecutorDescriptor.SITE_VALUES + (long) value * Long.BYTES,
+                        values[Math.min(value, values.length - 1)]);
+            }
+        }
+    }
+
+    private static List<Integer> offsets(Cell cell) {
+        List<Integer> offsets = new ArrayList<>();
+        int length = cell.kind().subject(0, new Targets(0, 0, 0, 0)).body().length;
+        for (int copy = 0; copy < cell.copies(); copy++) {
+            // Without all offsets: every way to split over a line, and one that does not.
+            int first = cell.everyOffset() ? 0 : LINE - length;
+            for (int offset = first; offset < LINE; offset++) {
+                offsets.add(offset);
+            }
+        }
+        return offsets;
+    }
+
+    private Site write(Cell cell, long address) {
+        Subject subject = cell.kind().subject(address, laboratory.targets());
+        HookSite.Form form = cell.kind().form();
+        boolean leaves = form == HookSite.Form.JUMP || form == HookSite.Form.JUMP_INDIRECT;
+        byte[] before = leaves ? Subject.BEFORE_JUMP : Subject.BEFORE;
+        long function = address - before.length;
+        Targets.write(laboratory.code(), function, before);
+        Targets.write(laboratory.code(), address, subject.body());
+        Targets.write(laboratory.code(), address + subject.body().length, Subject.AFTER);
+        return new Site(address, function, subject, split(address, subject.body().length, cell.unit()));
+    }
+
+    /// How bytes lie over the boundary of an atomic unit: "3|2", or "0|5" when they do not.
+    static String split(long address, int length, int unit) {
+        int front = unit - (int) (address & unit - 1);
+        return front < length ? front + "|" + (length - front) : "0|" + length;
+    }
+
+    List<Site> list() {
+        return sites;
+    }
+
+    int count() {
+        return sites.size();
+    }
+
+    /// Address of an executor's record that runs these sites.
+    ///
+    /// @param focus address of the index of the site that a patcher is at
+    long executor(long focus, int core, int flags) {
+        long executor = laboratory.allocate(ExecutorDescriptor.SIZE);
+        Memory.putLong(executor + ExecutorDescriptor.SITES, table);
+        Memory.putLong(executor + ExecutorDescriptor.COUNT, sites.size());
+        Memory.putLong(
+                executor + ExecutorDescriptor.TALLIES,
+                laboratory.allocate(sites.size() * ExecutorDescriptor.TALLY_SIZE));
+        Memory.putLong(executor + ExecutorDescriptor.FOCUS, focus);
+        Memory.putLong(executor + ExecutorDescriptor.TICKS_PER_MILLI, laboratory.ticksPerMilli());
+        Memory.putInt(executor + ExecutorDescriptor.CORE, core);
+        Memory.putInt(executor + ExecutorDescriptor.FLAGS, flags);
+        return executor;
+    }
+}

@@ -1,0 +1,71 @@
+package org.mdlagent.stress.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.mdlagent.stress.torture.Torture.Options;
+
+/// The torture, for one minute or `-Dtorture.minutes=N`.
+class TortureIT {
+    private static final double MINUTES = Double.parseDouble(System.getProperty("torture.minutes", "1"));
+
+    /// A tenth of what the slowest machine tried has made.
+    private static final long TOGGLES_PER_MINUTE_MIN = 10_000_000;
+
+    @Test
+    void shouldExecuteNothingButOldAndNewVersions() {
+        Torture torture = new Torture(Torture.harness(), System.out, System.err, false);
+
+        Torture.Summary summary = torture.run(new Options(MINUTES, "*", 0));
+
+        assertThat(summary).isNotNull();
+        assertThat(summary.twins())
+                .hasSize(3)
+                .allSatisfy(twin -> assertThat(twin.get("wrong"))
+                        .as(twin.name() + " must be seen to be broken: " + twin.detail())
+                        .isPositive());
+        assertThat(summary.cells())
+                .extracting(CellResult::name)
+                .containsExactlyInAnyOrderElementsOf(Matrix.cells().keySet());
+        assertThat(summary.bad().stream().map(cell -> cell.name() + ": " + cell.detail()))
+                .isEmpty();
+        assertThat(summary.throughput().isGood())
+                .as(summary.throughput().detail())
+                .isTrue();
+        assertThat(summary.wrong()).isZero();
+        assertThat(summary.stalled()).isZero();
+        assertThat(summary.toggles()).isGreaterThan((long) (TOGGLES_PER_MINUTE_MIN * MINUTES));
+        assertThat(Torture.Summary.sum(summary.cells(), "traps"))
+                .as("threads that met a trapping byte")
+                .isGreaterThan(10_000);
+    }
+
+    @Test
+    void shouldRefuseWhatItDoesNotUnderstand() {
+        assertThat(Options.parse(new String[] {"--minutes", "0.5", "--cell", "patch/*", "--until-toggles", "1e6"}))
+                .isEqualTo(new Options(0.5, "patch/*", 1_000_000));
+        for (String wrong : List.of("--minutes", "--minutes -1", "--minutes x", "--cells *")) {
+            assertThatThrownBy(() -> Options.parse(wrong.split(" ")))
+                    .as(wrong)
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void shouldKeepAResultThroughItsLine() {
+        CellResult result = new CellResult("patch/x");
+        result.addToggles("3|2", 5);
+        result.addToggles("0|5", 6);
+        result.tell("a\tb\nc");
+
+        CellResult parsed = CellResult.parse(result.line());
+
+        assertThat(parsed.name()).isEqualTo("patch/x");
+        assertThat(parsed.togglesBySplit()).containsExactly(Map.entry("0|5", 6L), Map.entry("3|2", 5L));
+        assertThat(parsed.get("toggles")).isEqualTo(11);
+        assertThat(parsed.detail()).isEqualTo("a b c");
+    }
+}

@@ -1,0 +1,121 @@
+package org.mdlagent.stress.torture;
+
+import java.util.Locale;
+import org.mdlagent.arch.CodeWriter;
+import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.stress.torture.Cell.Interference;
+import org.mdlagent.stress.torture.Cell.Mode;
+import org.mdlagent.stress.torture.Cell.Sync;
+
+/// The real wordpatch, broken at one place each. The torture must show it within seconds, else its silence about the
+/// real one says nothing.
+enum Twin implements Breakage {
+    /// All syncs, but no trapping byte.
+    NO_TRAPPING_BYTE(Kind.LEA_8) {
+        @Override
+        public CodeWriter writer(Laboratory laboratory) {
+            return new WithoutTrap(laboratory.api());
+        }
+    },
+    /// Tail and front, one after the other.
+    TWO_STORES(Kind.LEA_8) {
+        @Override
+        public CodeWriter writer(Laboratory laboratory) {
+            return new WithoutTrap(laboratory.api());
+        }
+
+        @Override
+        public CoreSync sync(CoreSync sync) {
+            return new CoreSync() {
+                @Override
+                public long ticket() {
+                    return 0;
+                }
+
+                @Override
+                public boolean isPast(long ticket) {
+                    return true;
+                }
+
+                @Override
+                public void await(long ticket) {}
+            };
+        }
+    },
+    /// The trapping byte is stored, but the handler finds no row for it.
+    UNPUBLISHED_ROW(Kind.CALL_NOP) {
+        @Override
+        public CodeWriter writer(Laboratory laboratory) {
+            return new WithoutTable(laboratory.api());
+        }
+    };
+
+    static final long NANOS_MAX = 10_000_000_000L;
+    private static final int INT3 = 0xCC;
+
+    private final Kind kind;
+
+    Twin(Kind kind) {
+        this.kind = kind;
+    }
+
+    String label() {
+        return "twin/" + name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /// The cell in which it is shown.
+    Cell cell() {
+        return new Cell(kind, 8, Sync.TMAX, Mode.PATCH, 1, true, 1, Interference.NONE, 1, false);
+    }
+
+    /// Keeps the trapping byte back.
+    private record WithoutTrap(NativeApi api) implements CodeWriter {
+        @Override
+        public void store(long alias, long value, int size) {
+            if (!isTrap(value, size)) {
+                api.store(alias, value, size);
+            }
+        }
+
+        @Override
+        public long exchange(long alias, long expected, long value) {
+            return api.exchange(alias, expected, value);
+        }
+    }
+
+    /// Hides the table from the handler while a trapping byte stands there.
+    private static final class WithoutTable implements CodeWriter {
+        private final NativeApi api;
+        private final long field;
+        private long table;
+
+        WithoutTable(NativeApi api) {
+            this.api = api;
+            field = api.session() + HeaderDescriptor.TRAPS;
+        }
+
+        @Override
+        public void store(long alias, long value, int size) {
+            if (isTrap(value, size)) {
+                table = Memory.getLong(field);
+                Memory.putLongRelease(field, 0);
+            }
+            api.store(alias, value, size);
+        }
+
+        @Override
+        public long exchange(long alias, long expected, long value) {
+            if (table != 0) {
+                Memory.putLongRelease(field, table);
+            }
+            return api.exchange(alias, expected, value);
+        }
+    }
+
+    private static boolean isTrap(long value, int size) {
+        return size == 1 && (value & 0xFF) == INT3;
+    }
+}
