@@ -1,2 +1,7 @@
 /// Benchmarks of the agent, beside its peers.
-module org.mdlagent.bench {}
+module org.mdlagent.bench {
+    requires jmh.core;
+    requires org.mdlagent.callpatch;
+    requires org.mdlagent.wordpatch;
+    requires static org.jspecify;
+}

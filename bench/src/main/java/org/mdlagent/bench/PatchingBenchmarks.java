@@ -1,0 +1,161 @@
+package org.mdlagent.bench;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.mdlagent.arch.Cpu;
+import org.mdlagent.arch.NativeApi;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.util.Statistics;
+
+/// Runs the benchmarks of the patch protocols, each in a process of its own, and prints what one operation costs in
+/// ticks, beside what was published ("Living on the Edge", PLDI 2016, section 8) and what is aimed at.
+public final class PatchingBenchmarks {
+    /// How long the ratio of the two clocks is measured.
+    private static final long CLOCK_NANOS = 200_000_000;
+
+    private static final double NONE = Double.NaN;
+    private static final double TMAX_TARGET = 2 * WordPatchBenchmark.TMAX_TICKS + 300;
+
+    private static final List<Cost> COSTS = List.of(
+            new Cost("callpatch, on", CallPatchBenchmark.class, "on", PatchedCode.EXECUTED, "432", 100),
+            new Cost("callpatch, off", CallPatchBenchmark.class, "off", PatchedCode.EXECUTED, "315", 100),
+            new Cost("callpatch, call to call", CallPatchBenchmark.class, "retarget", PatchedCode.EXECUTED, "-", NONE),
+            new Cost(
+                    "callpatch, 20,000 in one call",
+                    CallPatchBenchmark.class,
+                    "bulk",
+                    CallPatchBenchmark.SITES,
+                    "-",
+                    150),
+            new Cost("wordpatch, no straddler", WordPatchBenchmark.class, "whole", PatchedCode.EXECUTED, "-", NONE),
+            new Cost(
+                    "wordpatch, straddler, T_max",
+                    WordPatchBenchmark.class,
+                    "tmax",
+                    WordPatchBenchmark.SYNCHRONOUS,
+                    "8,850",
+                    TMAX_TARGET),
+            new Cost(
+                    "wordpatch, straddler, membarrier",
+                    WordPatchBenchmark.class,
+                    "membarrier",
+                    WordPatchBenchmark.SYNCHRONOUS,
+                    "-",
+                    NONE),
+            new Cost(
+                    "wordpatch, straddler, start and finish",
+                    WordPatchBenchmark.class,
+                    "async",
+                    PatchedCode.EXECUTED,
+                    "-",
+                    NONE),
+            new Cost(
+                    "wordpatch, 20,000 straddlers in one call",
+                    WordPatchBenchmark.class,
+                    "batch",
+                    WordPatchBenchmark.SITES,
+                    "1,900,000 (Dyninst)",
+                    150));
+
+    /// A row of the table.
+    ///
+    /// @param operations of one invocation of the method
+    /// @param published  ticks for one operation, elsewhere
+    /// @param target     ticks for one operation; not a number when none is set
+    private record Cost(
+            String what, Class<?> benchmark, String method, int operations, String published, double target) {
+        boolean isOf(RunResult result) {
+            return result.getParams().getBenchmark().equals(benchmark.getName() + "." + method);
+        }
+    }
+
+    private PatchingBenchmarks() {}
+
+    public static void main(String[] args) throws RunnerException, IOException {
+        Path log = Path.of(System.getProperty("mdl.bench.log", "patching.log"));
+        System.err.println("mdl: this takes about 80 s; all that JMH says goes to " + log);
+        Options options = new OptionsBuilder()
+                .include("PatchBenchmark")
+                .mode(Mode.SampleTime)
+                .timeUnit(TimeUnit.NANOSECONDS)
+                .forks(1)
+                .threads(1)
+                .timeout(TimeValue.seconds(30))
+                .shouldFailOnError(true)
+                .output(log.toString())
+                .build();
+        print(new Runner(options).run(), System.out);
+    }
+
+    private static void print(Collection<RunResult> results, PrintStream out) throws IOException {
+        double ticksPerNano = ticksPerNano();
+        out.printf(
+                Locale.ROOT,
+                "%s, %s, TSC %.0f MHz, atomic unit %d, T_max %d%n",
+                modelName(),
+                "Linux " + System.getProperty("os.version"),
+                ticksPerNano * 1000,
+                Cpu.atomicUnit(),
+                WordPatchBenchmark.TMAX_TICKS);
+        out.printf(
+                "%-42s %-9s %9s %9s  %-20s %8s%n", "TICKS FOR ONE", "EXECUTED", "MEDIAN", "P99", "PUBLISHED", "TARGET");
+        for (Cost cost : COSTS) {
+            for (RunResult result : results) {
+                if (cost.isOf(result)) {
+                    print(cost, result, ticksPerNano / cost.operations, out);
+                }
+            }
+        }
+        out.println(
+                "The 99th percentile is that of groups of operations: 64 of single ones, 16 that wait, 20,000 of bulk.");
+    }
+
+    private static void print(Cost cost, RunResult result, double scale, PrintStream out) {
+        Statistics nanos = result.getPrimaryResult().getStatistics();
+        double median = nanos.getPercentile(50) * scale;
+        String executed = result.getParams().getParam("executed");
+        String verdict = Double.isNaN(cost.target)
+                ? "-"
+                : String.format(Locale.ROOT, "%,.0f %s", cost.target, median <= cost.target ? "met" : "missed");
+        out.printf(
+                Locale.ROOT,
+                "%-42s %-9s %,9.0f %,9.0f  %-20s %s%n",
+                cost.what,
+                executed == null ? "-" : executed.equals("true") ? "yes" : "no",
+                median,
+                nanos.getPercentile(99) * scale,
+                cost.published,
+                verdict);
+    }
+
+    private static double ticksPerNano() {
+        NativeApi api = NativeApi.ofHarness(Path.of(System.getProperty("mdl.harness")));
+        long nanos = System.nanoTime();
+        long ticks = api.tsc();
+        while (System.nanoTime() - nanos < CLOCK_NANOS) {
+            Thread.onSpinWait();
+        }
+        return (double) (api.tsc() - ticks) / (System.nanoTime() - nanos);
+    }
+
+    private static String modelName() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+            return lines.filter(line -> line.startsWith("model name"))
+                    .map(line -> line.substring(line.indexOf(':') + 2))
+                    .findFirst()
+                    .orElse("unknown processor");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/// What patching costs, in ticks of the time-stamp counter.
+@NullMarked
+package org.mdlagent.bench;
+
+import org.jspecify.annotations.NullMarked;
