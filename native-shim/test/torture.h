@@ -1,6 +1,6 @@
 /*
  * Threads that execute patch sites while they are being patched, and watch themselves: every execution returns which
- * version of the site it was. Java's side is org.mdlagent.stress.torture.Executors.
+ * version of the site it was. Java's side is org.mdlagent.stress.torture.Executor.
  *
  * All of it lies in the session's memory, which forked children share.
  */

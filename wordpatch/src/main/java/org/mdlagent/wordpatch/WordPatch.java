@@ -52,7 +52,6 @@ import org.mdlagent.arch.TrapTable;
 public final class WordPatch {
     private static final PatchResult PATCHED = new PatchResult.Patched();
     private static final PatchResult CONTENDED = new PatchResult.Contended();
-    private static final int WAITS = 2;
 
     private final CodeWriter writer;
     private final CodeMemory code;
@@ -149,7 +148,8 @@ public final class WordPatch {
         return begun;
     }
 
-    /// Patches many sites, with two waits in all. Nobody else can finish one of these patches meanwhile, unless this
+    /// Patches many sites, with two waits in all, none when there is no straddler among them. Nobody else can finish
+    /// one of these patches meanwhile, unless this
     /// patcher fails.
     ///
     /// @param words the new bytes of each
@@ -167,16 +167,8 @@ public final class WordPatch {
                     case PatchResult result -> results.add(result);
                 }
             }
-            for (Pending patch : patches) {
-                store(patch);
-            }
-            for (int waits = 0; waits < WAITS; waits++) {
+            while (storeUnfinished(patches)) {
                 sync.await(sync.ticket());
-                for (Pending patch : patches) {
-                    if (patch.state() != Pending.State.FINISHED) {
-                        store(patch);
-                    }
-                }
             }
         } finally {
             long ticket = sync.ticket();
@@ -186,6 +178,18 @@ public final class WordPatch {
             }
         }
         return results;
+    }
+
+    /// @return whether there is more to store, after a sync
+    private boolean storeUnfinished(List<Pending> patches) {
+        boolean more = false;
+        for (Pending patch : patches) {
+            if (patch.state() != Pending.State.FINISHED) {
+                store(patch);
+                more |= patch.state() != Pending.State.FINISHED;
+            }
+        }
+        return more;
     }
 
     /// Takes the site, and works out how its word becomes `word`.

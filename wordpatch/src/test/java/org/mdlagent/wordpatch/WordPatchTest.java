@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -336,6 +337,46 @@ class WordPatchTest {
         assertThat(site.pending()).isNull();
         assertThat(patcher.patch(site, CodePage.word(ONE))).isEqualTo(new PatchResult.Patched());
         assertThat(page.call(address)).isEqualTo(ONES);
+    }
+
+    @Test
+    void shouldLetThreadsGoOnWhileThePatcherIsStopped() {
+        long address = function(ONE, 3);
+        PatchSite site = patcher().site(address, 5);
+        steps.holdTime();
+        long row = CodePage.TRAPS.row(address);
+        long before = CodePage.TRAPS.hits(row);
+        Pending patch = (Pending) patcher().start(site, CodePage.word(TWO));
+
+        assertThat(page.call(address)).isEqualTo(ONES);
+
+        assertThat(CodePage.TRAPS.hits(row)).isEqualTo(before + 1);
+        assertThat(patch.finish()).isFalse();
+    }
+
+    @Test
+    void shouldHoldThreadsWhileThePatcherIsStoppedWhenTheyAreToSpin() throws Exception {
+        long address = function(ONE, 3);
+        WordPatch patcher = patcher(8, TrapMode.SPIN);
+        PatchSite site = patcher.site(address, 5);
+        steps.holdTime();
+        long row = CodePage.TRAPS.row(address);
+        long before = CodePage.TRAPS.hits(row);
+        Pending patch = (Pending) patcher.start(site, CodePage.word(TWO));
+        FutureTask<Integer> call = new FutureTask<>(() -> page.call(address));
+        Thread executor = Thread.ofPlatform().start(call);
+        while (CodePage.TRAPS.hits(row) == before) {
+            Thread.onSpinWait();
+        }
+
+        steps.passTime();
+        assertThat(patch.finish()).isFalse();
+        assertThat(call.isDone()).isFalse();
+        steps.passTime();
+        assertThat(patch.finish()).isTrue();
+
+        assertThat(call.get()).isEqualTo(TWOS);
+        executor.join();
     }
 
     @Test

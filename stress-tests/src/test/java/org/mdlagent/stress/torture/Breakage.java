@@ -2,6 +2,7 @@ package org.mdlagent.stress.torture;
 
 import org.mdlagent.arch.CodeWriter;
 import org.mdlagent.arch.CoreSync;
+import org.mdlagent.wordpatch.TrapMode;
 
 /// What stands between a protocol and what it acts by: nothing, or what makes of it a broken twin.
 interface Breakage {
@@ -13,5 +14,9 @@ interface Breakage {
 
     default CoreSync sync(CoreSync sync) {
         return sync;
+    }
+
+    default TrapMode trapMode() {
+        return TrapMode.REDIRECT;
     }
 }

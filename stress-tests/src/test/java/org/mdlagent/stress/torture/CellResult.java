@@ -85,6 +85,11 @@ final class CellResult {
     }
 
     boolean isGood() {
-        return get("wrong") == 0 && get("stalled") == 0 && get("failed") == 0;
+        return !isBroken() && get("failed") == 0;
+    }
+
+    /// Whether an executor has executed something wrong, or was held.
+    boolean isBroken() {
+        return get("wrong") > 0 || get("stalled") > 0;
     }
 }

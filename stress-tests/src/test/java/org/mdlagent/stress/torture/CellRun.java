@@ -49,6 +49,7 @@ final class CellRun {
     private final Sites sites;
     private final InstructionSet instructions;
     private final Stops stops;
+    private final TrapMode trapMode;
     private final List<Executor> executors = new ArrayList<>();
     private final List<Patcher> patchers = new ArrayList<>();
     private final List<WordPatcher.Word> words = new ArrayList<>();
@@ -64,6 +65,7 @@ final class CellRun {
         CoreSync sync = cell.sync() == Sync.TMAX
                 ? new TmaxWait(laboratory.api(), TMAX_TICKS)
                 : new Membarrier(laboratory.api());
+        trapMode = breakage.trapMode();
         stops = new Stops(breakage.writer(laboratory), breakage.sync(sync), this::executions);
         focuses = new long[cell.patchers()];
         for (int i = 0; i < focuses.length; i++) {
@@ -143,7 +145,7 @@ final class CellRun {
                     laboratory.arena(),
                     laboratory.traps(),
                     stops.sync(),
-                    TrapMode.REDIRECT,
+                    trapMode,
                     instructions);
             for (int i = 0; i < sites.count(); i++) {
                 Sites.Site site = sites.list().get(i);
@@ -258,7 +260,7 @@ final class CellRun {
     }
 
     private boolean isWrong() {
-        return executors.stream().anyMatch(executor -> executor.wrong() > 0);
+        return executors.stream().anyMatch(executor -> executor.wrong() > 0 || executor.stalled() > 0);
     }
 
     private Map<String, Long> togglesBySplit() {

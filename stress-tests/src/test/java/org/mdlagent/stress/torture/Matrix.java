@@ -34,7 +34,11 @@ final class Matrix {
                 Arrays.stream(Kind.values()).filter(kind -> kind.form() != null).toList(),
                 List.of(Mode.TOGGLE, Mode.TOGGLE_ALL, Mode.RETARGET)));
         for (int unit : UNITS) {
-            cells.add(fast(Kind.HOOK_CALL, unit, Sync.MEMBARRIER, Mode.TOGGLE_ALL, Interference.NONE));
+            for (Kind kind : Kind.values()) {
+                if (kind.form() != null) {
+                    cells.add(fast(kind, unit, Sync.MEMBARRIER, Mode.TOGGLE_ALL, Interference.NONE));
+                }
+            }
             cells.add(fast(Kind.LEA_8, unit, Sync.TMAX, Mode.PATCH_ALL, Interference.NONE));
             cells.add(fast(Kind.CALL_CALL, unit, Sync.TMAX, Mode.PATCH_ALL, Interference.BLOCKED));
             cells.add(fast(Kind.CALL_NOP, unit, Sync.MEMBARRIER, Mode.PATCH_ALL, Interference.NONE));

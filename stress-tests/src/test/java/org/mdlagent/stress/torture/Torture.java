@@ -90,7 +90,7 @@ public final class Torture {
 
         /// Twins that were seen to be broken.
         long twinsFailed() {
-            return twins.stream().filter(twin -> twin.get("wrong") > 0).count();
+            return twins.stream().filter(CellResult::isBroken).count();
         }
 
         /// Cells that count, and did not do all that they should.
@@ -253,9 +253,10 @@ public final class Torture {
             out.printf(
                     "%s: %s%n",
                     twin.name(),
-                    twin.get("wrong") == 0
-                            ? "NOT SEEN to be broken, in %,d toggles  %s".formatted(twin.get("toggles"), twin.detail())
-                            : "broken, as it should be: " + twin.detail());
+                    twin.isBroken()
+                            ? "broken, as it should be: " + twin.detail()
+                            : "NOT SEEN to be broken, in %,d toggles  %s"
+                                    .formatted(twin.get("toggles"), twin.detail()));
         }
         for (CellResult cell : summary.bad()) {
             out.printf("FAILED %s: %s%n", cell.name(), cell.detail());

@@ -9,9 +9,10 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Mode;
 import org.mdlagent.stress.torture.Cell.Sync;
+import org.mdlagent.wordpatch.TrapMode;
 
-/// The real wordpatch, broken at one place each. The torture must show it within seconds, else its silence about the
-/// real one says nothing.
+/// The real wordpatch, broken at one place each. The torture must show it within seconds, by a wrong
+/// execution or a stall, else its silence about the real one says nothing.
 enum Twin implements Breakage {
     /// All syncs, but no trapping byte.
     NO_TRAPPING_BYTE(Kind.LEA_8) {
@@ -50,6 +51,18 @@ enum Twin implements Breakage {
         @Override
         public CodeWriter writer(Laboratory laboratory) {
             return new WithoutTable(laboratory.api());
+        }
+    },
+    /// The paper's handler: threads wait for the patcher, which is stopped. It shows that stalls are seen.
+    SPINNING_HANDLER(Kind.CALL_NOP) {
+        @Override
+        public TrapMode trapMode() {
+            return TrapMode.SPIN;
+        }
+
+        @Override
+        Cell cell() {
+            return new Cell(Kind.CALL_NOP, 8, Sync.TMAX, Mode.PATCH, 1, true, 1, Interference.STOPPED, 1, false);
         }
     };
 
