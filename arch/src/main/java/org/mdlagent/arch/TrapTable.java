@@ -1,7 +1,5 @@
 package org.mdlagent.arch;
 
-import java.util.HashMap;
-import java.util.Map;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.TrapDescriptor;
 import org.mdlagent.arch.layout.TrapIndexDescriptor;
@@ -28,8 +26,7 @@ public final class TrapTable {
 
     private final NativeApi api;
     private final long header;
-    private final Map<Long, Long> rows = new HashMap<>();
-    private long slots;
+    private int rows;
     private long nextRow;
     private long endOfRows;
 
@@ -46,12 +43,13 @@ public final class TrapTable {
     ///
     /// @throws IllegalStateException when the session's memory is used up
     public synchronized long row(long address) {
-        Long known = rows.get(address);
-        if (known != null) {
+        long index = Memory.getLong(header + HeaderDescriptor.TRAPS);
+        long known = index == 0 ? 0 : Memory.getLong(slot(index, address));
+        if (known != 0) {
             return known;
         }
-        if ((rows.size() + 1) * 2L > slots) {
-            grow();
+        if (index == 0 || (rows + 1) * 2L > slots(index)) {
+            index = grow(index);
         }
         if (nextRow == endOfRows) {
             nextRow = allocate(BLOCK_ROWS * TrapDescriptor.SIZE);
@@ -60,8 +58,8 @@ public final class TrapTable {
         long row = nextRow;
         nextRow += TrapDescriptor.SIZE;
         Memory.putLong(row + TrapDescriptor.ADDRESS, address);
-        insert(Memory.getLong(header + HeaderDescriptor.TRAPS), slots, address, row);
-        rows.put(address, row);
+        Memory.putLongRelease(slot(index, address), row);
+        rows++;
         return row;
     }
 
@@ -95,21 +93,35 @@ public final class TrapTable {
         return (long) kind << TrapDescriptor.KIND_SHIFT | (long) length << TrapDescriptor.LENGTH_SHIFT | target;
     }
 
-    private void grow() {
-        long larger = Math.max(FIRST_SLOTS, slots * 2);
-        long index = allocate(TrapIndexDescriptor.SIZE + larger * Long.BYTES);
-        Memory.putLong(index + TrapIndexDescriptor.MASK, larger - 1);
-        rows.forEach((address, row) -> insert(index, larger, address, row));
-        slots = larger;
-        Memory.putLongRelease(header + HeaderDescriptor.TRAPS, index);
+    /// A larger index with the same rows takes the place of `index`, which is 0 at first.
+    private long grow(long index) {
+        long slots = index == 0 ? FIRST_SLOTS : slots(index) * 2;
+        long larger = allocate(TrapIndexDescriptor.SIZE + slots * Long.BYTES);
+        Memory.putLong(larger + TrapIndexDescriptor.MASK, slots - 1);
+        for (long i = 0; index != 0 && i < slots(index); i++) {
+            long row = Memory.getLong(index + TrapIndexDescriptor.ROWS + i * Long.BYTES);
+            if (row != 0) {
+                Memory.putLong(slot(larger, Memory.getLong(row + TrapDescriptor.ADDRESS)), row);
+            }
+        }
+        Memory.putLongRelease(header + HeaderDescriptor.TRAPS, larger);
+        return larger;
     }
 
-    private static void insert(long index, long slots, long address, long row) {
-        long slot = address * HASH >>> 32 & slots - 1;
-        while (Memory.getLong(index + TrapIndexDescriptor.ROWS + slot * Long.BYTES) != 0) {
-            slot = slot + 1 & slots - 1;
+    private static long slots(long index) {
+        return Memory.getLong(index + TrapIndexDescriptor.MASK) + 1;
+    }
+
+    /// Address of the slot that holds the row of `address`, or where it belongs.
+    private static long slot(long index, long address) {
+        long mask = Memory.getLong(index + TrapIndexDescriptor.MASK);
+        for (long i = address * HASH >>> 32; ; i++) {
+            long slot = index + TrapIndexDescriptor.ROWS + (i & mask) * Long.BYTES;
+            long row = Memory.getLong(slot);
+            if (row == 0 || Memory.getLong(row + TrapDescriptor.ADDRESS) == address) {
+                return slot;
+            }
         }
-        Memory.putLongRelease(index + TrapIndexDescriptor.ROWS + slot * Long.BYTES, row);
     }
 
     private long allocate(long bytes) {

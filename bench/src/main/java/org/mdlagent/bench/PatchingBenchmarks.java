@@ -81,6 +81,12 @@ public final class PatchingBenchmarks {
         }
     }
 
+    /// How the agent's JVM is started, as far as it matters here (`native-shim/src/jvm-options.txt`): what Java costs
+    /// beside an application is what it costs there. Others can be tried with `-Dmdl.bench.jvm=...`.
+    private static final String[] JVM = System.getProperty(
+                    "mdl.bench.jvm", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m")
+            .split(" ");
+
     private PatchingBenchmarks() {}
 
     public static void main(String[] args) throws RunnerException, IOException {
@@ -91,6 +97,7 @@ public final class PatchingBenchmarks {
                 .mode(Mode.SampleTime)
                 .timeUnit(TimeUnit.NANOSECONDS)
                 .forks(1)
+                .jvmArgsAppend(JVM)
                 .threads(1)
                 .timeout(TimeValue.seconds(30))
                 .shouldFailOnError(true)
@@ -103,12 +110,13 @@ public final class PatchingBenchmarks {
         double ticksPerNano = ticksPerNano();
         out.printf(
                 Locale.ROOT,
-                "%s, %s, TSC %.0f MHz, atomic unit %d, T_max %d%n",
+                "%s, %s, TSC %.0f MHz, atomic unit %d, T_max %d, JVM with %s%n",
                 modelName(),
                 "Linux " + System.getProperty("os.version"),
                 ticksPerNano * 1000,
                 Cpu.atomicUnit(),
-                WordPatchBenchmark.TMAX_TICKS);
+                WordPatchBenchmark.TMAX_TICKS,
+                String.join(" ", JVM));
         out.printf(
                 "%-42s %-9s %9s %9s  %-20s %8s%n", "TICKS FOR ONE", "EXECUTED", "MEDIAN", "P99", "PUBLISHED", "TARGET");
         for (Cost cost : COSTS) {

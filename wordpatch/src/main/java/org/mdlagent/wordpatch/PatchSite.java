@@ -4,28 +4,41 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.Redirect;
 
 /// Up to eight bytes of code, whole instructions, that patches replace. Made by [WordPatch#site].
 public final class PatchSite {
     /// Words that a site is toggled between are few; a site that gets ever new ones forgets the oldest.
     private static final int TRANSITIONS_KEPT = 8;
 
+    private static final Transition[] NO_TRANSITIONS = {};
+    private static final PatchSite[] NO_SITES = {};
+
     private final long address;
     private final int length;
     private final long alias;
+    private final Part front;
+    private final @Nullable Part tail;
     private final AtomicReference<@Nullable Pending> latest = new AtomicReference<>();
-    private volatile PatchSite[] overlapping = {};
-    private volatile Transition[] transitions = {};
+    private volatile PatchSite[] overlapping = NO_SITES;
+    private volatile Transition[] transitions = NO_TRANSITIONS;
 
     /// The side of a straddling instruction that the last patch changed alone; null when it changed both.
     private @Nullable Part lastSide;
 
     private long lastSideTicket;
 
-    PatchSite(long address, int length, long alias) {
+    /// The next of those that start at the same address; guarded by the patcher's list of sites.
+    private @Nullable PatchSite nextThere;
+
+    /// @param unit bytes within which a store is atomic for fetch
+    PatchSite(long address, int length, long alias, int unit) {
         this.address = address;
         this.length = length;
         this.alias = alias;
+        int boundary = unit - (int) (address & unit - 1);
+        front = Part.of(alias, 0, Math.min(boundary, length), unit);
+        tail = boundary < length ? Part.of(alias, boundary, length, unit) : null;
     }
 
     /// Address of the site's first byte.
@@ -51,6 +64,26 @@ public final class PatchSite {
 
     long alias() {
         return alias;
+    }
+
+    /// The bytes before the boundary of the atomic unit; all bytes when there is none.
+    Part front() {
+        return front;
+    }
+
+    /// The bytes behind the boundary; null when there is none.
+    @Nullable
+    Part tail() {
+        return tail;
+    }
+
+    @Nullable
+    PatchSite nextThere() {
+        return nextThere;
+    }
+
+    void nextThere(@Nullable PatchSite next) {
+        nextThere = next;
     }
 
     boolean overlaps(PatchSite other) {
@@ -84,6 +117,18 @@ public final class PatchSite {
         for (Transition transition : transitions) {
             if (transition.from() == from && transition.to() == to) {
                 return transition;
+            }
+        }
+        return null;
+    }
+
+    /// What a thread does in place of the straddling instruction of the word `from`, if another transition knows.
+    @Nullable
+    Redirect headAction(long from, long row) {
+        for (Transition transition : transitions) {
+            Transition.Head head = transition.head();
+            if (transition.from() == from && head != null && head.row() == row && !head.stays()) {
+                return head.action();
             }
         }
         return null;

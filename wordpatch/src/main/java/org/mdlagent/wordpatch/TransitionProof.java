@@ -6,8 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.InstructionSet;
@@ -28,11 +26,6 @@ final class TransitionProof {
     private final TrapTable traps;
     private final TrapMode mode;
     private final InstructionSet instructions;
-
-    /// Copies stay for good: a thread may be in one at any time.
-    private final Map<Copied, Long> copies = new ConcurrentHashMap<>();
-
-    private record Copied(long address, long bytes, int length) {}
 
     TransitionProof(
             NativeApi api,
@@ -60,42 +53,38 @@ final class TransitionProof {
         if (after[0] == instructions.trapByte()) {
             throw new UnsafePatchException("the new word traps at once");
         }
-        List<Transition.Trap> interior = new ArrayList<>();
+        List<Transition.Trap> interior = new ArrayList<>(0);
         int[] trapping = Arrays.stream(oldHeads)
                 .filter(at -> at < length && after[at] == instructions.trapByte())
                 .toArray();
         for (int at : oldHeads) {
             if (Arrays.binarySearch(trapping, at) >= 0) {
-                interior.add(trap(site, before, at, length));
+                interior.add(trap(site, from, before, at, length));
             } else if (Arrays.binarySearch(newHeads, at) < 0) {
                 throw new UnsafePatchException("not layout-equivalent: the old word has an instruction at +" + at
                         + ", where the new one has the inside of another");
             }
         }
-        int unit = instructions.atomicUnit();
-        int boundary = unit - (int) (site.address() & unit - 1);
-        if (boundary >= length) {
-            Part all = Part.of(site.alias(), 0, length, unit);
-            return new Transition(from, to, all, null, false, null, interior);
+        Part tail = site.tail();
+        if (tail == null) {
+            return new Transition(from, to, false, null, List.copyOf(interior));
         }
+        int boundary = tail.offset() / Byte.SIZE;
         int straddler = straddler(oldHeads, boundary);
         Transition.Head head = null;
         if (straddler >= 0) {
             int stays = Arrays.binarySearch(trapping, straddler);
             int end = oldHeads[Arrays.binarySearch(oldHeads, straddler) + 1];
-            head = new Transition.Head(
-                    site.alias() + straddler,
-                    stays >= 0 ? interior.get(stays) : trap(site, before, straddler, end),
-                    stays >= 0);
+            head = stays >= 0
+                    ? head(site, straddler, interior.get(stays), true)
+                    : head(site, straddler, trap(site, from, before, straddler, end), false);
         }
         return new Transition(
-                from,
-                to,
-                Part.of(site.alias(), 0, boundary, unit),
-                Part.of(site.alias(), boundary, length, unit),
-                straddler >= 0 || straddler(newHeads, boundary) >= 0,
-                head,
-                interior);
+                from, to, straddler >= 0 || straddler(newHeads, boundary) >= 0, head, List.copyOf(interior));
+    }
+
+    private static Transition.Head head(PatchSite site, int at, Transition.Trap trap, boolean stays) {
+        return new Transition.Head(site.alias() + at, trap.row(), trap.action(), stays);
     }
 
     /// The head of the instruction that lies on both sides of the boundary, -1 when one begins there.
@@ -127,43 +116,32 @@ final class TransitionProof {
         return Arrays.copyOf(heads, count);
     }
 
-    /// Leads a thread that meets a trapping byte at offset `at` through the old instructions up to offset `end`.
-    private Transition.Trap trap(PatchSite site, byte[] before, int at, int end) throws UnsafePatchException {
-        long address = site.address() + at;
-        return new Transition.Trap(traps.row(address), action(Arrays.copyOfRange(before, at, end), address));
-    }
-
-    private Redirect action(byte[] old, long address) throws UnsafePatchException {
+    /// Leads a thread that meets a trapping byte at offset `at` through the instructions of the old word up to offset
+    /// `end`.
+    private Transition.Trap trap(PatchSite site, long from, byte[] before, int at, int end)
+            throws UnsafePatchException {
+        long row = traps.row(site.address() + at);
         if (mode == TrapMode.SPIN) {
-            return new Redirect.Spin();
+            return new Transition.Trap(row, new Redirect.Spin());
         }
-        Redirect simple = instructions.redirect(old, address);
-        return simple != null ? simple : new Redirect.Jump(copy(old, address));
+        byte[] old = Arrays.copyOfRange(before, at, end);
+        Redirect action = instructions.redirect(old, site.address() + at);
+        if (action == null) {
+            action = site.headAction(from, row);
+        }
+        return new Transition.Trap(row, action != null ? action : new Redirect.Jump(copy(old, site.address() + at)));
     }
 
+    /// Copies stay for good: a thread may be in one at any time.
     private long copy(byte[] old, long address) throws UnsafePatchException {
-        Copied what = new Copied(address, word(old), old.length);
-        Long known = copies.get(what);
-        if (known != null) {
-            return known;
-        }
         try {
             int size = instructions.relocate(api, old, address, address).length;
             long at = arena.allocate(address, size);
             Memory.put(code.alias(at), instructions.relocate(api, old, address, at));
-            copies.put(what, at);
             return at;
         } catch (IllegalArgumentException | IOException e) {
             throw new UnsafePatchException("the old instruction cannot be executed elsewhere: " + e.getMessage());
         }
-    }
-
-    private static long word(byte[] bytes) {
-        long word = 0;
-        for (int i = bytes.length - 1; i >= 0; i--) {
-            word = word << Byte.SIZE | bytes[i] & 0xFF;
-        }
-        return word;
     }
 
     private static byte[] bytes(long word, int length) {

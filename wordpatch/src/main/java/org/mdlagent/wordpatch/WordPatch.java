@@ -58,10 +58,11 @@ public final class WordPatch {
     private final TrapTable traps;
     private final CoreSync sync;
     private final byte trapByte;
+    private final int atomicUnit;
     private final TransitionProof proof;
 
     /// Sites by the address of their first byte; guarded by itself.
-    private final TreeMap<Long, List<PatchSite>> sites = new TreeMap<>();
+    private final TreeMap<Long, PatchSite> sites = new TreeMap<>();
 
     /// @param api    decodes
     /// @param writer stores to code: `api`, or what a test puts in front of it
@@ -83,6 +84,7 @@ public final class WordPatch {
         this.traps = traps;
         this.sync = sync;
         trapByte = instructions.trapByte();
+        atomicUnit = instructions.atomicUnit();
         proof = new TransitionProof(api, code, arena, traps, mode, instructions);
     }
 
@@ -98,21 +100,26 @@ public final class WordPatch {
         if (code.alias(address + length - 1) != alias + length - 1) {
             throw new IllegalArgumentException("the bytes at 0x" + Long.toHexString(address) + " have no common alias");
         }
-        PatchSite site = new PatchSite(address, length, alias);
+        PatchSite site = new PatchSite(address, length, alias, atomicUnit);
         synchronized (sites) {
-            for (List<PatchSite> there :
+            for (PatchSite first :
                     sites.subMap(address - Long.BYTES, address + length).values()) {
-                for (PatchSite known : there) {
+                for (PatchSite known = first; known != null; known = known.nextThere()) {
                     if (known.address() == address && known.length() == length) {
                         return known;
                     }
+                }
+            }
+            for (PatchSite first :
+                    sites.subMap(address - Long.BYTES, address + length).values()) {
+                for (PatchSite known = first; known != null; known = known.nextThere()) {
                     if (known.overlaps(site)) {
                         known.addOverlapping(site);
                         site.addOverlapping(known);
                     }
                 }
             }
-            sites.computeIfAbsent(address, at -> new ArrayList<>()).add(site);
+            site.nextThere(sites.put(address, site));
         }
         return site;
     }
@@ -250,16 +257,16 @@ public final class WordPatch {
         switch (patch.state()) {
             case STARTING -> patch.state(storeFirst(patch.site(), transition));
             case FIRST_WAIT -> {
-                storeTail(transition);
+                storeTail(patch.site(), transition);
                 patch.state(Pending.State.SECOND_WAIT);
             }
             case SECOND_WAIT -> {
                 // Step 6.
-                transition.front().store(writer, transition.to());
+                patch.site().front().store(writer, transition.to());
                 // Step 7.
                 Transition.Head head = transition.head();
                 if (head != null && !head.stays()) {
-                    traps.withdraw(head.trap().row());
+                    traps.withdraw(head.row());
                 }
                 patch.site().sideStored(null, 0);
                 patch.state(Pending.State.FINISHED);
@@ -273,14 +280,17 @@ public final class WordPatch {
         for (Transition.Trap trap : transition.interior()) {
             traps.publish(trap.row(), trap.action());
         }
-        Part onlySide = transition.onlySide();
+        Part tail = site.tail();
+        boolean changesFront = transition.changes(site.front());
+        boolean changesTail = tail != null && transition.changes(tail);
+        Part onlySide = !changesTail ? site.front() : !changesFront ? tail : null;
         if (!transition.straddles() || onlySide != null && !site.mayMixWithOtherSide(onlySide, sync)) {
             // Step 4 or 6 alone; both, when no instruction needs both.
-            if (transition.changesTail()) {
-                storeTail(transition);
+            if (changesTail) {
+                storeTail(site, transition);
             }
-            if (transition.changesFront()) {
-                transition.front().store(writer, transition.to());
+            if (changesFront) {
+                site.front().store(writer, transition.to());
             }
             if (transition.straddles()) {
                 site.sideStored(onlySide, sync.ticket());
@@ -289,17 +299,17 @@ public final class WordPatch {
         }
         Transition.Head head = transition.head();
         if (head == null) {
-            storeTail(transition); // Step 4: no thread can be at the new straddling instruction yet.
+            storeTail(site, transition); // Step 4: no thread can be at the new straddling instruction yet.
             return Pending.State.SECOND_WAIT;
         }
-        traps.publish(head.trap().row(), head.trap().action());
+        traps.publish(head.row(), head.action());
         // Step 2.
         writer.store(head.alias(), trapByte, 1);
         return Pending.State.FIRST_WAIT;
     }
 
     /// Step 4.
-    private void storeTail(Transition transition) {
-        Objects.requireNonNull(transition.tail()).store(writer, transition.to());
+    private void storeTail(PatchSite site, Transition transition) {
+        Objects.requireNonNull(site.tail()).store(writer, transition.to());
     }
 }
