@@ -65,6 +65,7 @@ int64_t code_remap(uint64_t start, uint64_t length) {
   if (file < 0) {
     return file;
   }
+  process_hold_forks();
   memcpy(alias, (const void *)start, length);
   return map_executable(start, length, MAP_FIXED, file, alias);
 }

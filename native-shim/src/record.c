@@ -11,7 +11,9 @@
  *
  * Assumes    A1 x86-TSO: a locked instruction is a full fence between the stores before and the loads after it
  *            (Intel SDM vol. 3, 9.2; AMD APM vol. 2, 7.2)
- *            A2 no thread is killed between steps 1 and 4 of a closer while its family lives on
+ *            A2 no thread is killed between steps 1 and 4 of a closer while its family lives on: a function would
+ *               have no windows any more
+ *            A3 none is killed with a frame open: exit sites of that function would stay on
  * Guarantees G1 a late closer never switches off a site of a newer window
  *            G2 while a frame is open, the exit sites of its function stay on
  * Progress   P1 nobody waits: a function that is being closed is left out by arm and has its turn next epoch
@@ -44,6 +46,7 @@ enum {
   FRAMES = 131072,
   RING_RECORDS = 8192,
   RING_MARGIN = 64, /* nested signal handlers may pass the check for room together */
+  BLOCKS_KEPT = 64,
   STACK_BYTES = (FRAMES + 1) * (int)sizeof(struct mdl_frame),
 };
 #define SENTINEL (~0ULL)
@@ -74,18 +77,77 @@ static inline struct mdl_frame *top(const struct mdl_thread *thread) {
 
 /* ---- the thread's block */
 
-static struct mdl_thread *claim(void) {
-  uint64_t at = __atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
-  while (at) {
-    struct mdl_thread *thread = (struct mdl_thread *)at;
-    uint32_t expected = MDL_THREAD_FREE;
-    if (__atomic_compare_exchange_n(&thread->state, &expected, MDL_THREAD_LIVE, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED)) {
-      return thread;
+static struct mdl_thread *newest(void) {
+  return (struct mdl_thread *)__atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
+}
+
+static struct mdl_thread *after(const struct mdl_thread *thread) { return (struct mdl_thread *)thread->next; }
+
+static struct mdl_thread *claim_own(void) {
+  for (struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+    if (thread->process == (uintptr_t)family_self &&
+        __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == MDL_THREAD_FREE && owner_take(thread->owner)) {
+      if (thread->process == (uintptr_t)family_self) {
+        return thread;
+      }
+      owner_release(thread->owner);
     }
-    at = thread->next;
   }
   return NULL;
+}
+
+/* With the owner's lock held: the calls so far stay those of the process that had the block. */
+static void credit(struct mdl_thread *thread) {
+  const uint64_t *calls = (const uint64_t *)thread->calls;
+  struct mdl_process *process = (struct mdl_process *)thread->process;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < session->function_capacity; i++) {
+    sum += __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+  }
+  if (process) {
+    __atomic_fetch_add(&process->calls, sum - thread->credited, __ATOMIC_RELAXED);
+  }
+  thread->credited = sum;
+  if (sum) {
+    thread->shared = 1;
+  }
+}
+
+/* Of any process, whether its thread has ended or is gone. */
+static struct mdl_thread *claim_any(void) {
+  for (struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+    if (owner_take(thread->owner)) {
+      if (thread->process != (uintptr_t)family_self) {
+        credit(thread);
+        __atomic_store_n(&thread->process, (uintptr_t)family_self, __ATOMIC_RELEASE);
+      }
+      return thread;
+    }
+  }
+  return NULL;
+}
+
+bool record_disown(const struct mdl_process *process) {
+  for (struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+    if (__atomic_load_n(&thread->process, __ATOMIC_ACQUIRE) == (uintptr_t)process) {
+      if (!owner_take(thread->owner)) {
+        return false; /* its next owner has not read yet whose it was */
+      }
+      if (thread->process == (uintptr_t)process) {
+        credit(thread);
+        __atomic_store_n(&thread->process, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+      }
+      owner_release(thread->owner);
+    }
+  }
+  return true;
+}
+
+/* Whether each process can have blocks of its own, so that its functions' calls are known. */
+static bool is_roomy(void) {
+  return __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED) < BLOCKS_KEPT &&
+         __atomic_load_n(&session->arena_next, __ATOMIC_RELAXED) < session->limit / 4;
 }
 
 static struct mdl_thread *create(void) {
@@ -103,7 +165,9 @@ static struct mdl_thread *create(void) {
   if (!thread->calls || (!thread->ring && !thread->rows)) {
     return NULL;
   }
-  thread->state = MDL_THREAD_LIVE;
+  owner_create(thread->owner);
+  owner_take(thread->owner);
+  thread->process = (uintptr_t)family_self;
   thread->next = __atomic_load_n(&session->threads, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(&session->threads, &thread->next, (uintptr_t)thread, true, __ATOMIC_RELEASE,
                                       __ATOMIC_RELAXED)) {
@@ -129,25 +193,42 @@ static bool give_stack(struct mdl_thread *thread) {
   return true;
 }
 
+static struct mdl_thread *acquire(void) {
+  if (family_agent_is_gone()) {
+    code_switch_all_off();
+    return NULL;
+  }
+  struct mdl_thread *thread = claim_own();
+  if (!thread && is_roomy()) {
+    thread = create();
+  }
+  if (!thread) {
+    thread = claim_any();
+  }
+  if (!thread) {
+    thread = create();
+  }
+  if (thread && !give_stack(thread)) {
+    __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+    owner_release(thread->owner);
+    return NULL;
+  }
+  return thread;
+}
+
 static struct mdl_thread *attach(void) {
   int error = errno;
   sigset_t before;
-  signals_block_all(&before); /* a handler with probes would attach this thread a second time */
+  signals_block_all_but_trap(&before); /* a handler with probes would attach this thread a second time */
   if (!mdl_self) {
     struct mdl_thread *thread = NULL;
     if (session && !is_agent_thread) {
-      thread = claim();
-      if (!thread) {
-        thread = create();
-      }
-      if (thread && !give_stack(thread)) {
-        __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
-        thread = NULL;
-      }
+      thread = acquire();
       if (thread) {
         thread->tid = (uint32_t)syscall(SYS_gettid);
         thread->pid = (uint32_t)getpid();
         thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+        __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
         process_watch_thread();
       } else {
         __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
@@ -239,6 +320,7 @@ void record_detach(void) {
   discard_down_to(thread, base + 1, !(session->flags & MDL_EXACT));
   munmap(base, STACK_BYTES);
   __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+  owner_release(thread->owner);
 }
 
 /* ---- which function */
@@ -408,11 +490,16 @@ static void switch_off(const struct mdl_site *site) {
 }
 
 void record_expire_entry(struct mdl_site *site) {
+  if (family_agent_is_gone()) {
+    code_switch_all_off(); /* nobody opens windows any more, or closes the others */
+    return;
+  }
   struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
   __atomic_fetch_add(&function->closers, 1, __ATOMIC_SEQ_CST);
   uint32_t state = __atomic_load_n(&function->state, __ATOMIC_SEQ_CST);
   if ((state == MDL_SAMPLING || state == MDL_EXPIRED) &&
       __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+    function->whole = 0;
     switch_off(site);
     uint32_t sampling = MDL_SAMPLING;
     __atomic_compare_exchange_n(&function->state, &sampling, MDL_EXPIRED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
@@ -543,6 +630,7 @@ int64_t record_disarm(const uint32_t *indices, int64_t n) {
     uint32_t sampling = MDL_SAMPLING;
     if (__atomic_compare_exchange_n(&function->state, &sampling, MDL_EXPIRED, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_RELAXED)) {
+      function->whole = 0;
       const uint32_t *list = (const uint32_t *)function->site_list;
       stores += switch_all(list + function->exit_sites, function->entry_sites, false);
     }
@@ -556,7 +644,7 @@ static clockid_t cpu_clock_of(uint32_t tid) { return (clockid_t)(~tid << 3 | 6);
 
 /*
  * Thread by thread: the clock of the whole process does not include what its running threads have used since the
- * last tick of the scheduler, which may be milliseconds.
+ * last tick of the scheduler, which may be milliseconds. Of forked processes the kernel shows no other.
  */
 int64_t record_program_cpu_nanos(void) {
   static uint64_t total; /* the agent's thread alone comes here */
@@ -574,5 +662,5 @@ int64_t record_program_cpu_nanos(void) {
       }
     }
   }
-  return (int64_t)total;
+  return (int64_t)(total + family_cpu_nanos());
 }

@@ -361,7 +361,19 @@ const char *session_create(const struct instant *start) {
   __atomic_store_n(&header->magic, MDL_MAGIC, __ATOMIC_RELEASE);
   __atomic_store_n(&session, header, __ATOMIC_RELEASE);
   session_renew_clocks();
+  family_begin();
   return NULL;
+}
+
+void session_abandon(void) {
+  if (session) {
+    munmap(session, session->limit);
+    session = NULL;
+  }
+  family_self = NULL;
+  exhausted = false;
+  directory[0] = 0;
+  log_path[0] = 0;
 }
 
 void session_renew_clocks(void) {

@@ -1,7 +1,7 @@
 /*
  * What the shim's files share. One file per concern:
  *
- *   start.c    the agent thread, a main that waits, the agent's death
+ *   start.c    the agent thread, a main that waits, the agent's death, and who notices it
  *   options.c  MDL_OPTIONS and properties files
  *   next.c     the functions that the interposed ones stand in front of
  *   process.c  exit, fork, threads, and what the agent's threads must not do to the application
@@ -13,6 +13,7 @@
  *   api.c      the table that Java gets
  *   code.c     mappings of code, stores to it
  *   record.c   the calling thread's block; recording off the fast path
+ *   family.c   the processes of a session, and what becomes of what those held that have ended
  *   decode.c   instruction lengths, by Zydis
  *   trap.c     what a thread does that meets a trapping byte
  *   demangle.c C++ names
@@ -127,11 +128,16 @@ int process_start_agent_thread(void *(*routine)(void *));
 /* The calling thread gets thread_ended() at its end, and with it record_detach(). */
 void process_watch_thread(void);
 uint64_t process_agent_cpu_nanos(void);
+/* Forked processes that live on must not have probes that nobody can switch off. Async-signal-safe. */
+void process_dies(void);
 /* Never goes on: what an agent thread does instead of ending the process. */
 _Noreturn void process_park(void);
 /* The loader's state, and whatever else a forked child could find half changed, is changed with the gate held. */
 void process_gate_lock(void);
 void process_gate_unlock(void);
+/* No process is forked while code is being changed that it would share: from the first call until the second. */
+void process_hold_forks(void);
+void process_release_forks(void);
 
 uint64_t clock_nanos(clockid_t clock);
 /* True when woken, false when the time is over; returns at once when *word != value. */
@@ -141,7 +147,7 @@ void futex_wake(_Atomic uint32_t *word);
 /* ---- signals.c */
 
 /* All but SIGTRAP: what is called meanwhile may be the application's, as malloc, and have trapping bytes. */
-void signals_block_all(sigset_t *before);
+void signals_block_all_but_trap(sigset_t *before);
 /* All but those that the JVM or a debugger needs. */
 void signals_block_for_agent(sigset_t *before);
 void signals_restore(const sigset_t *before);
@@ -187,6 +193,8 @@ struct instant instant_now(void);
 
 /* NULL when the session exists, else why it does not. */
 const char *session_create(const struct instant *start);
+/* In a forked child that has an agent of its own. */
+void session_abandon(void);
 uint64_t session_allocate(uint64_t bytes);
 void session_renew_clocks(void);
 void session_ended(int status);
@@ -209,11 +217,15 @@ struct decimal decimal(int64_t value);
 void agent_construct(char *const *environment);
 /* Only the first call does something: every site off, one line in the log. The detail may be NULL. */
 void agent_died(const char *why, const char *detail);
+/* Its process ends: every site off, for those who live on. */
+void agent_retires(void);
 bool agent_is_dead(void);
 void agent_ready(void);
-/* In a forked child. */
-void agent_forked(void);
+/* In a forked child: true when it gets an agent of its own. */
+bool agent_forked(void);
 extern char library_directory[PATH_MAX];
+/* A variable for the tests' sake. */
+extern uint64_t agent_watch_nanos;
 
 /* ---- jvm.c */
 
@@ -252,8 +264,33 @@ int64_t trap_catch(void);
 /* In its handler, at INT3: false when the byte is not ours. */
 bool trap_redirect(ucontext_t *context);
 
+/* ---- family.c */
+
+extern struct mdl_process *family_self; /* NULL when there is no record left for it */
+
+/* Locks that whoever finds their holder gone can take. owner_take() does not wait. */
+void owner_create(uint64_t *owner);
+bool owner_take(uint64_t *owner);
+void owner_release(uint64_t *owner);
+
+/* In the process that has the agent, by a thread that lives as long as it. */
+void family_begin(void);
+bool family_has_agent(void);
+/* In another one: whether that process has ended. */
+bool family_agent_is_gone(void);
+void family_forked(pid_t parent);
+/* The calling thread ends and others of its process do not. */
+void family_leader_ends(void);
+void family_leave(int status);
+/* Notes who has ended without a word. */
+void family_sweep(void);
+/* Of forked processes. */
+uint64_t family_cpu_nanos(void);
+
 /* ---- record.c */
 
+/* False when one of the process's blocks cannot be had at this moment. */
+bool record_disown(const struct mdl_process *process);
 void record_mute_thread(void);
 void record_detach(void);
 void record_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);

@@ -103,6 +103,7 @@ static void block_trap_too(sigset_t *before) {
 }
 
 static void set_default(int signal) {
+  process_dies();
   struct sigaction standard = {.sa_handler = SIG_DFL};
   next()->sigaction(signal, &standard, NULL);
 }
@@ -213,7 +214,7 @@ static int install(int signal, const struct sigaction *action) {
   return next()->sigaction(signal, &ours, NULL);
 }
 
-void signals_block_all(sigset_t *before) {
+void signals_block_all_but_trap(sigset_t *before) {
   uint64_t all = ~(1ULL << (SIGTRAP - 1));
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
 }

@@ -8,6 +8,21 @@
  * A main that waits does so in the constructor: the dynamic linker runs it without holding the loader's lock, so the
  * agent thread can load libjvm.so meanwhile. Preloaded libraries come last among the libraries and before the
  * executable, so libraries' constructors have run by then, uncounted, and the executable's are counted.
+ *
+ * The agent dies once, for good: whatever Java does later, nothing is switched on again.
+ *
+ * Assumes    A1 a site goes on by code_toggle() and record_arm() alone, and each looks for the agent's death after its
+ *               last store
+ *            A2 x86-TSO (record.c), `dead` being written by a locked instruction
+ * Guarantees G1 from some moment after agent_died() or agent_retires() on, every site is off
+ * Progress   P1 neither waits for Java
+ *
+ *   whoever notices                           the agent, in code_toggle() or record_arm()
+ *   1 dead = true   (locked)                  1 dead: leave
+ *   2 store `off` at every site               2 store `on`
+ *                                             3 dead: store `off` at every site
+ *
+ * When the agent's 3 does not see 1 of the other side, its 2 was before that, so the other's 2 comes after it.
  */
 #include "shim.h"
 
@@ -28,9 +43,13 @@ static struct instant start;
 static _Atomic bool dead;
 static _Atomic uint32_t main_may_go;
 
-/* A fork before the agent has begun, as of a daemon's parent, leaves the agent to the child. */
-enum phase { NONE, DELAYED, BEGUN };
+/* A fork before the JVM is being loaded, as of a daemon's parent, leaves an agent to the child. */
+enum phase { NONE, DELAYED, BEGUN, LOADING };
 static _Atomic int phase;
+
+/* The agent renews the session's clocks many times a second. */
+enum { MISSED_BEATS_MAX = 5 };
+uint64_t agent_watch_nanos = 1000000000u;
 
 static const uint64_t WAIT_NANOS_MAX = 30000000000u;
 /* What a JVM and a session need of the address space, and as much again for the application. */
@@ -53,7 +72,49 @@ void agent_died(const char *why, const char *detail) {
   }
   log_line("the agent has ended, the program goes on without it: ", why, detail ? ": " : "", detail ? detail : "",
            NULL);
+  process_release_forks();
   let_main_go();
+}
+
+void agent_retires(void) {
+  if (!atomic_exchange(&dead, true)) {
+    code_switch_all_off();
+  }
+}
+
+/* ---- on the watchdog's thread */
+
+/*
+ * Counts its own wake-ups and not the time: a process that is stopped, or a machine that sleeps, has no beats and no
+ * wake-ups either. It begins with the first beat after the probes are in place: before that, the agent may be busy.
+ */
+static void *watch(void *unused) {
+  (void)unused;
+  uint64_t last = __atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED);
+  for (int missed = -1; missed < MISSED_BEATS_MAX;) {
+    struct timespec pause = {(time_t)(agent_watch_nanos / 1000000000u), (long)(agent_watch_nanos % 1000000000u)};
+    nanosleep(&pause, NULL);
+    if (agent_is_dead() || atomic_load(&process_exiting)) {
+      return NULL;
+    }
+    family_sweep();
+    uint64_t now = __atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED);
+    if (now != last) {
+      last = now;
+      missed = 0;
+    } else if (missed >= 0) {
+      missed++;
+    }
+  }
+  agent_died("the JVM is stuck or gone: no sign of life for 5 s", NULL);
+  return NULL;
+}
+
+static void start_watch(void) {
+  static _Atomic bool started;
+  if (!atomic_exchange(&started, true) && process_start_agent_thread(watch) != 0) {
+    log_line("nobody watches the JVM: there is no thread for it", NULL);
+  }
 }
 
 void agent_ready(void) {
@@ -61,6 +122,8 @@ void agent_ready(void) {
   uint64_t never = 0;
   __atomic_compare_exchange_n(&session->armed_tsc, &never, __rdtsc(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  process_release_forks();
+  start_watch();
   let_main_go();
 }
 
@@ -145,6 +208,7 @@ static void *agent_main(void *unused) {
   }
   take_own_descriptors();
   if (hosts_a_jvm()) {
+    atomic_store(&phase, NONE);
     let_main_go();
     return NULL;
   }
@@ -153,12 +217,15 @@ static void *agent_main(void *unused) {
     trouble = objection();
   }
   if (trouble) {
+    atomic_store(&phase, NONE);
     agent_died(trouble, NULL);
     return NULL;
   }
   if (!library_directory[0]) {
     find_library_directory();
   }
+  int begun = BEGUN;
+  atomic_compare_exchange_strong(&phase, &begun, LOADING);
   jvm_run(api_table());
   process_park(); /* attached to the JVM: its end would be the JVM's business */
 }
@@ -173,10 +240,15 @@ static void begin(void) {
   }
 }
 
-void agent_forked(void) {
-  if (atomic_load(&phase) == DELAYED) {
-    begin();
+bool agent_forked(void) {
+  int now = atomic_load(&phase);
+  if (now == NONE || now == LOADING) {
+    return false;
   }
+  session_abandon();
+  atomic_store(&dead, false);
+  begin();
+  return true;
 }
 
 /* ---- on the main thread */

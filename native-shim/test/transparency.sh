@@ -126,6 +126,16 @@ if [ "$(echo state/mdl/sessions/app-*)" = 'state/mdl/sessions/app-*' ] ||
 fi
 forget
 
+# A JVM that shows no sign of life for 5 s.
+run with env LD_PRELOAD="$stage/lib/libmdlagent.so" FAKE_JVM=stuck MDL_OPTIONS=wait,session=state sleep 9
+runs=$((runs + 1))
+if [ "$(xargs <with.out)" != 'status 0' ] || [ "$(session state | xargs)" != "$dead 0" ] ||
+  ! grep -qs 'the JVM is stuck or gone: no sign of life for 5 s' state/agent.log; then
+  echo "FAILED nobody notices that the JVM is stuck"
+  failures=$((failures + 1))
+fi
+forget
+
 # Limits of the address space leave no room for a JVM.
 for kilobytes in 100000 300000; do
   ulimit -S -v $kilobytes

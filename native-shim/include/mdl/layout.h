@@ -61,7 +61,14 @@ struct mdl_header {
   uint64_t lookup_mask;       /* 232 0 ends a chain; slot = ((address >> 4) * 0x9E3779B97F4A7C15) >> 32 & lookup_mask */
   uint64_t unknown_function;  /* 240 the struct mdl_function, with address 0, of sites whose function is not known or varies */
   uint64_t traps;             /* 248 struct mdl_trap_index, 0 while no instruction has ever been trapped */
-  uint8_t reserved[256];      /* 256 */
+  uint64_t processes;         /* 256 newest struct mdl_process; a list through .next */
+  uint64_t agent_process;     /* 264 the one that has the agent */
+  uint32_t process_count;     /* 272 records in the list */
+  uint32_t children;          /* 276 forked processes, but for those that have been seen to end */
+  uint64_t processes_forgotten; /* 280 ended ones whose records others have taken */
+  uint64_t calls_forgotten;   /* 288 of these */
+  uint64_t processes_refused; /* 296 for which there was no record: their calls are seen, but not whose they are */
+  uint8_t reserved[208];      /* 304 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -95,7 +102,7 @@ struct mdl_function {
   double calls_variance; /* 104 of that estimate */
   uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
   uint32_t entry_sites; /* 120 */
-  uint32_t pad3;        /* 124 */
+  uint32_t whole;       /* 124 sampled mode: 1 while its entries have been on without a break since the session began */
 };
 
 enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2 };
@@ -126,6 +133,32 @@ struct mdl_frame {
   uint64_t children; /* 24 ticks spent in probed callees */
 };
 
+/* A process of the session: the one that has the agent, or one that it, or another of these, has forked. */
+enum mdl_process_state { MDL_PROCESS_LIVE = 0, MDL_PROCESS_LEADERLESS = 1, MDL_PROCESS_ENDED = 2 };
+
+struct mdl_process {
+  uint64_t owner[5];    /*  0 pthread_mutex_t, robust: held by a thread that lives as long as the process, or, when it is
+                              leaderless, by nobody. Its first four bytes are 0 when it is free; the kernel sets
+                              FUTEX_OWNER_DIED in them when the thread is gone, for whatever reason */
+  uint64_t next;        /* 40 struct mdl_process */
+  uint64_t started_nanos; /* 48 CLOCK_REALTIME; 0 while the record is being filled */
+  uint64_t ended_nanos; /* 56 CLOCK_REALTIME; 0 while it is not known to have ended */
+  uint64_t calls;       /* 64 that are no longer in blocks of its own */
+  uint64_t cpu_nanos;   /* 72 of a forked process: CPU time that program_cpu has added up; written by the agent, as the
+                              other cpu_ fields */
+  uint32_t pid;         /* 80 */
+  uint32_t parent;      /* 84 */
+  int32_t exit_status;  /* 88 -1 when it is not known: it runs, was killed, or has executed another program */
+  uint32_t state;       /* 92 enum mdl_process_state */
+  uint32_t flags;       /* 96 enum mdl_process_flag */
+  uint32_t cpu_rate;    /* 100 thousandths of a processor, lately */
+  uint64_t last_cpu_nanos; /* 104 its CPU time when it ended, 0 when that is not known; written by itself */
+  uint64_t cpu_read;    /* 112 what the kernel said last */
+  uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, when it began to say so */
+};
+/* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else. */
+enum mdl_process_flag { MDL_ELSEWHERE = 1 };
+
 enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
 
 struct mdl_thread {
@@ -150,6 +183,11 @@ struct mdl_thread {
   uint64_t next;      /* 152 struct mdl_thread */
   uint64_t cpu_nanos; /* 160 CPU time of the thread that program_cpu has added up; written by the agent, and at attachment */
   uint64_t pad3[3];   /* 168 */
+  uint64_t owner[5];  /* 192 pthread_mutex_t, robust: held by the thread that has the block */
+  uint64_t process;   /* 232 struct mdl_process that had it last, 0 for none */
+  uint64_t credited;  /* 240 sum of calls[] when that process got it: the calls of others */
+  uint32_t shared;    /* 248 1 when other processes' calls are in it too */
+  uint32_t pad4;      /* 252 */
 };
 
 /* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
@@ -221,6 +259,7 @@ MDL_AT(mdl_header, threads, 144);
 MDL_AT(mdl_header, agent_cpu_nanos, 216);
 MDL_AT(mdl_header, lookup, 224);
 MDL_AT(mdl_header, traps, 248);
+MDL_AT(mdl_header, processes, 256);
 MDL_AT(mdl_header, program, 512);
 MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);
@@ -233,7 +272,10 @@ MDL_AT(mdl_site, index, 28);
 static_assert(sizeof(struct mdl_site) == 64, "mdl_site");
 static_assert(sizeof(struct mdl_frame) == 32, "mdl_frame");
 MDL_AT(mdl_thread, tail, 128);
-static_assert(sizeof(struct mdl_thread) == 192, "mdl_thread");
+MDL_AT(mdl_thread, owner, 192);
+static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");
+MDL_AT(mdl_process, started_nanos, 48);
+static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);
 static_assert(sizeof(struct mdl_row) == 448, "mdl_row");

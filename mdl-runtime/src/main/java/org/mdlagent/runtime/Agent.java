@@ -91,7 +91,6 @@ public final class Agent {
         }
         long armed = api.tsc();
         Memory.putLong(header + HeaderDescriptor.ARMED_TSC, armed);
-        Memory.putIntRelease(header + HeaderDescriptor.STATE, HeaderDescriptor.STATE_ARMED);
 
         // Before a waiting main goes on: it may end at once, and nobody waits for the agent then.
         for (String note : notes) {

@@ -55,7 +55,15 @@ public final class SampledProfiler {
     private static final double PASSED_MIN = 0.05;
 
     private static final double RATE_WEIGHT = 0.3;
-    private static final long NO_DEADLINE = Long.MAX_VALUE;
+
+    /// An open function's window ends by itself so long after the last sign of life of this profiler, should its
+    /// process be killed and others of the family go on.
+    private static final double LEASE_NANOS = 5e9;
+
+    private static final int RENEWALS_PER_LEASE = 5;
+
+    /// The first lease, as a multiple: the agent reads line tables before it comes back.
+    private static final int FIRST_LEASE_FACTOR = 12;
 
     private final NativeApi api;
     private final Probes probes;
@@ -64,6 +72,8 @@ public final class SampledProfiler {
     private final double windowNanos;
     private final double ticksPerNano;
     private final long longestTicks;
+    private final long leaseTicks;
+    private long renewalTsc;
     private final long header;
 
     private final boolean[] windowed;
@@ -115,6 +125,7 @@ public final class SampledProfiler {
         windowNanos = tickNanos;
         ticksPerNano = tscHz / 1e9;
         longestTicks = (long) (LONGEST_FACTOR * tickNanos * ticksPerNano);
+        leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
         drain = new RingDrain(api);
         int functions = probes.functionCount();
@@ -137,8 +148,10 @@ public final class SampledProfiler {
         probes.activateUnknown();
         for (int i = 0; i < windowed.length; i++) {
             estimates[i] = new CallEstimate();
-            arm(i, i, NO_DEADLINE);
+            arm(i, i, FIRST_LEASE_FACTOR * leaseTicks);
+            Memory.putInt(probes.function(i) + FunctionDescriptor.WHOLE, 1);
         }
+        renewalTsc = api.tsc();
         long unused = api.arm(armed, longest, windowed.length);
     }
 
@@ -151,6 +164,7 @@ public final class SampledProfiler {
         int group = tick++ % GROUPS;
         if (group == 0) {
             estimateOpen();
+            renewLeases();
         }
         drainRings();
         openWindows(group);
@@ -212,8 +226,30 @@ public final class SampledProfiler {
         estimates[function].endBlock(progress());
         estimates[function].startBlock(progress(), 0);
         callsEstimated[function] = calls[function];
-        arm(position, function, NO_DEADLINE);
+        arm(position, function, leaseTicks);
         long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
+    }
+
+    /// Lets the windows of open functions last, and opens those anew that have ended by themselves, because the
+    /// agent was stopped.
+    private void renewLeases() {
+        long now = api.tsc();
+        if (now - renewalTsc < leaseTicks / RENEWALS_PER_LEASE) {
+            return;
+        }
+        renewalTsc = now;
+        int ended = 0;
+        for (int i = 0; i < windowed.length; i++) {
+            long record = probes.function(i);
+            if (windowed[i]) {
+                continue;
+            }
+            Memory.putLong(record + FunctionDescriptor.DEADLINE, now + leaseTicks);
+            if (Memory.getIntAcquire(record + FunctionDescriptor.STATE) != FunctionDescriptor.STATE_SAMPLING) {
+                arm(ended++, i, leaseTicks);
+            }
+        }
+        long unused = api.arm(armed, longest, ended);
     }
 
     /// Adds the calls of open functions to their estimates, renews their samples, and makes those that are hot

@@ -22,6 +22,7 @@ public final class FunctionDescriptor {
     public static final long CALLS_VARIANCE = 104;
     public static final long SITE_LIST = 112;
     public static final long ENTRY_SITES = 120;
+    public static final long WHOLE = 124;
 
     public static final long SIZE = 128;
 

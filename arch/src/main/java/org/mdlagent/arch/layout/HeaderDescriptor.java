@@ -43,6 +43,13 @@ public final class HeaderDescriptor {
     public static final long LOOKUP_MASK = 232;
     public static final long UNKNOWN_FUNCTION = 240;
     public static final long TRAPS = 248;
+    public static final long PROCESSES = 256;
+    public static final long AGENT_PROCESS = 264;
+    public static final long PROCESS_COUNT = 272;
+    public static final long CHILDREN = 276;
+    public static final long PROCESSES_FORGOTTEN = 280;
+    public static final long CALLS_FORGOTTEN = 288;
+    public static final long PROCESSES_REFUSED = 296;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

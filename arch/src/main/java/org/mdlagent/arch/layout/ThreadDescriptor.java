@@ -21,8 +21,12 @@ public final class ThreadDescriptor {
     public static final long STATE = 144;
     public static final long NEXT = 152;
     public static final long CPU_NANOS = 160;
+    public static final long OWNER = 192;
+    public static final long PROCESS = 232;
+    public static final long CREDITED = 240;
+    public static final long SHARED = 248;
 
-    public static final long SIZE = 192;
+    public static final long SIZE = 256;
 
     public static final int STATE_FREE = 0;
     public static final int STATE_LIVE = 1;

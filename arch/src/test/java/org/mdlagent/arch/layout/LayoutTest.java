@@ -16,17 +16,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /// Java's descriptors against `mdl/layout.h`, as the C compiler understands it.
 class LayoutTest {
-    private static final Map<String, Class<?>> DESCRIPTORS = Map.of(
-            "mdl_trap", TrapDescriptor.class,
-            "mdl_trap_index", TrapIndexDescriptor.class,
-            "mdl_instruction", InstructionDescriptor.class,
-            "mdl_header", HeaderDescriptor.class,
-            "mdl_function", FunctionDescriptor.class,
-            "mdl_site", SiteDescriptor.class,
-            "mdl_frame", FrameDescriptor.class,
-            "mdl_thread", ThreadDescriptor.class,
-            "mdl_record", RecordDescriptor.class,
-            "mdl_row", RowDescriptor.class);
+    private static final Map<String, Class<?>> DESCRIPTORS = Map.ofEntries(
+            Map.entry("mdl_trap", TrapDescriptor.class),
+            Map.entry("mdl_trap_index", TrapIndexDescriptor.class),
+            Map.entry("mdl_instruction", InstructionDescriptor.class),
+            Map.entry("mdl_header", HeaderDescriptor.class),
+            Map.entry("mdl_function", FunctionDescriptor.class),
+            Map.entry("mdl_site", SiteDescriptor.class),
+            Map.entry("mdl_frame", FrameDescriptor.class),
+            Map.entry("mdl_process", ProcessDescriptor.class),
+            Map.entry("mdl_thread", ThreadDescriptor.class),
+            Map.entry("mdl_record", RecordDescriptor.class),
+            Map.entry("mdl_row", RowDescriptor.class));
 
     private static LayoutDump dump;
 
@@ -44,6 +45,7 @@ class LayoutTest {
         "mdl_function, none",
         "mdl_site, size",
         "mdl_frame, none",
+        "mdl_process, none",
         "mdl_thread, none",
         "mdl_record, none",
         "mdl_row, chunks"

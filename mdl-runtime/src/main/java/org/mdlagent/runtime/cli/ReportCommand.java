@@ -47,6 +47,9 @@ final class ReportCommand implements Callable<Integer> {
     @Option(names = "--thread", paramLabel = "TID", description = "Calls of this thread only (exact sessions).")
     private @Nullable Integer thread;
 
+    @Option(names = "--process", paramLabel = "PID", description = "Calls of this process only (exact sessions).")
+    private @Nullable Integer process;
+
     @Option(
             names = "--function",
             paramLabel = "GLOB",
@@ -83,15 +86,38 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private Profile read(SessionReader reader) throws IOException {
+        if (process != null) {
+            if (thread != null) {
+                throw CommandFailure.usage("--thread and --process exclude each other", "a thread is of one process");
+            }
+            checkExact(reader, "--process: a sampled session does not tell processes apart");
+            return ofProcess(reader, process);
+        }
         if (thread == null) {
             return reader.profile();
         }
-        if (!reader.facts().exact()) {
-            throw CommandFailure.usage(
-                    "--thread: a sampled session does not tell threads apart", "record with mdl run --exact");
-        }
+        checkExact(reader, "--thread: a sampled session does not tell threads apart");
         int tid = thread;
         return reader.profile(candidate -> candidate == tid);
+    }
+
+    private static void checkExact(SessionReader reader, String otherwise) throws IOException {
+        if (!reader.facts().exact()) {
+            throw CommandFailure.usage(otherwise, "record with mdl run --exact");
+        }
+    }
+
+    private static Profile ofProcess(SessionReader reader, int pid) throws IOException {
+        Profile profile = reader.profileOfProcess(pid);
+        if (profile == null) {
+            boolean known = reader.profile().family().processes().stream().anyMatch(one -> one.pid() == pid);
+            throw CommandFailure.failed(
+                    known
+                            ? "--process=" + pid + ": of so many processes, this one's calls are known in sum only"
+                            : "--process=" + pid + ": the session has no such process",
+                    "without it the report lists them all");
+        }
+        return profile;
     }
 
     private static FunctionGlob glob(String text) {

@@ -18,6 +18,7 @@ public final class JsonReport {
         JsonWriter json = new JsonWriter(out);
         json.beginObject();
         session(profile.session(), json);
+        family(profile, json);
         json.beginArray("functions");
         List<FunctionProfile> sorted = order.sort(profile.functions());
         for (FunctionProfile function : sorted.subList(0, Math.min(limit, sorted.size()))) {
@@ -34,6 +35,37 @@ public final class JsonReport {
         json.member("unmatched", profile.unmatched());
         json.endObject();
         out.append('\n');
+    }
+
+    private static void family(Profile profile, JsonWriter json) throws IOException {
+        // Only exact sessions see every call.
+        String calls = profile.session().exact() ? "calls" : "callsSeen";
+        json.beginArray("processes");
+        for (ProcessProfile process : profile.family().processes()) {
+            json.element().beginObject();
+            json.member("pid", process.pid());
+            json.member("parent", process.parent());
+            json.member("started", time(process.started()));
+            if (process.ended() != null) {
+                json.member("ended", time(process.ended()));
+            }
+            if (process.exitStatus().isPresent()) {
+                json.name("exit").beginObject();
+                json.member("status", process.exitStatus());
+                json.endObject();
+            }
+            json.member("runs", process.runs());
+            json.member("agent", process.agent());
+            json.member(calls, process.calls());
+            json.endObject();
+        }
+        json.endArray();
+        if (profile.family().forgotten() > 0) {
+            json.name("processesForgotten").beginObject();
+            json.member("count", profile.family().forgotten());
+            json.member(calls, profile.family().callsForgotten());
+            json.endObject();
+        }
     }
 
     /// Calls whose durations are in the report, those included that wait in the rings.

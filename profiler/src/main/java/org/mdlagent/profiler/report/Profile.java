@@ -10,6 +10,7 @@ import java.util.function.Predicate;
 /// @param dropped   calls that were counted but not timed, for want of room
 /// @param unmatched calls whose end was not seen: left by `longjmp` or by unwinding
 /// @param unseenThreads threads that found no room for a block of their own: nothing is known of their calls
+/// @param family the processes whose calls these are
 /// @param selfNanos time in all probed functions of the session, 0 when it is not known
 public record Profile(
         SessionFacts session,
@@ -17,26 +18,56 @@ public record Profile(
         long dropped,
         long unmatched,
         long unseenThreads,
+        Family family,
         long selfNanos) {
+
+    /// The processes of a session.
+    ///
+    /// @param processes      in the order of their starts; of very many those that ended first are not there
+    /// @param forgotten      how many these are
+    /// @param callsForgotten their calls
+    public record Family(List<ProcessProfile> processes, long forgotten, long callsForgotten) {
+        public Family {
+            processes = List.copyOf(processes);
+        }
+
+        /// Processes so far.
+        public long size() {
+            return processes.size() + forgotten;
+        }
+    }
 
     public Profile {
         functions = List.copyOf(functions);
     }
 
-    Profile(SessionFacts session, List<FunctionProfile> functions, long dropped, long unmatched, long unseenThreads) {
+    Profile(
+            SessionFacts session,
+            List<FunctionProfile> functions,
+            long dropped,
+            long unmatched,
+            long unseenThreads,
+            Family family) {
         this(
                 session,
                 functions,
                 dropped,
                 unmatched,
                 unseenThreads,
+                family,
                 functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum());
     }
 
     /// The same session with those functions only for which `wanted` holds.
     public Profile only(Predicate<FunctionProfile> wanted) {
         return new Profile(
-                session, functions.stream().filter(wanted).toList(), dropped, unmatched, unseenThreads, selfNanos);
+                session,
+                functions.stream().filter(wanted).toList(),
+                dropped,
+                unmatched,
+                unseenThreads,
+                family,
+                selfNanos);
     }
 
     /// CPU time of the agent's threads, in percent of the time that the program has run.

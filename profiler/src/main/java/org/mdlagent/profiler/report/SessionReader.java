@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,6 +21,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
@@ -40,10 +42,10 @@ public final class SessionReader implements AutoCloseable {
     public static final String FILE_NAME = "session.mdl";
 
     private static final int THREADS_MAX = 1 << 20;
+    private static final int PROCESSES_MAX = 1 << 16;
     private static final int RECORDS_MAX = 1 << 24;
     private static final double PLAUSIBLE_HZ_MIN = 1e6;
     private static final double PLAUSIBLE_HZ_MAX = 1e11;
-    private static final long NO_DEADLINE = Long.MAX_VALUE / 2;
     private static final double QUANTILE_95 = 1.96;
     private static final ProbeSite.Kind[] KINDS = ProbeSite.Kind.values();
 
@@ -120,11 +122,41 @@ public final class SessionReader implements AutoCloseable {
 
     /// What is recorded now, of all threads.
     public Profile profile() throws IOException {
-        return profile(tid -> true);
+        return profile((tid, process) -> true);
     }
 
     /// What is recorded now, of the threads whose id `wanted` accepts; only exact sessions know their threads' calls.
     public Profile profile(IntPredicate wanted) throws IOException {
+        return profile((tid, process) -> wanted.test(tid));
+    }
+
+    /// What is recorded now, of one process; only exact sessions know their processes' calls.
+    ///
+    /// @return null when the functions that it called are not known: their counts are kept together with those of
+    ///     other processes, or are gone with its threads' blocks
+    public @Nullable Profile profileOfProcess(int pid) throws IOException {
+        bytes.refresh();
+        Set<Long> processes = new HashSet<>();
+        long unassigned = 0;
+        for (long at : processes()) {
+            if (bytes.getInt(at + ProcessDescriptor.PID) == pid) {
+                processes.add(at);
+                unassigned += counter(at + ProcessDescriptor.CALLS);
+            }
+        }
+        boolean apart = unassigned == 0 && !processes.isEmpty();
+        for (long thread : threads()) {
+            apart &= bytes.getInt(thread + ThreadDescriptor.SHARED) == 0 || !processes.contains(processOf(thread));
+        }
+        return apart ? profile((tid, process) -> processes.contains(process)) : null;
+    }
+
+    /// Which threads' blocks to read.
+    private interface Wanted {
+        boolean test(int tid, long process);
+    }
+
+    private Profile profile(Wanted wanted) throws IOException {
         try {
             bytes.refresh();
             strings.clear();
@@ -178,7 +210,7 @@ public final class SessionReader implements AutoCloseable {
         return sites;
     }
 
-    private Profile read(IntPredicate wanted) throws IOException {
+    private Profile read(Wanted wanted) throws IOException {
         boolean exact = (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0;
         int count = count(HeaderDescriptor.FUNCTION_COUNT, HeaderDescriptor.FUNCTION_CAPACITY, "functions");
         int capacity = bytes.getInt(HeaderDescriptor.FUNCTION_CAPACITY);
@@ -205,19 +237,15 @@ public final class SessionReader implements AutoCloseable {
             }
         }
 
-        int threads = 0;
         long dropped = 0;
         long unmatched = 0;
-        Set<Long> seen = new HashSet<>();
-        long next = bytes.getLong(HeaderDescriptor.THREADS);
-        while (next != 0) {
-            long thread = bytes.offset(next, ThreadDescriptor.SIZE, "a thread");
-            if (!seen.add(thread) || ++threads > THREADS_MAX) {
-                throw bytes.damaged("its list of threads has no end");
-            }
-            bytes.claim(ThreadDescriptor.SIZE);
-            next = bytes.getLong(thread + ThreadDescriptor.NEXT);
-            if (!wanted.test(bytes.getInt(thread + ThreadDescriptor.TID))) {
+        List<Long> threads = threads();
+        Map<Long, Long> callsOfProcesses = new HashMap<>();
+        for (long thread : threads) {
+            long process = processOf(thread);
+            ByteBuffer calls = perFunction(thread + ThreadDescriptor.CALLS, capacity, count);
+            callsOfProcesses.merge(process, callsOfOwner(thread, calls), Math::addExact);
+            if (!wanted.test(bytes.getInt(thread + ThreadDescriptor.TID), process)) {
                 continue;
             }
             long withoutRoom = Math.addExact(
@@ -225,13 +253,16 @@ public final class SessionReader implements AutoCloseable {
             dropped = Math.addExact(dropped, Math.addExact(withoutRoom, counter(thread + ThreadDescriptor.DROPPED)));
             unmatched = Math.addExact(unmatched, counter(thread + ThreadDescriptor.UNMATCHED));
             addRows(thread, capacity, latencies, selfTicks);
-            addCalls(thread, capacity, entered);
+            for (int i = 0; calls != null && i < count; i++) {
+                entered[i] = Math.addExact(entered[i], checkedCount(calls.getLong(i * Long.BYTES)));
+            }
             addRecords(thread, latencies, samples);
         }
         long unseenThreads = counter(HeaderDescriptor.THREADS_REFUSED);
-        boolean complete = unseenThreads == 0;
+        boolean complete =
+                unseenThreads == 0 && bytes.getInt(HeaderDescriptor.STATE) != HeaderDescriptor.STATE_AGENT_DEAD;
 
-        SessionFacts facts = readFacts(threads);
+        SessionFacts facts = readFacts(threads.size());
         double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
         List<FunctionProfile> functions = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -250,7 +281,7 @@ public final class SessionReader implements AutoCloseable {
                                     complete,
                                     nanosPerTick));
         }
-        return new Profile(facts, functions, dropped, unmatched, unseenThreads);
+        return new Profile(facts, functions, dropped, unmatched, unseenThreads, family(facts, callsOfProcesses));
     }
 
     /// Every call is counted when it begins, and timed when it returns, which some never do.
@@ -269,7 +300,7 @@ public final class SessionReader implements AutoCloseable {
     }
 
     /// Of a sampled function, the calls are an estimate, unless its window has been open all the time: then each was
-    /// counted. A window without end, and an estimate that adds nothing to the count, tell that.
+    /// counted.
     private FunctionProfile estimated(
             long at,
             Latency latency,
@@ -285,9 +316,7 @@ public final class SessionReader implements AutoCloseable {
         if (!(estimate >= 0 && estimate < Long.MAX_VALUE) || !(variance >= 0)) {
             throw bytes.damaged("an estimate of calls is " + estimate + " with variance " + variance);
         }
-        boolean open = bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_SAMPLING
-                && Long.compareUnsigned(bytes.getLong(at + FunctionDescriptor.DEADLINE), NO_DEADLINE) >= 0;
-        boolean whole = complete && open && variance == 0 && Math.round(estimate) <= counted;
+        boolean whole = complete && bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
         long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), samples);
         OptionalLong total = OptionalLong.empty();
         OptionalLong self = OptionalLong.empty();
@@ -330,11 +359,91 @@ public final class SessionReader implements AutoCloseable {
                 latency);
     }
 
-    private void addCalls(long thread, int capacity, long[] counted) throws IOException {
-        ByteBuffer calls = perFunction(thread + ThreadDescriptor.CALLS, capacity, counted.length);
-        for (int i = 0; calls != null && i < counted.length; i++) {
-            counted[i] = Math.addExact(counted[i], checkedCount(calls.getLong(i * Long.BYTES)));
+    private List<Long> threads() throws IOException {
+        return list(HeaderDescriptor.THREADS, ThreadDescriptor.NEXT, ThreadDescriptor.SIZE, THREADS_MAX, "threads");
+    }
+
+    private List<Long> processes() throws IOException {
+        return list(
+                HeaderDescriptor.PROCESSES, ProcessDescriptor.NEXT, ProcessDescriptor.SIZE, PROCESSES_MAX, "processes");
+    }
+
+    /// Offsets of the members of a list, the newest first.
+    private List<Long> list(long head, long nextField, long size, int most, String what) throws IOException {
+        List<Long> members = new ArrayList<>();
+        Set<Long> seen = new HashSet<>();
+        long next = bytes.getLong(head);
+        while (next != 0) {
+            long member = bytes.offset(next, size, "one of its " + what);
+            if (!seen.add(member) || members.size() == most) {
+                throw bytes.damaged("its list of " + what + " has no end");
+            }
+            bytes.claim(size);
+            members.add(member);
+            next = bytes.getLong(member + nextField);
         }
+        return members;
+    }
+
+    /// Offset of the record of the process that had a thread's block last, 0 for none.
+    private long processOf(long thread) throws IOException {
+        long process = bytes.getLong(thread + ThreadDescriptor.PROCESS);
+        return process == 0 ? 0 : bytes.offset(process, ProcessDescriptor.SIZE, "a process");
+    }
+
+    /// Those of the calls in a block that are not a former owner's.
+    private long callsOfOwner(long thread, @Nullable ByteBuffer calls) throws IOException {
+        long sum = -counter(thread + ThreadDescriptor.CREDITED);
+        for (int i = 0; calls != null && i < calls.limit(); i += Long.BYTES) {
+            sum = Math.addExact(sum, checkedCount(calls.getLong(i)));
+        }
+        return Math.max(0, sum); // below 0 while the block is being handed on
+    }
+
+    private Profile.Family family(SessionFacts facts, Map<Long, Long> callsOfProcesses) throws IOException {
+        List<ProcessProfile> processes = new ArrayList<>();
+        for (long at : processes()) {
+            if (bytes.getLong(at + ProcessDescriptor.STARTED_NANOS) != 0) {
+                processes.add(process(at, facts, callsOfProcesses.getOrDefault(at, 0L)));
+            }
+        }
+        processes.sort(Comparator.comparing(ProcessProfile::started));
+        return new Profile.Family(
+                processes, counter(HeaderDescriptor.PROCESSES_FORGOTTEN), counter(HeaderDescriptor.CALLS_FORGOTTEN));
+    }
+
+    private ProcessProfile process(long at, SessionFacts facts, long callsInBlocks) throws IOException {
+        int pid = bytes.getInt(at + ProcessDescriptor.PID);
+        int parent = bytes.getInt(at + ProcessDescriptor.PARENT);
+        long calls = Math.addExact(counter(at + ProcessDescriptor.CALLS), callsInBlocks);
+        long agents = bytes.getLong(HeaderDescriptor.AGENT_PROCESS);
+        int state = bytes.getInt(at + ProcessDescriptor.STATE);
+        int owner = bytes.getInt(at + ProcessDescriptor.OWNER);
+        boolean runs = state != ProcessDescriptor.STATE_ENDED
+                && (state == ProcessDescriptor.STATE_LEADERLESS
+                        || owner != 0 && (owner & ProcessDescriptor.OWNER_DIED) == 0);
+        if (agents != 0 && at == bytes.offset(agents, ProcessDescriptor.SIZE, "a process")) {
+            return new ProcessProfile(
+                    pid,
+                    parent,
+                    facts.started(),
+                    facts.ended(),
+                    facts.exitStatus(),
+                    runs && facts.ended() == null,
+                    true,
+                    calls);
+        }
+        long ended = bytes.getLong(at + ProcessDescriptor.ENDED_NANOS);
+        int status = bytes.getInt(at + ProcessDescriptor.EXIT_STATUS);
+        return new ProcessProfile(
+                pid,
+                parent,
+                Instant.ofEpochSecond(0, bytes.getLong(at + ProcessDescriptor.STARTED_NANOS)),
+                ended == 0 ? null : Instant.ofEpochSecond(0, ended),
+                status < 0 ? OptionalInt.empty() : OptionalInt.of(status),
+                runs,
+                false,
+                calls);
     }
 
     /// A thread's table of one word per function, or null when there is none.

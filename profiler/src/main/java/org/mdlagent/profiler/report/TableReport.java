@@ -1,7 +1,10 @@
 package org.mdlagent.profiler.report;
 
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
@@ -19,6 +22,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     private static final int BAR_COUNT = 10;
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
+    private static final int DAYS_MAX = 100_000;
 
     public void write(Profile profile, Appendable out) throws IOException {
         List<FunctionProfile> called = order.sort(
@@ -29,6 +33,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             table(profile, shown, out);
         }
         out.append(dim(footer(profile, called.size(), shown.size()))).append('\n');
+        if (profile.family().size() > 1) {
+            processes(profile, out);
+        }
         for (String note : notes(profile, shown)) {
             out.append(dim(note)).append('\n');
         }
@@ -46,6 +53,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 session.elapsedNanos().isPresent()
                         ? elapsed(session.elapsedNanos().getAsLong())
                         : "-");
+        if (profile.family().size() > 1) {
+            facts.add(grouped(profile.family().size()) + " processes");
+        }
         facts.add(session.threads() == 1 ? "1 thread" : grouped(session.threads()) + " threads");
         facts.add(grouped(profile.functions().size()) + " functions, " + grouped(called) + " called");
         facts.add(session.exact() ? "exact" : "sampled");
@@ -115,6 +125,72 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             line.append("  ").append(bars(shown.get(i).latency(), bounds));
             out.append(line.toString().stripTrailing()).append('\n');
         }
+    }
+
+    /// Those with the most calls, in the order of their starts.
+    private void processes(Profile profile, Appendable out) throws IOException {
+        Profile.Family family = profile.family();
+        List<ProcessProfile> most = family.processes().stream()
+                .sorted(Comparator.comparingLong(ProcessProfile::calls).reversed())
+                .limit(limit)
+                .sorted(Comparator.comparing(ProcessProfile::started))
+                .toList();
+        Instant start = profile.session().started();
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(
+                List.of("PROCESS", "PARENT", "STARTED", "RAN", profile.session().exact() ? "CALLS" : "SEEN"));
+        List<String> ends = new ArrayList<>(List.of("END"));
+        for (ProcessProfile process : most) {
+            rows.add(List.of(
+                    Integer.toString(process.pid()),
+                    Integer.toString(process.parent()),
+                    "+" + elapsed(nanos(start, process.started())),
+                    process.ended() == null ? "-" : elapsed(nanos(process.started(), process.ended())),
+                    grouped(process.calls())));
+            ends.add(end(process) + (process.agent() ? ", has the agent" : ""));
+        }
+        int[] widths = new int[rows.getFirst().size()];
+        for (List<String> row : rows) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        for (int i = 0; i < rows.size(); i++) {
+            StringBuilder line = new StringBuilder();
+            for (int column = 0; column < widths.length; column++) {
+                String cell = rows.get(i).get(column);
+                line.append(" ".repeat(widths[column] - cell.length()))
+                        .append(cell)
+                        .append("  ");
+            }
+            line.append(ends.get(i));
+            out.append(i == 0 ? dim(line.toString()) : line).append('\n');
+        }
+        long others = family.size() - most.size();
+        if (others > 0) {
+            long calls = family.callsForgotten()
+                    + family.processes().stream()
+                            .mapToLong(ProcessProfile::calls)
+                            .sum()
+                    - most.stream().mapToLong(ProcessProfile::calls).sum();
+            out.append(dim("and " + grouped(others) + " more, with " + grouped(calls) + " calls (--limit)"))
+                    .append('\n');
+        }
+    }
+
+    /// Of a damaged file the two may be further apart than a long can say.
+    private static long nanos(Instant from, Instant to) {
+        Duration passed = Duration.between(from, to);
+        return passed.isNegative() || passed.toDays() > DAYS_MAX ? 0 : passed.toNanos();
+    }
+
+    private static String end(ProcessProfile process) {
+        if (process.runs()) {
+            return "runs";
+        }
+        return process.exitStatus().isPresent()
+                ? "exit status " + process.exitStatus().getAsInt()
+                : "killed, or executed another program";
     }
 
     /// What 100 % is: all time in probed functions where self times are known, else the time that the program ran,
@@ -224,6 +300,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         List<String> warnings = new ArrayList<>();
         if (profile.session().state() == SessionFacts.State.AGENT_DEAD) {
             warnings.add("mdl: the agent failed in this run; its log, agent.log in the session's directory, says why");
+        }
+        long orphans = profile.family().processes().stream()
+                .filter(ProcessProfile::runs)
+                .count();
+        boolean agentRuns = profile.family().processes().stream().anyMatch(one -> one.agent() && one.runs());
+        if (orphans > 0 && !agentRuns) {
+            warnings.add("mdl: the process that had the agent has ended; " + grouped(orphans)
+                    + (orphans == 1 ? " process goes" : " processes go") + " on without probes");
         }
         if (profile.dropped() > 0) {
             warnings.add("mdl: " + grouped(profile.dropped()) + " calls were not timed for want of room");

@@ -136,6 +136,47 @@ class JsonReportTest {
     }
 
     @Test
+    void shouldListTheProcessesOfAFamily() throws IOException {
+        Map<?, ?> report = report(SessionImage.familySample(), Integer.MAX_VALUE);
+
+        List<?> processes = (List<?>) Objects.requireNonNull(report.get("processes"));
+        assertThat(processes).hasSize(4);
+        assertThat(processes.get(0))
+                .isEqualTo(Map.of(
+                        "pid",
+                        4711L,
+                        "parent",
+                        1L,
+                        "started",
+                        "2023-11-14T22:13:20Z",
+                        "runs",
+                        true,
+                        "agent",
+                        true,
+                        "calls",
+                        1L));
+        assertThat(processes.get(3))
+                .isEqualTo(Map.of(
+                        "pid",
+                        4803L,
+                        "parent",
+                        4711L,
+                        "started",
+                        "2023-11-14T22:13:20.3Z",
+                        "ended",
+                        "2023-11-14T22:13:21.3Z",
+                        "exit",
+                        Map.of("status", 7L),
+                        "runs",
+                        false,
+                        "agent",
+                        false,
+                        "calls",
+                        1L));
+        assertThat(object(report, "processesForgotten")).isEqualTo(Map.of("count", 2L, "calls", 4L));
+    }
+
+    @Test
     void shouldLeaveOutTheStatusOfAKilledProgram() throws IOException {
         Map<?, ?> session = object(report(SessionImage.exactSample().ended(-1, 9), 0), "session");
 

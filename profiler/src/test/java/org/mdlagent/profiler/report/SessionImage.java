@@ -11,6 +11,7 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
@@ -106,11 +107,11 @@ final class SessionImage {
         putDouble(at + FunctionDescriptor.CALLS_VARIANCE, variance);
     }
 
-    /// What it knows of one whose window has no end.
+    /// What it knows of one whose window was never closed.
     void open(int function) {
         long at = functionAt(function);
         putInt(at + FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
-        putLong(at + FunctionDescriptor.DEADLINE, 0x8000_0000_0000_0000L);
+        putInt(at + FunctionDescriptor.WHOLE, 1);
     }
 
     /// Adds to the calls that a thread has entered.
@@ -133,6 +134,39 @@ final class SessionImage {
         putLong(HeaderDescriptor.THREADS, address(at));
         putInt(HeaderDescriptor.THREAD_COUNT, bytes.getInt((int) HeaderDescriptor.THREAD_COUNT) + 1);
         return at;
+    }
+
+    /// Adds a process that started so many milliseconds after the session, and lives; returns its offset.
+    long process(int pid, int parent, long startMillis) {
+        long at = allocate(ProcessDescriptor.SIZE);
+        putInt(at + ProcessDescriptor.OWNER, pid);
+        putInt(at + ProcessDescriptor.PID, pid);
+        putInt(at + ProcessDescriptor.PARENT, parent);
+        putInt(at + ProcessDescriptor.EXIT_STATUS, -1);
+        putLong(at + ProcessDescriptor.STARTED_NANOS, 1_700_000_000 * SECOND + startMillis * 1_000_000);
+        putLong(at + ProcessDescriptor.NEXT, bytes.getLong((int) HeaderDescriptor.PROCESSES));
+        putLong(HeaderDescriptor.PROCESSES, address(at));
+        return at;
+    }
+
+    /// The process ends by itself, so many milliseconds after the session's start.
+    void ends(long process, int status, long millis) {
+        putInt(process + ProcessDescriptor.STATE, ProcessDescriptor.STATE_ENDED);
+        putInt(process + ProcessDescriptor.OWNER, ProcessDescriptor.OWNER_DIED);
+        putInt(process + ProcessDescriptor.EXIT_STATUS, status);
+        putLong(process + ProcessDescriptor.ENDED_NANOS, 1_700_000_000 * SECOND + millis * 1_000_000);
+    }
+
+    /// The process is killed, and nobody has noticed yet.
+    void dies(long process) {
+        putInt(process + ProcessDescriptor.OWNER, ProcessDescriptor.OWNER_DIED);
+    }
+
+    /// Gives a thread's block to a process, with so many calls in it of those that had it before.
+    void belongs(long thread, long process, long credited) {
+        putLong(thread + ThreadDescriptor.PROCESS, process == 0 ? 0 : address(process));
+        putLong(thread + ThreadDescriptor.CREDITED, credited);
+        putInt(thread + ThreadDescriptor.SHARED, credited > 0 ? 1 : 0);
     }
 
     /// Gives a thread its row of a function, with these durations and this part of them spent outside of callees.
@@ -293,6 +327,39 @@ final class SessionImage {
         image.exactRow(second, parse, 1_000_000, 1_000_000);
         image.site(main, SiteDescriptor.KIND_ENTRY, 0x401010);
         image.site(parse, SiteDescriptor.KIND_SIBLING_EXIT, 0x401020);
+        return image;
+    }
+
+    /// A process with the agent and three that it has forked: one lives, one was killed, and one, which had a block of
+    /// others, has exited. Two that ended before are forgotten.
+    static SessionImage familySample() {
+        SessionImage image = new SessionImage().exact();
+        int serve = image.function("serve");
+        int parse = image.function("parse");
+        long master = image.process(PID, 1, 0);
+        image.putLong(HeaderDescriptor.AGENT_PROCESS, address(master));
+        long alive = image.process(4801, PID, 100);
+        long killed = image.process(4802, PID, 200);
+        long exited = image.process(4803, PID, 300);
+        image.dies(killed);
+        image.ends(exited, 7, 1300);
+        long first = image.thread(PID);
+        image.exactRow(first, serve, 10, 10);
+        image.belongs(first, master, 0);
+        for (int i = 0; i < 2; i++) {
+            long thread = image.thread(4801 + 100 * i);
+            image.exactRow(thread, parse, 600, 100, 200, 300);
+            image.belongs(thread, alive, 0);
+        }
+        long third = image.thread(4802);
+        image.exactRow(third, serve, 50, 50);
+        image.exactRow(third, parse, 1_000, 1_000);
+        image.belongs(third, killed, 0);
+        long fourth = image.thread(4803);
+        image.exactRow(fourth, parse, 1_500, 100, 200, 300, 400, 500);
+        image.belongs(fourth, exited, 4);
+        image.putLong(HeaderDescriptor.PROCESSES_FORGOTTEN, 2);
+        image.putLong(HeaderDescriptor.CALLS_FORGOTTEN, 4);
         return image;
     }
 

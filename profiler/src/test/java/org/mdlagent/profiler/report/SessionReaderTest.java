@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 
@@ -99,6 +101,109 @@ class SessionReaderTest {
 
             assertThat(profile.functions()).extracting(FunctionProfile::calls).containsExactly(1L, 3L, 0L);
         }
+    }
+
+    @Test
+    void shouldKnowTheProcessesOfAFamily() throws IOException {
+        Profile.Family family = read(SessionImage.familySample()).family();
+
+        Instant start = Instant.ofEpochSecond(1_700_000_000);
+        assertThat(family.processes())
+                .containsExactly(
+                        new ProcessProfile(SessionImage.PID, 1, start, null, OptionalInt.empty(), true, true, 1),
+                        new ProcessProfile(
+                                4801,
+                                SessionImage.PID,
+                                start.plusMillis(100),
+                                null,
+                                OptionalInt.empty(),
+                                true,
+                                false,
+                                6),
+                        new ProcessProfile(
+                                4802,
+                                SessionImage.PID,
+                                start.plusMillis(200),
+                                null,
+                                OptionalInt.empty(),
+                                false,
+                                false,
+                                2),
+                        new ProcessProfile(
+                                4803,
+                                SessionImage.PID,
+                                start.plusMillis(300),
+                                start.plusMillis(1300),
+                                OptionalInt.of(7),
+                                false,
+                                false,
+                                1));
+        assertThat(family.size()).isEqualTo(6);
+        assertThat(family.callsForgotten()).isEqualTo(4);
+    }
+
+    @Test
+    void shouldAddUpTheCallsOfAFamilyByFunction() throws IOException {
+        assertThat(read(SessionImage.familySample()).functions())
+                .extracting(FunctionProfile::calls)
+                .containsExactly(2L, 12L);
+    }
+
+    @Test
+    void shouldReadTheCallsOfOneProcess() throws IOException {
+        SessionImage.familySample().write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.profileOfProcess(4801).functions())
+                    .extracting(FunctionProfile::calls)
+                    .containsExactly(0L, 6L);
+            assertThat(reader.profileOfProcess(4802).functions())
+                    .extracting(FunctionProfile::calls)
+                    .containsExactly(1L, 1L);
+        }
+    }
+
+    @Test
+    void shouldNotKnowTheFunctionsOfAProcessWhoseBlocksOthersHadToo() throws IOException {
+        SessionImage image = SessionImage.familySample();
+        long handedOn = image.process(4804, SessionImage.PID, 400);
+        image.putLong(handedOn + ProcessDescriptor.CALLS, 3);
+        image.write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.profileOfProcess(4803)).isNull();
+            assertThat(reader.profileOfProcess(4804)).isNull();
+            assertThat(reader.profileOfProcess(4999)).isNull();
+        }
+    }
+
+    @Test
+    void shouldTakeTheEndOfTheProcessWithTheAgentFromTheSession() throws IOException {
+        ProcessProfile master = read(SessionImage.familySample().ended(3, 0))
+                .family()
+                .processes()
+                .getFirst();
+
+        assertThat(master.runs()).isFalse();
+        assertThat(master.exitStatus()).hasValue(3);
+        assertThat(master.ended()).isEqualTo(Instant.ofEpochSecond(1_700_000_002));
+    }
+
+    @Test
+    void shouldRefuseAListOfProcessesWithoutEnd() throws IOException {
+        SessionImage image = SessionImage.familySample();
+        long process = image.process(5000, SessionImage.PID, 500);
+        image.putLong(process + ProcessDescriptor.NEXT, SessionImage.address(process));
+
+        assertThatThrownBy(() -> read(image))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("list of processes has no end");
+    }
+
+    @Test
+    void shouldNotTakeCountsForExactWhenTheAgentHasFailed() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(HeaderDescriptor.STATE, HeaderDescriptor.STATE_AGENT_DEAD);
+
+        assertThat(read(image).functions()).noneMatch(FunctionProfile::callsExact);
     }
 
     @Test
@@ -409,12 +514,14 @@ class SessionReaderTest {
         int rounds = 20_000;
         long slowest = 0;
         byte[][] samples = {
-            SessionImage.exactSample().bytes(), SessionImage.sampledSample().bytes()
+            SessionImage.exactSample().bytes(),
+            SessionImage.sampledSample().bytes(),
+            SessionImage.familySample().bytes()
         };
-        int[][] words = {wordsInUse(samples[0]), wordsInUse(samples[1])};
+        int[][] words = {wordsInUse(samples[0]), wordsInUse(samples[1]), wordsInUse(samples[2])};
         for (int round = 0; round < rounds; round++) {
-            byte[] bytes = samples[round & 1].clone();
-            int[] inUse = words[round & 1];
+            byte[] bytes = samples[round % 3].clone();
+            int[] inUse = words[round % 3];
             ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
             for (int change = random.nextInt(1, 4); change > 0; change--) {
                 int word = random.nextInt(4) == 0
@@ -431,6 +538,7 @@ class SessionReaderTest {
                 new TableReport(ProfileOrder.byDefault(profile), 24, false, 0).write(profile, out);
                 JsonReport.write(profile, ProfileOrder.TOTAL, 24, out);
                 reader.sites();
+                Profile unused = reader.profileOfProcess(4801);
             } catch (SessionFormatException e) {
                 refused++;
             }

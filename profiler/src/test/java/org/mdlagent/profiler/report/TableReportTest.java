@@ -45,6 +45,26 @@ class TableReportTest {
             """);
     }
 
+    @Test
+    void shouldListTheProcessesOfAFamilyWithTheMostCalls() throws IOException {
+        assertThat(table(SessionImage.familySample(), 3, false, 0))
+                .contains("2.0 s · 6 processes · 5 threads")
+                .endsWith("""
+            2 functions · sorted by self (--sort)
+            PROCESS  PARENT   STARTED  RAN  CALLS  END
+               4711       1  +0.000 s    -      1  runs, has the agent
+               4801    4711  +0.100 s    -      6  runs
+               4802    4711  +0.200 s    -      2  killed, or executed another program
+            and 3 more, with 5 calls (--limit)
+            """);
+    }
+
+    @Test
+    void shouldSayThatProcessesGoOnWithoutTheAgent() throws IOException {
+        assertThat(table(SessionImage.familySample().ended(0, 0), 24, false, 0))
+                .contains("mdl: the process that had the agent has ended; 1 process goes on without probes");
+    }
+
     /// Three calls within each other, of 1.5 s, 1 s and 0.5 s, and one of a leaf: perf and gprof would say 100 %.
     @Test
     void shouldShowNoMoreThanThereIsOfARecursiveFunctionAndSayWhy() throws IOException {

@@ -1,0 +1,32 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_process` of `mdl/layout.h`, one process of a session: bytes from its start. What each field
+/// means, its unit and its writer stand there.
+public final class ProcessDescriptor {
+    public static final long OWNER = 0;
+    public static final long NEXT = 40;
+    public static final long STARTED_NANOS = 48;
+    public static final long ENDED_NANOS = 56;
+    public static final long CALLS = 64;
+    public static final long CPU_NANOS = 72;
+    public static final long PID = 80;
+    public static final long PARENT = 84;
+    public static final long EXIT_STATUS = 88;
+    public static final long STATE = 92;
+    public static final long FLAGS = 96;
+    public static final long CPU_RATE = 100;
+    public static final long LAST_CPU_NANOS = 104;
+    public static final long CPU_READ = 112;
+    public static final long CPU_CHANGED = 120;
+
+    public static final long SIZE = 128;
+
+    public static final int STATE_LIVE = 0;
+    public static final int STATE_LEADERLESS = 1;
+    public static final int STATE_ENDED = 2;
+
+    /// Set by the kernel in the first four bytes of an owner whose thread is gone: `FUTEX_OWNER_DIED`.
+    public static final int OWNER_DIED = 0x40000000;
+
+    private ProcessDescriptor() {}
+}

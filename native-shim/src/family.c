@@ -1,0 +1,266 @@
+/*
+ * The processes of a session: the one that has the agent, and those that it, or another of these, has forked.
+ *
+ * They share the session's memory and the code that the agent has remapped. So one agent toggles the probes of all, and
+ * each process records into blocks of its own. What becomes of the blocks and records of those that have ended:
+ *
+ * Assumes    A1 the kernel marks the robust mutexes of a thread that is gone, however it went: by exit, by a signal, by
+ *               executing another program (get_robust_list(2))
+ * Guarantees G1 a block is given to another thread, and a record to another process, only when its owner is gone
+ *            G2 counters in blocks only grow, so nothing that was recorded is lost or counted twice, whoever is killed,
+ *               and whenever. What may be counted twice is the sum of one process's calls, when the one that takes
+ *               over one of its blocks is killed between the two stores of step 3
+ *            G3 what is recorded under a process's name is its own: of a block that several have had, the sum of calls
+ *               is told apart by process, and nothing else
+ * Progress   P1 nobody waits for a lock
+ *
+ *   a thread that needs a block                   a process that needs a record, when there are PROCESSES_MAX
+ *   1 take a free one of its own process, else    1 take that of the oldest that is gone
+ *     a new one, else any that is free or whose   2 for each of its blocks: take it, else give up 1; step 3 of
+ *     owner is gone                                 the left side; it is nobody's; give it back
+ *   2 if it was another process's:                3 add its calls to those that are forgotten
+ *   3 add its calls to those of that process;     4 it is the own
+ *     they are credited
+ *   4 it is the own
+ *
+ * Blocks are kept apart as long as there are few (record.c): then the calls of a process are known by function.
+ */
+#include "shim.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <unistd.h>
+
+enum { PROCESSES_MAX = 1024 };
+
+struct mdl_process *family_self;
+
+/* ---- owners */
+
+_Static_assert(sizeof(pthread_mutex_t) == sizeof((struct mdl_thread *)NULL)->owner, "owner");
+
+static pthread_mutex_t *mutex_of(uint64_t *owner) { return (pthread_mutex_t *)owner; }
+
+void owner_create(uint64_t *owner) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(mutex_of(owner), &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+bool owner_take(uint64_t *owner) {
+  int error = pthread_mutex_trylock(mutex_of(owner));
+  if (error == EOWNERDEAD) {
+    error = pthread_mutex_consistent(mutex_of(owner));
+  }
+  return error == 0;
+}
+
+void owner_release(uint64_t *owner) { pthread_mutex_unlock(mutex_of(owner)); }
+
+static bool is_gone(const uint64_t *owner) {
+  uint32_t word = __atomic_load_n((const uint32_t *)owner, __ATOMIC_ACQUIRE);
+  return word == 0 || (word & FUTEX_OWNER_DIED) != 0;
+}
+
+static bool is_own(const uint64_t *owner) {
+  uint32_t word = __atomic_load_n((const uint32_t *)owner, __ATOMIC_RELAXED);
+  return (word & FUTEX_TID_MASK) == (uint32_t)gettid();
+}
+
+/* ---- records */
+
+static struct mdl_process *first(void) {
+  return (struct mdl_process *)__atomic_load_n(&session->processes, __ATOMIC_ACQUIRE);
+}
+
+static struct mdl_process *after(const struct mdl_process *process) { return (struct mdl_process *)process->next; }
+
+static bool has_agent(const struct mdl_process *process) { return session->agent_process == (uintptr_t)process; }
+
+static void note_end(struct mdl_process *process) {
+  if (__atomic_exchange_n(&process->state, MDL_PROCESS_ENDED, __ATOMIC_ACQ_REL) != MDL_PROCESS_ENDED) {
+    __atomic_store_n(&process->ended_nanos, clock_nanos(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    if (!has_agent(process)) {
+      __atomic_fetch_sub(&session->children, 1, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+/* One that has no leader has no owner either, and is known to have ended only when it says so. */
+static bool has_ended(const struct mdl_process *process) {
+  uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
+  return state == MDL_PROCESS_ENDED || (state == MDL_PROCESS_LIVE && is_gone(process->owner));
+}
+
+/* The oldest that has ended, of those that started after *started; then that is when. */
+static struct mdl_process *oldest_ended(uint64_t *started) {
+  struct mdl_process *oldest = NULL;
+  uint64_t least = ~0ULL;
+  for (struct mdl_process *at = first(); at; at = after(at)) {
+    uint64_t start = __atomic_load_n(&at->started_nanos, __ATOMIC_ACQUIRE);
+    if (start > *started && start < least && !has_agent(at) && has_ended(at)) {
+      oldest = at;
+      least = start;
+    }
+  }
+  *started = least;
+  return oldest;
+}
+
+static struct mdl_process *recycle(void) {
+  struct mdl_process *process;
+  for (uint64_t started = 0; (process = oldest_ended(&started)) != NULL;) {
+    if (!owner_take(process->owner)) {
+      continue;
+    }
+    /* Another may have had it meanwhile. */
+    if (process->started_nanos != started || !record_disown(process)) {
+      owner_release(process->owner);
+      continue;
+    }
+    note_end(process);
+    __atomic_fetch_add(&session->processes_forgotten, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&session->calls_forgotten, process->calls, __ATOMIC_RELAXED);
+    return process;
+  }
+  return NULL;
+}
+
+static struct mdl_process *create(void) {
+  if (__atomic_fetch_add(&session->process_count, 1, __ATOMIC_RELAXED) < PROCESSES_MAX) {
+    struct mdl_process *process = (struct mdl_process *)session_allocate(sizeof *process);
+    if (process) {
+      owner_create(process->owner);
+      owner_take(process->owner);
+      process->next = __atomic_load_n(&session->processes, __ATOMIC_RELAXED);
+      while (!__atomic_compare_exchange_n(&session->processes, &process->next, (uintptr_t)process, true,
+                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      }
+      return process;
+    }
+  }
+  __atomic_fetch_sub(&session->process_count, 1, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static struct mdl_process *enter(uint32_t parent, uint32_t flags) {
+  struct mdl_process *process = create();
+  if (!process) {
+    process = recycle();
+  }
+  if (!process) {
+    __atomic_fetch_add(&session->processes_refused, 1, __ATOMIC_RELAXED);
+    return NULL;
+  }
+  __atomic_store_n(&process->started_nanos, 0, __ATOMIC_RELEASE);
+  process->ended_nanos = 0;
+  process->calls = 0;
+  process->cpu_nanos = 0;
+  process->cpu_rate = 0;
+  process->last_cpu_nanos = 0;
+  process->cpu_read = 0;
+  process->cpu_changed = 0;
+  process->pid = (uint32_t)process_pid;
+  process->parent = parent;
+  process->exit_status = -1;
+  process->flags = flags;
+  __atomic_store_n(&process->state, MDL_PROCESS_LIVE, __ATOMIC_RELEASE);
+  __atomic_store_n(&process->started_nanos, clock_nanos(CLOCK_REALTIME), __ATOMIC_RELEASE);
+  return process;
+}
+
+void family_begin(void) {
+  family_self = enter((uint32_t)getppid(), 0);
+  session->agent_process = (uintptr_t)family_self;
+}
+
+bool family_has_agent(void) {
+  return !family_self ? (pid_t)session->pid == process_pid : has_agent(family_self);
+}
+
+bool family_agent_is_gone(void) {
+  const struct mdl_process *agents = (const struct mdl_process *)session->agent_process;
+  return agents && agents != family_self && has_ended(agents);
+}
+
+void family_forked(pid_t parent) {
+  uint32_t flags = family_self ? family_self->flags : 0;
+  if (getppid() == 0) { /* its parent has no id here */
+    flags |= MDL_ELSEWHERE;
+  }
+  __atomic_fetch_add(&session->children, 1, __ATOMIC_RELAXED);
+  family_self = enter((uint32_t)parent, flags);
+  if (family_agent_is_gone()) {
+    code_switch_all_off();
+  }
+}
+
+void family_leader_ends(void) {
+  if (family_self && is_own(family_self->owner)) {
+    uint32_t live = MDL_PROCESS_LIVE;
+    __atomic_compare_exchange_n(&family_self->state, &live, MDL_PROCESS_LEADERLESS, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+  }
+}
+
+void family_leave(int status) {
+  if (family_self) {
+    family_self->exit_status = status & 0xff;
+    family_self->last_cpu_nanos = clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
+    note_end(family_self);
+  }
+}
+
+/* CPU time of a process by its id, clock_getcpuclockid(3). */
+static clockid_t cpu_clock_of(uint32_t pid) { return (clockid_t)(~pid << 3 | 2); }
+
+/*
+ * Of another process the kernel knows the CPU time as of the last tick of the scheduler, which is several of the
+ * profiler's windows ago. In between it is taken to go on as lately.
+ */
+static uint64_t cpu_of(struct mdl_process *process, uint64_t now) {
+  enum { STOPPED_NANOS = 20000000, THOUSANDTHS_MAX = 1000000 };
+  if (process->last_cpu_nanos || process->state == MDL_PROCESS_ENDED) {
+    return process->last_cpu_nanos;
+  }
+  uint64_t read = clock_nanos(cpu_clock_of(process->pid));
+  uint64_t since = now - process->cpu_changed;
+  if (read != process->cpu_read) {
+    bool first_time = process->cpu_changed == 0;
+    uint64_t rate = first_time || read < process->cpu_read ? 0 : (read - process->cpu_read) * 1000 / (since + 1);
+    process->cpu_rate = rate < THOUSANDTHS_MAX ? (uint32_t)rate : THOUSANDTHS_MAX;
+    process->cpu_read = read;
+    process->cpu_changed = now;
+    return read;
+  }
+  return since < STOPPED_NANOS ? read + since * process->cpu_rate / 1000 : read;
+}
+
+uint64_t family_cpu_nanos(void) {
+  static uint64_t total; /* the agent's thread alone comes here */
+  uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+  for (struct mdl_process *at = first(); at; at = after(at)) {
+    if (at != family_self && at->started_nanos && !(at->flags & MDL_ELSEWHERE)) {
+      uint64_t nanos = cpu_of(at, now);
+      if (nanos > at->cpu_nanos) {
+        total += nanos - at->cpu_nanos;
+        at->cpu_nanos = nanos;
+      }
+    }
+  }
+  return total;
+}
+
+void family_sweep(void) {
+  for (struct mdl_process *at = first(); at; at = after(at)) {
+    if (at->started_nanos && at->state != MDL_PROCESS_ENDED && has_ended(at) && owner_take(at->owner)) {
+      if (at->state == MDL_PROCESS_LIVE) {
+        note_end(at);
+      }
+      owner_release(at->owner);
+    }
+  }
+}
