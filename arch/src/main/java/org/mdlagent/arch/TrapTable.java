@@ -65,7 +65,7 @@ public final class TrapTable {
 
     /// From the return of this method on, threads that meet the row's byte are redirected so.
     public void publish(long row, Redirect redirect) {
-        Memory.putLongRelease(row + TrapDescriptor.ACTION, action(redirect));
+        Memory.putLongRelease(row + TrapDescriptor.ACTION, redirect.action());
     }
 
     /// Threads that still come here try the instruction again. The trapping byte has gone before.
@@ -76,21 +76,6 @@ public final class TrapTable {
     /// How often threads have met the row's byte.
     public long hits(long row) {
         return Memory.getLongAcquire(row + TrapDescriptor.HITS);
-    }
-
-    static long action(Redirect redirect) {
-        return switch (redirect) {
-            case Redirect.Jump jump -> action(TrapDescriptor.KIND_JUMP, 0, jump.target());
-            case Redirect.Call call -> action(TrapDescriptor.KIND_CALL, call.length(), call.target());
-            case Redirect.Spin spin -> action(TrapDescriptor.KIND_SPIN, 0, 0);
-        };
-    }
-
-    private static long action(int kind, int length, long target) {
-        if (target >>> TrapDescriptor.LENGTH_SHIFT != 0) {
-            throw new IllegalArgumentException("no address of a user's: 0x" + Long.toHexString(target));
-        }
-        return (long) kind << TrapDescriptor.KIND_SHIFT | (long) length << TrapDescriptor.LENGTH_SHIFT | target;
     }
 
     /// A larger index with the same rows takes the place of `index`, which is 0 at first.

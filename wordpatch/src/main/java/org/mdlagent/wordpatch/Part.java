@@ -49,9 +49,9 @@ record Part(long alias, int shift, int offset, long mask) {
     static long read(long address, int length) {
         long low = address & -Long.BYTES;
         int shift = (int) (address - low) * Byte.SIZE;
-        long word = Memory.getLongAcquire(low) >>> shift;
+        long word = Memory.getLong(low) >>> shift;
         if (address + length > low + Long.BYTES) {
-            word |= Memory.getLongAcquire(low + Long.BYTES) << Long.SIZE - shift;
+            word |= Memory.getLong(low + Long.BYTES) << Long.SIZE - shift;
         }
         return word & bits(length);
     }
