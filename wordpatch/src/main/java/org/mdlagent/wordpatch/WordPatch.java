@@ -102,12 +102,9 @@ public final class WordPatch {
         }
         PatchSite site = new PatchSite(address, length, alias, atomicUnit);
         synchronized (sites) {
-            for (PatchSite first :
-                    sites.subMap(address - Long.BYTES, address + length).values()) {
-                for (PatchSite known = first; known != null; known = known.nextThere()) {
-                    if (known.address() == address && known.length() == length) {
-                        return known;
-                    }
+            for (PatchSite known = sites.get(address); known != null; known = known.nextThere()) {
+                if (known.length() == length) {
+                    return known;
                 }
             }
             for (PatchSite first :
