@@ -88,7 +88,7 @@ public final class WordPatch {
         proof = new TransitionProof(api, code, arena, traps, mode, instructions);
     }
 
-    /// The site of `length` bytes, 1 to 8, at `address`: whole instructions, or up to a byte inside one that stays.
+    /// The site of `length` bytes, 1 to 8, at `address`: whole instructions.
     /// The same for the same arguments.
     ///
     /// @throws IllegalArgumentException when the bytes have no writable alias, or the length is another
