@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,10 @@ class CostIT {
     private static final int RUNS = 21;
     private static final double DELAY_MILLIS_MAX = 2;
     private static final double ARMED_MILLIS_MAX = 100;
+
+    /// What a JVM takes that only starts, where the limit was set.
+    private static final double BARE_JVM_MILLIS = 35;
+
     private static final long ADDED_KIB_MAX = 50 * 1024;
 
     @TempDir
@@ -38,22 +43,26 @@ class CostIT {
     @Test
     void shouldBeArmedWithin100MillisecondsWithin50Mebibytes() throws Exception {
         Path program = Dist.compile(directory, "waiting", "-finstrument-functions");
+        Path java = Dist.shim().resolve("../../runtime/bin/java").normalize();
         double[] armed = new double[11];
+        double[] bare = new double[armed.length];
         long[] added = new long[armed.length];
         for (int i = 0; i < armed.length; i++) {
             Path session = directory.resolve("session" + i);
             long alone = rssAfterStart(program, Map.of(), session);
             long under = rssAfterStart(program, Dist.preload("startDelayMillis=0,session=" + session), session);
             added[i] = under - alone;
+            bare[i] = millis(java, Map.of(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-version");
             armed[i] = armedMillis(Files.readString(session.resolve("agent.log")));
         }
         Arrays.sort(added);
         double fastest = Arrays.stream(armed).min().orElseThrow();
         System.out.printf(
-                "armed after %.0f ms, the fastest %.0f ms, RSS + %.1f MiB%n",
-                median(armed), fastest, added[added.length / 2] / 1024.0);
-        // What else runs on the machine can only add to it.
-        assertThat(fastest).isLessThanOrEqualTo(ARMED_MILLIS_MAX);
+                "armed after %.0f ms, the fastest %.0f ms, a JVM that only starts %.0f ms, RSS + %.1f MiB%n",
+                median(armed), fastest, median(bare), added[added.length / 2] / 1024.0);
+        // On a slow or busy machine a bare JVM tells how slow.
+        double slowness = Math.max(1, Arrays.stream(bare).min().orElseThrow() / BARE_JVM_MILLIS);
+        assertThat(fastest / slowness).isLessThanOrEqualTo(ARMED_MILLIS_MAX);
         assertThat(added[added.length / 2]).isLessThanOrEqualTo(ADDED_KIB_MAX);
     }
 
@@ -81,8 +90,10 @@ class CostIT {
         assertThat(remapped).isTrue();
     }
 
-    private double millis(Path program, Map<String, String> environment) throws Exception {
+    private double millis(Path program, Map<String, String> environment, String... arguments) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(program.toString());
+        builder.command().addAll(List.of(arguments));
+        builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
         builder.environment().putAll(environment);
         builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
         long start = System.nanoTime();
