@@ -28,7 +28,6 @@ public record CpuIdentity(
         String hypervisor,
         boolean tscInvariant,
         long tscHz) {
-    private static final Path CPUINFO = Path.of("/proc/cpuinfo");
     private static final int FIRST_PROCESSOR_BYTES = 4096;
     private static final int HYPERVISOR_LEAF = 0x4000_0000;
 
@@ -115,10 +114,19 @@ public record CpuIdentity(
         return value.equals("") ? "none" : value;
     }
 
-    /// What the kernel says of the first processor, "" when it says nothing.
+    /// What the kernel says of the first processor, "" when it says nothing. Read once: the atomic unit is asked for
+    /// at every start too.
     static String cpuinfo() {
+        return FirstProcessor.CPUINFO;
+    }
+
+    private static final class FirstProcessor {
+        static final String CPUINFO = read();
+    }
+
+    private static String read() {
         // Reading on would make the kernel ask every processor for its frequency.
-        try (InputStream in = Files.newInputStream(CPUINFO)) {
+        try (InputStream in = Files.newInputStream(Path.of("/proc/cpuinfo"))) {
             String text = new String(in.readNBytes(FIRST_PROCESSOR_BYTES), StandardCharsets.US_ASCII);
             int end = text.indexOf("\n\n");
             return end < 0 ? text : text.substring(0, end + 1);

@@ -18,8 +18,7 @@ public interface InstructionSet {
     }
 
     /// The instruction set of this machine as if stores to code were atomic for fetch within `atomicUnit` bytes, so
-    /// that
-    /// tests see the rules for both kinds of processor.
+    /// that tests see the rules for both kinds of processor.
     static InstructionSet ofAtomicUnit(int atomicUnit) {
         return new X86InstructionSet(atomicUnit);
     }

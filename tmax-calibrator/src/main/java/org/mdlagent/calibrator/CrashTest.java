@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /// The crash test of "Living on the Edge" (PLDI 2016, section 3): a call that straddles a boundary is toggled while
-/// other
-/// threads execute it, behind INT3 with a wait, and each trial in a process of its own that a wrong instruction kills.
+/// other threads execute it, behind INT3 with a wait, and each trial in a process of its own that a wrong instruction
+/// kills.
 ///
 /// Its twin toggles by two stores without INT3, which must fail: where it does not, a row shows nothing, and its
 /// toggles do not count.

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Assumes    A1 the six signals are blocked in every thread of this process, which [#prepare()] sees to
 ///            A2 a signal of the terminal goes to the whole foreground group, so the program gets it without us
-/// Guarantees G1 a signal sent to us before the program ended reaches it, once; none reaches another process with its
-/// id
+/// Guarantees G1 a signal sent to us before the program ended reaches it, once; none reaches another process with
+///               its id
 ///            G2 the program starts with the mask and the dispositions that we were started with
 ///
 ///   main thread                          forwarding thread

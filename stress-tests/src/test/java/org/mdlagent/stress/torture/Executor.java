@@ -66,8 +66,7 @@ final class Executor {
     }
 
     /// Whoever asked for all signals has all that can be had: all but SIGKILL and SIGSTOP, SIGTRAP which the shim
-    /// keeps,
-    /// and the two that libc keeps for itself; by the raw system call also those.
+    /// keeps, and the two that libc keeps for itself; by the raw system call also those.
     private void checkMask() {
         long may = 1L << 8 | 1L << 18 | 1L << 4 | 1L << 31 | 1L << 32;
         long mask = Memory.getLong(address + ExecutorDescriptor.MASK);
