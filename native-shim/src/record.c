@@ -256,6 +256,7 @@ static void push(struct mdl_thread *thread, struct mdl_function *function, uint6
   ordered();
   frame->function = (uintptr_t)function;
   frame->children = 0;
+  frame->ret = 0;
   frame->tsc = __rdtsc();
   ordered();
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);

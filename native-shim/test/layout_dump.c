@@ -64,6 +64,7 @@ int main(void) {
   FIELD(mdl_function, closers);
   FIELD(mdl_function, state);
   FIELD(mdl_function, index);
+  FIELD(mdl_function, flags);
   FIELD(mdl_function, window_start);
   FIELD(mdl_function, row);
   FIELD(mdl_function, name);
@@ -89,11 +90,17 @@ int main(void) {
   FIELD(mdl_site, address);
   FIELD(mdl_site, stub);
   FIELD(mdl_site, image);
+  FIELD(mdl_site, client);
   SIZE(mdl_site);
   FIELD(mdl_frame, key);
   FIELD(mdl_frame, function);
   FIELD(mdl_frame, tsc);
   FIELD(mdl_frame, children);
+  FIELD(mdl_frame, ret);
+  FIELD(mdl_frame, rbx);
+  FIELD(mdl_frame, site);
+  FIELD(mdl_frame, sibling);
+  FIELD(mdl_frame, flags);
   SIZE(mdl_frame);
   FIELD(mdl_thread, sp);
   FIELD(mdl_thread, sp_limit);
@@ -107,6 +114,8 @@ int main(void) {
   FIELD(mdl_thread, overflow);
   FIELD(mdl_thread, refused);
   FIELD(mdl_thread, calls);
+  FIELD(mdl_thread, stack_low);
+  FIELD(mdl_thread, unwound);
   FIELD(mdl_thread, tail);
   FIELD(mdl_thread, tid);
   FIELD(mdl_thread, pid);

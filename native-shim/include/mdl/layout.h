@@ -79,6 +79,9 @@ struct mdl_header {
  * threads, the second by the agent alone. */
 enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_EXPIRED = 3 };
 
+/* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations. */
+enum mdl_function_flag { MDL_COUNTED = 1 };
+
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
   uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
@@ -88,7 +91,7 @@ struct mdl_function {
   int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
   uint32_t state;       /*  36 enum mdl_function_state */
   uint32_t index;       /*  40 of this record in header.functions */
-  uint32_t pad;         /*  44 */
+  uint32_t flags;       /*  44 enum mdl_function_flag */
   uint64_t window_start; /* 48 tsc */
   uint64_t pad2;        /*  56 */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
@@ -105,7 +108,10 @@ struct mdl_function {
   uint32_t whole;       /* 124 sampled mode: 1 while its entries have been on without a break since the session began */
 };
 
-enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2 };
+/* MDL_WHOLE: the first instruction of a function, whose trampoline calls the body and so sees its return too.
+ * MDL_RETURN: that return, the site behind it in the table; it has no code of its own, its words are those of the entry.
+ * MDL_COUNT: an entry that counts, somewhere in the prologue: nobody sees the return. */
+enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2, MDL_WHOLE = 3, MDL_RETURN = 4, MDL_COUNT = 5 };
 enum mdl_site_flag { MDL_VARIES = 1 };
 
 /* A patch site that one store toggles: `size` bytes at `store` hold `on` or `off`. */
@@ -122,7 +128,7 @@ struct mdl_site {
   uint64_t stub;     /* 40 the trampoline's head */
   uint32_t image;    /* 48 path of the ELF file, as in mdl_function */
   uint32_t pad2;     /* 52 */
-  uint64_t pad3;     /* 56 */
+  uint64_t client;   /* 56 the C function that runs here (fastinst.h), 0 for none */
 };
 
 /* A frame of the shadow stack. key 0: being filled, or free. */
@@ -131,7 +137,18 @@ struct mdl_frame {
   uint64_t function; /*  8 struct mdl_function */
   uint64_t tsc;      /* 16 */
   uint64_t children; /* 24 ticks spent in probed callees */
+  uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function; 0 in
+                           frames that probes in the body push */
+  uint64_t rbx;      /* 40 the caller's */
+  uint64_t site;     /* 48 struct mdl_site of the trampoline */
+  uint8_t sibling;   /* 56 callers below that left by a sibling call: as many frames have the same key */
+  uint8_t flags;     /* 57 enum mdl_frame_flag */
+  uint8_t pad[6];    /* 58 */
 };
+/* MDL_FRAME_UNWOUND: closed by an exception; what it holds is still needed while the unwinder goes on.
+ * MDL_FRAME_POOLED: not of a thread's shadow stack, for its call runs on a stack that is no thread's own.
+ * MDL_FRAME_TIMED: its return is recorded. */
+enum mdl_frame_flag { MDL_FRAME_UNWOUND = 1, MDL_FRAME_POOLED = 2, MDL_FRAME_TIMED = 4 };
 
 /* A process of the session: the one that has the agent, or one that it, or another of these, has forked. */
 enum mdl_process_state { MDL_PROCESS_LIVE = 0, MDL_PROCESS_LEADERLESS = 1, MDL_PROCESS_ENDED = 2 };
@@ -174,7 +191,9 @@ struct mdl_thread {
   uint64_t overflow;  /*  72 entries that found the shadow stack full */
   uint64_t refused;   /*  80 exact calls that found no memory for their row */
   uint64_t calls;     /*  88 uint64_t[function_capacity]: calls entered while probes were on; only grow */
-  uint64_t pad[4];    /*  96 */
+  uint64_t stack_low; /*  96 lowest address of the thread's own stack: calls below it run on another */
+  uint64_t unwound;   /* 104 frames that exceptions closed; recorded as returns are */
+  uint64_t pad[2];    /* 112 */
   uint64_t tail;      /* 128 records drained; only grows; written by the agent alone */
   uint32_t tid;       /* 136 */
   uint32_t pid;       /* 140 */
@@ -270,7 +289,7 @@ MDL_AT(mdl_function, site_list, 112);
 static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
 MDL_AT(mdl_site, index, 28);
 static_assert(sizeof(struct mdl_site) == 64, "mdl_site");
-static_assert(sizeof(struct mdl_frame) == 32, "mdl_frame");
+static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
 static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");

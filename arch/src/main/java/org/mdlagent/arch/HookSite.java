@@ -4,9 +4,21 @@ package org.mdlagent.arch;
 ///
 /// @param address  of the instruction, in memory
 /// @param form     how it transfers
-/// @param exit     whether the hook is the one of function exits
+/// @param role     what its trampoline sees of the call
 /// @param function address of the function that the hook is told of, 0 where the code does not show it
-public record HookSite(long address, Form form, boolean exit, long function) {
+public record HookSite(long address, Form form, Role role, long function) {
+    /// What is seen of a call of the function.
+    public enum Role {
+        /// It begins, at an instruction in the body.
+        ENTRY,
+        /// It ends, at an instruction in the body.
+        EXIT,
+        /// All of it, for the site is where the function starts: its trampoline calls the body.
+        WHOLE,
+        /// That it took place.
+        COUNT
+    }
+
     /// How control is transferred.
     public enum Form {
         /// A call with a displacement.

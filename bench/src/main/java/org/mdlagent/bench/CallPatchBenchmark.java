@@ -74,7 +74,7 @@ public class CallPatchBenchmark {
             long stub = code.allocate(SITES * instructions.hookStubSize());
             List<PatchPlan> plans = new ArrayList<>(SITES);
             for (int i = 0; i < SITES; i++) {
-                HookSite site = new HookSite(code.function(i) + SITE_AT, HookSite.Form.CALL, false, 0);
+                HookSite site = new HookSite(code.function(i) + SITE_AT, HookSite.Form.CALL, HookSite.Role.ENTRY, 0);
                 long record = records + i * SiteDescriptor.SIZE;
                 Memory.put(code.code.alias(stub), instructions.hookStub(site, KEY, record, stub, bodies[0]));
                 PatchPlan plan = plan(site, stub);

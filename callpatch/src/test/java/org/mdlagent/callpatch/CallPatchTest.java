@@ -265,7 +265,7 @@ class CallPatchTest {
 
         long farText = code.allocateNear(1L << 36, 1L << 36, 4096);
         Memory.put(code.alias(farText + 7), new byte[] {(byte) 0xE8, 0, 0, 0, 0}); // call
-        HookSite farHook = new HookSite(farText + 7, Form.CALL, false, 0);
+        HookSite farHook = new HookSite(farText + 7, Form.CALL, HookSite.Role.ENTRY, 0);
         PatchPlan far = callPatch.plan(farHook, farText + 1024);
 
         long farFunction = farText + 12 + far.off();
@@ -326,7 +326,7 @@ class CallPatchTest {
         if (!jump) {
             Memory.put(code.alias(address + instruction.length), epilogue);
         }
-        HookSite hook = new HookSite(address, form, jump, 0);
+        HookSite hook = new HookSite(address, form, jump ? HookSite.Role.EXIT : HookSite.Role.ENTRY, 0);
         long stub = stubs + (long) index * instructions.hookStubSize();
         long record = records + index * SiteDescriptor.SIZE;
         Memory.put(code.alias(stub), instructions.hookStub(hook, new FrameKey(7, 16), record, stub, body));

@@ -260,7 +260,7 @@ public final class Probes {
                 HookSite hook = site.hook();
                 long address = hook.function();
                 if (address == 0) {
-                    int around = hook.exit() ? -1 : symbols.containing(hook.address() - bias);
+                    int around = hook.role() == HookSite.Role.EXIT ? -1 : symbols.containing(hook.address() - bias);
                     address = around < 0 ? 0 : symbols.start(around) + bias;
                 }
                 if (address == 0 || functionOfAddress.containsKey(address)) {
@@ -344,7 +344,7 @@ public final class Probes {
             Memory.put(
                     code.alias(stub),
                     instructions.hookStub(
-                            hook, sites.get(i).key(), record, stub, base + (hook.exit() ? body.exit() : body.entry())));
+                            hook, sites.get(i).key(), record, stub, base + (hook.role() == HookSite.Role.EXIT ? body.exit() : body.entry())));
             plans.add(callPatch.plan(hook, stub));
             Memory.putLong(record + SiteDescriptor.STUB, stub);
         }
@@ -365,7 +365,7 @@ public final class Probes {
         callPatch.describe(plan, record);
         Memory.putByte(
                 record + SiteDescriptor.KIND,
-                !hook.exit()
+                hook.role() == HookSite.Role.ENTRY
                         ? SiteDescriptor.KIND_ENTRY
                         : jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT);
         Memory.putInt(record + SiteDescriptor.INDEX, index);

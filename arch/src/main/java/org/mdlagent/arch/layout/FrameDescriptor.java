@@ -8,7 +8,17 @@ public final class FrameDescriptor {
     public static final long TSC = 16;
     public static final long CHILDREN = 24;
 
-    public static final long SIZE = 32;
+    public static final long RET = 32;
+    public static final long RBX = 40;
+    public static final long SITE = 48;
+    public static final long SIBLING = 56;
+    public static final long FLAGS = 57;
+
+    public static final long SIZE = 64;
+
+    public static final byte FLAG_UNWOUND = 1;
+    public static final byte FLAG_POOLED = 2;
+    public static final byte FLAG_TIMED = 4;
 
     private FrameDescriptor() {}
 }

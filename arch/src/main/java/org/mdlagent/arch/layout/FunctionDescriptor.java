@@ -10,6 +10,7 @@ public final class FunctionDescriptor {
     public static final long CLOSERS = 32;
     public static final long STATE = 36;
     public static final long INDEX = 40;
+    public static final long FLAGS = 44;
     public static final long WINDOW_START = 48;
     public static final long ROW = 64;
     public static final long NAME = 72;
@@ -25,6 +26,8 @@ public final class FunctionDescriptor {
     public static final long WHOLE = 124;
 
     public static final long SIZE = 128;
+
+    public static final int FLAG_COUNTED = 1;
 
     public static final int STATE_IDLE = 0;
     public static final int STATE_REARMING = 1;

@@ -15,6 +15,8 @@ public final class ThreadDescriptor {
     public static final long OVERFLOW = 72;
     public static final long REFUSED = 80;
     public static final long CALLS = 88;
+    public static final long STACK_LOW = 96;
+    public static final long UNWOUND = 104;
     public static final long TAIL = 128;
     public static final long TID = 136;
     public static final long PID = 140;

@@ -228,7 +228,11 @@ final class HookFinder {
             unpatchable++;
             return;
         }
-        sites.add(new HookSite(address + range.start + first, found, exit, function(first, range)));
+        sites.add(new HookSite(
+                address + range.start + first,
+                found,
+                exit ? HookSite.Role.EXIT : HookSite.Role.ENTRY,
+                function(first, range)));
     }
 
     /// The address that RDI holds at the instruction at `at`, or 0.

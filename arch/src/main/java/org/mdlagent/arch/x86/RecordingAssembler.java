@@ -48,6 +48,7 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// anything.
 final class RecordingAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
+    private static final int FRAME_SHIFT = Integer.numberOfTrailingZeros(FRAME);
 
     /// Offsets of the top frame from the stack pointer, which points behind it.
     private static final int TOP_KEY = (int) FrameDescriptor.KEY - FRAME;
@@ -262,7 +263,7 @@ final class RecordingAssembler {
         // The sentinel is no frame.
         out.sub(RCX, FRAME);
         out.sub(RCX, R11, (int) ThreadDescriptor.SP_BASE);
-        out.shiftRight(RCX, 5);
+        out.shiftRight(RCX, FRAME_SHIFT);
         out.storeInt(RDI, (int) RecordDescriptor.DEPTH, RCX);
         out.incrementInt(RDX);
         out.storeInt(RDI, (int) RecordDescriptor.SEQ, RDX);
@@ -325,6 +326,7 @@ final class RecordingAssembler {
         out.store(R11, THREAD_SP, RDX);
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
         out.store(RCX, (int) FrameDescriptor.CHILDREN, 0);
+        out.store(RCX, (int) FrameDescriptor.RET, 0);
         readTsc();
         out.store(RCX, (int) FrameDescriptor.TSC, RAX);
         out.store(RCX, (int) FrameDescriptor.KEY, R8);

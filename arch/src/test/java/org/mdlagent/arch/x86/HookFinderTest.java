@@ -88,7 +88,8 @@ class HookFinderTest {
             });
             Set<String> found = new TreeSet<>();
             for (HookSite site : scan.sites()) {
-                found.add(Long.toHexString(site.address() - bias) + (site.exit() ? " exit" : " entry"));
+                found.add(Long.toHexString(site.address() - bias)
+                        + (site.role() == HookSite.Role.EXIT ? " exit" : " entry"));
             }
             assertThat(expected).hasSizeGreaterThan(10);
             assertThat(found).isEqualTo(expected);
@@ -105,7 +106,7 @@ class HookFinderTest {
         }
         Set<String> names = new TreeSet<>();
         for (HookSite site : scan.sites()) {
-            if (!site.exit()) {
+            if (site.role() == HookSite.Role.ENTRY) {
                 // Code that is not position-independent names the address that it was linked for.
                 int function = elf.symbols().at(site.function() - (flags.contains("-no-pie") ? 0 : bias));
                 assertThat(function).as("function of %x", site.address() - bias).isNotNegative();

@@ -49,7 +49,7 @@ class HookStubTest {
     void shouldComputeKeyLoadRecordAndGoOnWhereItIsTold(
             Form form, int register, long offset, String keyInstruction, String filling) throws Exception {
         long at = memory.address() + 24;
-        HookSite site = new HookSite(memory.address() + 200, form, false, 0);
+        HookSite site = new HookSite(memory.address() + 200, form, HookSite.Role.ENTRY, 0);
         byte[] stub = instructions.hookStub(site, new FrameKey(register, offset), RECORD, at, body);
         assertThat(stub).hasSize(instructions.hookStubSize()).hasSize(24);
         Memory.put(at, stub);
@@ -68,7 +68,7 @@ class HookStubTest {
 
     @Test
     void shouldRefuseToRetargetAnythingElse() {
-        HookSite site = new HookSite(memory.address() + 200, Form.CALL, false, 0);
+        HookSite site = new HookSite(memory.address() + 200, Form.CALL, HookSite.Role.ENTRY, 0);
         byte[] stub = instructions.hookStub(site, new FrameKey(7, 16), RECORD, memory.address(), body);
         for (int damaged : new int[] {9, 10, 19}) {
             Memory.put(memory.address(), stub);
@@ -89,7 +89,7 @@ class HookStubTest {
 
     @Test
     void shouldRefuseUnalignedPlace() {
-        HookSite site = new HookSite(memory.address() + 200, Form.CALL, false, 0);
+        HookSite site = new HookSite(memory.address() + 200, Form.CALL, HookSite.Role.ENTRY, 0);
 
         assertThatThrownBy(() -> instructions.hookStub(site, FrameKey.UNKNOWN, RECORD, memory.address() + 4, body))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -55,7 +55,8 @@ class HookViewTest {
         long address = memory.address() + offset;
         memory.fill((byte) 0x90);
         Memory.put(address, original);
-        PatchPlan plan = new X86InstructionSet(unit).plan(new HookSite(address, form, false, 0), stub, returnStub);
+        PatchPlan plan =
+                new X86InstructionSet(unit).plan(new HookSite(address, form, HookSite.Role.ENTRY, 0), stub, returnStub);
 
         assertThat(plan.length()).isEqualTo(original.length);
         assertWithinUnit(plan.neutralAt(), plan.neutralSize(), unit);
@@ -173,7 +174,7 @@ class HookViewTest {
                     Memory.put(address, original(form));
                     PatchPlan plan = new X86InstructionSet(unit)
                             .plan(
-                                    new HookSite(address, form, false, 0),
+                                    new HookSite(address, form, HookSite.Role.ENTRY, 0),
                                     address + length + 0x44332211,
                                     address + length + 0x08070605);
                     store(plan.neutralAt(), plan.neutral(), plan.neutralSize());
@@ -216,10 +217,11 @@ class HookViewTest {
         X86InstructionSet instructions = new X86InstructionSet(8);
         long far = memory.address() + (1L << 40);
 
-        PatchPlan whole = instructions.plan(new HookSite(memory.address(), Form.CALL, false, 0), stub, far);
+        PatchPlan whole =
+                instructions.plan(new HookSite(memory.address(), Form.CALL, HookSite.Role.ENTRY, 0), stub, far);
 
         assertThat(whole.toggleAt()).isEqualTo(memory.address());
-        HookSite split = new HookSite(memory.address() + 15, Form.CALL, false, 0);
+        HookSite split = new HookSite(memory.address() + 15, Form.CALL, HookSite.Role.ENTRY, 0);
         assertThatThrownBy(() -> instructions.plan(split, stub, far))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("0x" + Long.toHexString(far) + " is out of reach");
@@ -231,7 +233,7 @@ class HookViewTest {
         List<Form> refused = new ArrayList<>();
         for (Form form : Form.values()) {
             assertThatThrownBy(() -> new X86InstructionSet(8)
-                            .plan(new HookSite(memory.address(), form, false, 0), stub, returnStub))
+                            .plan(new HookSite(memory.address(), form, HookSite.Role.ENTRY, 0), stub, returnStub))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(form.name());
             refused.add(form);

@@ -202,7 +202,7 @@ final class CellRun {
         }
         for (int i = 0; i < stubs.length; i++) {
             HookSite site =
-                    new HookSite(sites.list().get(i).address(), cell.kind().form(), false, 0);
+                    new HookSite(sites.list().get(i).address(), cell.kind().form(), HookSite.Role.ENTRY, 0);
             stubs[i] = laboratory.arena().allocate(site.address(), instructions.hookStubSize());
             byte[] stub = instructions.hookStub(
                     site, FrameKey.UNKNOWN, 0, stubs[i], laboratory.targets().stub());
