@@ -1,4 +1,4 @@
-#include "shim.h"
+#include "calls.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -53,6 +53,7 @@ static uint64_t address(const void *pointer) { return (uintptr_t)pointer; }
 
 const struct mdl_api *api_table(void) {
   static struct mdl_api table;
+  calls_start();
   table = (struct mdl_api){
       .size = sizeof table,
       .session = address(session),
@@ -87,6 +88,11 @@ const struct mdl_api *api_table(void) {
       .catch_traps = address((void *)trap_catch),
       .instruction = address((void *)decode_one),
       .cpuid = address((void *)cpuid),
+      .function_entry_slow = address((void *)calls_entry_slow),
+      .function_exit_slow = address((void *)calls_exit_slow),
+      .count_slow = address((void *)calls_count_slow),
+      .personality = address((void *)calls_personality),
+      .trampolines = address((void *)unwind_trampolines),
   };
   return &table;
 }

@@ -43,6 +43,8 @@ void next_resolve(void) {
   RESOLVE(setrlimit, "setrlimit");
   RESOLVE(fflush, "fflush");
   RESOLVE(dlopen, "dlopen");
+  RESOLVE(dl_find_object, "_dl_find_object");
+  RESOLVE(dl_iterate_phdr, "dl_iterate_phdr");
   atomic_thread_fence(memory_order_release);
   RESOLVE(sigaction, "sigaction");
 #undef RESOLVE

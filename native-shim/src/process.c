@@ -173,7 +173,15 @@ struct beginning {
   void *argument;
   bool by_agent;
   bool trap_blocked;
+  size_t stack_bytes;
 };
+
+static THREAD_LOCAL size_t stack_bytes; /* 0 for a thread that nobody here has started */
+
+uint64_t process_stack_bytes(void) {
+  struct rlimit limit;
+  return stack_bytes ? stack_bytes : getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : 0;
+}
 
 static struct beginning begin(void *pointer) {
   struct beginning beginning = *(struct beginning *)pointer;
@@ -181,6 +189,7 @@ static struct beginning begin(void *pointer) {
   if (beginning.by_agent) {
     agent_thread_begins();
   }
+  stack_bytes = beginning.stack_bytes;
   masks_inherit(beginning.trap_blocked);
   process_watch_thread();
   return beginning;
@@ -196,12 +205,26 @@ static int run_c11(void *pointer) {
   return beginning.c11_routine(beginning.argument);
 }
 
-static struct beginning *prepare(void *argument) {
+static size_t stack_bytes_of(const pthread_attr_t *attributes) {
+  pthread_attr_t defaults;
+  size_t bytes = 0;
+  if (attributes) {
+    pthread_attr_getstacksize(attributes, &bytes);
+  } else {
+    pthread_attr_init(&defaults);
+    pthread_attr_getstacksize(&defaults, &bytes);
+    pthread_attr_destroy(&defaults);
+  }
+  return bytes;
+}
+
+static struct beginning *prepare(const pthread_attr_t *attributes, void *argument) {
   struct beginning *beginning = malloc(sizeof *beginning);
   if (beginning) {
     beginning->argument = argument;
     beginning->by_agent = is_agent_thread;
     beginning->trap_blocked = masks_trap_blocked();
+    beginning->stack_bytes = stack_bytes_of(attributes);
     atomic_fetch_add(is_agent_thread ? &agent_threads : &application_threads, 1);
   }
   return beginning;
@@ -217,7 +240,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   if (!atomic_load(&watching)) {
     return next()->pthread_create(thread, attributes, routine, argument);
   }
-  struct beginning *beginning = prepare(argument);
+  struct beginning *beginning = prepare(attributes, argument);
   if (!beginning) {
     return EAGAIN;
   }
@@ -233,7 +256,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
   if (!atomic_load(&watching)) {
     return next()->thrd_create(thread, routine, argument);
   }
-  struct beginning *beginning = prepare(argument);
+  struct beginning *beginning = prepare(NULL, argument);
   if (!beginning) {
     return thrd_nomem;
   }

@@ -34,7 +34,7 @@
  * back. A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads
  * open > 0.
  */
-#include "shim.h"
+#include "calls.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -49,7 +49,7 @@ enum {
   BLOCKS_KEPT = 64,
   STACK_BYTES = (FRAMES + 1) * (int)sizeof(struct mdl_frame),
 };
-#define SENTINEL (~0ULL)
+#define SENTINEL (~0ULL) /* of a thread without a shadow stack; else the end of its own stack */
 #define STACK_REACH (64ULL << 20) /* keys further apart belong to different stacks */
 #define NO_FUNCTION (~0u)
 
@@ -186,7 +186,9 @@ static bool give_stack(struct mdl_thread *thread) {
     return false;
   }
   struct mdl_frame *frames = stack;
-  frames[0].key = SENTINEL;
+  struct stack own = stack_of_thread();
+  frames[0].key = own.high;
+  thread->stack_low = own.low;
   thread->sp_base = (uintptr_t)frames;
   thread->sp_limit = (uintptr_t)(frames + FRAMES + 1);
   thread->sp = (uintptr_t)(frames + 1);
@@ -248,6 +250,16 @@ static inline struct mdl_thread *self(void) {
 
 void record_mute_thread(void) { mdl_self = &mute; }
 
+struct mdl_thread *record_thread(void) {
+  struct mdl_thread *thread = self();
+  return thread == &mute ? NULL : thread;
+}
+
+struct mdl_thread *record_known_thread(void) {
+  struct mdl_thread *thread = mdl_self;
+  return thread == &mute ? NULL : thread;
+}
+
 /* ---- frames */
 
 static void push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key) {
@@ -256,7 +268,7 @@ static void push(struct mdl_thread *thread, struct mdl_function *function, uint6
   ordered();
   frame->function = (uintptr_t)function;
   frame->children = 0;
-  frame->ret = 0;
+  frame->site = 0;
   frame->tsc = __rdtsc();
   ordered();
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
@@ -269,16 +281,21 @@ static void release(struct mdl_thread *thread, struct mdl_frame *frame) {
   __atomic_store_n(&thread->sp, (uintptr_t)frame, __ATOMIC_RELAXED);
 }
 
-static inline bool is_call(const struct mdl_frame *frame) { return frame->key != 0 && frame->key != SENTINEL; }
+/* The sentinel has no function. */
+static inline bool is_call(const struct mdl_frame *frame) { return frame->key != 0 && frame->function != 0; }
+
+bool record_is_stacked(const struct mdl_thread *thread, const struct mdl_frame *frame) {
+  return (uintptr_t)frame > thread->sp_base && (uintptr_t)frame < thread->sp;
+}
 
 static inline struct mdl_function *function_of(const struct mdl_frame *frame) {
   return (struct mdl_function *)frame->function;
 }
 
-static void discard_down_to(struct mdl_thread *thread, const struct mdl_frame *last, bool sampled) {
+void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
   for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
-    if (is_call(frame)) {
-      if (sampled) {
+    if (is_call(frame) && !(frame->flags & MDL_FRAME_UNWOUND)) {
+      if (!(session->flags & MDL_EXACT) && !frame->site) {
         __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
       }
       add(&thread->unmatched, 1);
@@ -287,22 +304,50 @@ static void discard_down_to(struct mdl_thread *thread, const struct mdl_frame *l
   }
 }
 
+/*
+ * A call on the thread's own stack shows that frames below its key are gone. Not so when other stacks lie inside that
+ * one: a frame whose return address a trampoline holds must then never be lost.
+ */
+bool record_shows_gone(struct mdl_thread *thread, uint64_t key) {
+  const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
+  if (key <= thread->stack_low || key > base->key) {
+    return false;
+  }
+  stack_t alternate;
+  if (raw_syscall(SYS_sigaltstack, NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE) &&
+      (uintptr_t)alternate.ss_sp >= thread->stack_low && (uintptr_t)alternate.ss_sp < base->key) {
+    record_distrust_stack();
+    return false;
+  }
+  return true;
+}
+
+void record_distrust_stack(void) {
+  struct mdl_thread *thread = record_known_thread();
+  if (thread) {
+    thread->stack_low = UINT64_MAX;
+  }
+}
+
 /* The frame that the exit of `function` from `key` closes, on top when this returns; NULL when it is not there. Frames
  * of calls that cannot be running any more, since their stack frames lie below, are discarded on the way. */
-static struct mdl_frame *frame_to_close(struct mdl_thread *thread, uint64_t function, uint64_t key, bool sampled) {
+static struct mdl_frame *frame_to_close(struct mdl_thread *thread, uint64_t function, uint64_t key) {
   for (;;) {
     struct mdl_frame *frame = top(thread);
     if (!is_call(frame) || frame->key > key || key - frame->key >= STACK_REACH) {
       return NULL;
     }
     if (frame->key < key) {
-      discard_down_to(thread, frame, sampled);
+      if (frame->site && !record_shows_gone(thread, key)) {
+        return NULL;
+      }
+      record_discard(thread, frame);
       continue;
     }
-    for (struct mdl_frame *lower = frame; lower->key == key; lower--) {
+    for (struct mdl_frame *lower = frame; lower->key == key && !lower->site; lower--) {
       if (function_of(lower)->address == function) {
         if (lower != frame) {
-          discard_down_to(thread, lower + 1, sampled);
+          record_discard(thread, lower + 1);
         }
         return lower;
       }
@@ -318,7 +363,7 @@ void record_detach(void) {
     return;
   }
   struct mdl_frame *base = (struct mdl_frame *)thread->sp_base;
-  discard_down_to(thread, base + 1, !(session->flags & MDL_EXACT));
+  record_discard(thread, base + 1);
   munmap(base, STACK_BYTES);
   __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
   owner_release(thread->owner);
@@ -467,18 +512,12 @@ void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   if (!thread || thread == &mute) {
     return;
   }
-  struct mdl_frame *frame = frame_to_close(thread, address, key, false);
+  struct mdl_frame *frame = frame_to_close(thread, address, key);
   if (!frame) {
     return;
   }
-  struct mdl_function *function = function_of(frame);
-  uint64_t ticks = now - frame->tsc;
-  uint64_t own = ticks - frame->children;
-  if (is_call(frame - 1)) {
-    add(&(frame - 1)->children, ticks);
-  }
+  record_returns(thread, frame, now);
   release(thread, frame);
-  record(thread, function, ticks, own);
 }
 
 /* ---- sampled mode */
@@ -547,7 +586,21 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   push(thread, function, key);
 }
 
-static void write_record(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t start, uint64_t ticks) {
+bool record_begins(struct mdl_thread *thread, struct mdl_site *site) {
+  struct mdl_function *function = (struct mdl_function *)site->function;
+  bool exact = session->flags & MDL_EXACT;
+  if (!exact && __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+    record_expire_entry(site);
+    return false;
+  }
+  /* Counted here and not at the return: some calls never return. */
+  add((uint64_t *)thread->calls + function->index, 1);
+  return exact || (__atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0 &&
+                   __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
+}
+
+static void write_record(struct mdl_thread *thread, const struct mdl_frame *frame, const struct mdl_frame *caller,
+                         uint64_t ticks) {
   uint64_t filled = __atomic_load_n(&thread->head, __ATOMIC_RELAXED) - __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE);
   if (filled >= thread->ring_mask + 1 - RING_MARGIN) {
     add(&thread->dropped, 1);
@@ -556,12 +609,25 @@ static void write_record(struct mdl_thread *thread, const struct mdl_frame *fram
   uint64_t position = 1;
   __asm__ volatile("xaddq %0, %1" : "+r"(position), "+m"(thread->head) : : "cc");
   struct mdl_record *record = (struct mdl_record *)thread->ring + (position & thread->ring_mask);
-  record->start = start;
+  record->start = frame->tsc;
   record->duration = ticks;
   record->function = function_of(frame)->index;
-  record->parent = is_call(frame - 1) ? function_of(frame - 1)->index : NO_FUNCTION;
-  record->depth = (uint32_t)(frame - (const struct mdl_frame *)thread->sp_base - 1);
+  record->parent = caller ? function_of(caller)->index : NO_FUNCTION;
+  record->depth = record_is_stacked(thread, frame) ? (uint32_t)(frame - (const struct mdl_frame *)thread->sp_base - 1) : 0;
   __atomic_store_n(&record->seq, (uint32_t)(position + 1), __ATOMIC_RELEASE);
+}
+
+void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
+  struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
+  uint64_t ticks = now - frame->tsc;
+  if (!(session->flags & MDL_EXACT)) {
+    write_record(thread, frame, caller, ticks);
+    return;
+  }
+  if (caller) {
+    add(&caller->children, ticks);
+  }
+  record(thread, function_of(frame), ticks, ticks - frame->children);
 }
 
 void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
@@ -570,11 +636,11 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
   struct mdl_thread *thread = mdl_self;
   struct mdl_frame *frame = NULL;
   if (thread && thread != &mute) {
-    frame = frame_to_close(thread, address, key, true);
+    frame = frame_to_close(thread, address, key);
   }
   if (frame) {
     struct mdl_function *function = function_of(frame);
-    write_record(thread, frame, frame->tsc, now - frame->tsc);
+    record_returns(thread, frame, now);
     release(thread, frame);
     __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
   }

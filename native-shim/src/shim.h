@@ -25,6 +25,7 @@
 #define MDL_SHIM_H
 
 #include <limits.h>
+#include <link.h>
 #include <mdl/api.h>
 #include <poll.h>
 #include <pthread.h>
@@ -104,6 +105,8 @@ struct next {
   int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
   int (*fflush)(FILE *);
   void *(*dlopen)(const char *, int);
+  int (*dl_find_object)(void *, struct dl_find_object *);
+  int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 };
 
 extern struct next next_table;
@@ -128,6 +131,8 @@ int process_start_agent_thread(void *(*routine)(void *));
 /* The calling thread gets thread_ended() at its end, and with it record_detach(). */
 void process_watch_thread(void);
 uint64_t process_agent_cpu_nanos(void);
+/* How large the calling thread's stack may be. */
+uint64_t process_stack_bytes(void);
 /* Forked processes that live on must not have probes that nobody can switch off. Async-signal-safe. */
 void process_dies(void);
 /* Never goes on: what an agent thread does instead of ending the process. */
@@ -292,6 +297,8 @@ uint64_t family_cpu_nanos(void);
 /* False when one of the process's blocks cannot be had at this moment. */
 bool record_disown(const struct mdl_process *process);
 void record_mute_thread(void);
+/* Other stacks lie inside the calling thread's own: no order of addresses says what is gone. */
+void record_distrust_stack(void);
 void record_detach(void);
 void record_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);
@@ -303,6 +310,11 @@ void record_expire_exit(struct mdl_site *site);
 int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);
 int64_t record_program_cpu_nanos(void);
 int64_t record_disarm(const uint32_t *functions, int64_t n);
+
+/* ---- unwind.c */
+
+/* See api.h, trampolines. */
+int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header);
 
 /* ---- decode.c, demangle.c */
 

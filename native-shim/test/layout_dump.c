@@ -216,6 +216,11 @@ int main(void) {
   FIELD(mdl_api, catch_traps);
   FIELD(mdl_api, instruction);
   FIELD(mdl_api, cpuid);
+  FIELD(mdl_api, function_entry_slow);
+  FIELD(mdl_api, function_exit_slow);
+  FIELD(mdl_api, count_slow);
+  FIELD(mdl_api, personality);
+  FIELD(mdl_api, trampolines);
   SIZE(mdl_api);
   return 0;
 }

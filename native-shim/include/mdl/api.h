@@ -90,12 +90,20 @@ struct mdl_api {
                                which has `length` readable bytes: its length, -EILSEQ when there is none */
   uint64_t cpuid;       /* 256 int64_t (uint64_t leaf, uint64_t subleaf, uint32_t out[4]): eax, ebx, ecx, edx; -ENOENT when
                                the processor has no such leaf */
+
+  /* For stubs of whole functions. The first three do not follow the C calling convention: calls.S. */
+  uint64_t function_entry_slow; /* 264 */
+  uint64_t function_exit_slow;  /* 272 */
+  uint64_t count_slow;          /* 280 */
+  uint64_t personality;         /* 288 of their frame descriptions */
+  uint64_t trampolines;         /* 296 int64_t (uint64_t start, uint64_t length, uint64_t eh_frame_hdr): unwinders and debuggers
+                                       find it for code there; .eh_frame lies behind it. A length of 0: not any more */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 264, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 304, "mdl_api");
 
 #endif

@@ -137,18 +137,17 @@ struct mdl_frame {
   uint64_t function; /*  8 struct mdl_function */
   uint64_t tsc;      /* 16 */
   uint64_t children; /* 24 ticks spent in probed callees */
-  uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function; 0 in
-                           frames that probes in the body push */
+  uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function */
   uint64_t rbx;      /* 40 the caller's */
-  uint64_t site;     /* 48 struct mdl_site of the trampoline */
+  uint64_t site;     /* 48 struct mdl_site of the trampoline, 0 in frames that probes in the body push */
   uint8_t sibling;   /* 56 callers below that left by a sibling call: as many frames have the same key */
   uint8_t flags;     /* 57 enum mdl_frame_flag */
   uint8_t pad[6];    /* 58 */
 };
 /* MDL_FRAME_UNWOUND: closed by an exception; what it holds is still needed while the unwinder goes on.
- * MDL_FRAME_POOLED: not of a thread's shadow stack, for its call runs on a stack that is no thread's own.
- * MDL_FRAME_TIMED: its return is recorded. */
-enum mdl_frame_flag { MDL_FRAME_UNWOUND = 1, MDL_FRAME_POOLED = 2, MDL_FRAME_TIMED = 4 };
+ * MDL_FRAME_POOLED: in the pool and not on a thread's shadow stack, for its call runs on a stack that is no thread's own.
+ * MDL_FRAME_UNTIMED: its return is not recorded. */
+enum mdl_frame_flag { MDL_FRAME_UNWOUND = 1, MDL_FRAME_POOLED = 2, MDL_FRAME_UNTIMED = 4 };
 
 /* A process of the session: the one that has the agent, or one that it, or another of these, has forked. */
 enum mdl_process_state { MDL_PROCESS_LIVE = 0, MDL_PROCESS_LEADERLESS = 1, MDL_PROCESS_ENDED = 2 };

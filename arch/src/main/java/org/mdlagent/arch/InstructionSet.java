@@ -52,6 +52,38 @@ public interface InstructionSet {
     /// @param at the address where it will stand
     RecordingCode recordingCode(RecordingEntryPoints shim, long at);
 
+    /// Size of the stub of a whole function: a power of two, and it stands at a multiple of it.
+    int functionStubSize();
+
+    /// The code of a stub that calls the function's body, between `entry` and `exit` of the recording code.
+    ///
+    /// @param site  address of the site's record
+    /// @param at    the address where it will stand
+    /// @param body  where the function goes on behind the site
+    /// @param entry of the recording code, for whole functions
+    /// @param exit  of the recording code, for whole functions
+    byte[] functionStub(long site, long at, long body, long entry, long exit);
+
+    /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
+    int countStubSize();
+
+    /// The code of a stub that counts a call and keeps every register.
+    ///
+    /// @param site  address of the site's record
+    /// @param at    the address where it will stand
+    /// @param after where to go on; 0 to return, at a site that calls
+    /// @param count of the recording code
+    byte[] countStub(long site, long at, long after, long count);
+
+    /// What unwinders need to know of generated code: `.eh_frame_hdr` and `.eh_frame` (Linux Standard Base, Core,
+    /// 10.6).
+    ///
+    /// @param at          where it will stand, within reach of the code; the length does not depend on it
+    /// @param ranges      in ascending order of address
+    /// @param shim        what the recording code was made with
+    /// @param personality of stubs of whole functions
+    byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim, long personality);
+
     /// Size of a hook stub, a multiple of 8.
     int hookStubSize();
 

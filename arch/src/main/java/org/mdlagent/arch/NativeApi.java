@@ -51,7 +51,12 @@ public final class NativeApi implements CodeWriter {
     static final long CATCH_TRAPS = 240;
     static final long INSTRUCTION = 248;
     static final long CPUID = 256;
-    static final long SIZE = 264;
+    static final long FUNCTION_ENTRY_SLOW = 264;
+    static final long FUNCTION_EXIT_SLOW = 272;
+    static final long COUNT_SLOW = 280;
+    static final long PERSONALITY = 288;
+    static final long TRAMPOLINES = 296;
+    static final long SIZE = 304;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -158,7 +163,31 @@ public final class NativeApi implements CodeWriter {
                 Memory.getLong(table + (exact ? EXIT_SLOW : SAMPLE_EXIT_SLOW)),
                 Memory.getLong(table + RECORD_SLOW),
                 Memory.getLong(table + EXPIRE_ENTRY),
-                Memory.getLong(table + EXPIRE_EXIT));
+                Memory.getLong(table + EXPIRE_EXIT),
+                Memory.getLong(table + FUNCTION_ENTRY_SLOW),
+                Memory.getLong(table + FUNCTION_EXIT_SLOW),
+                Memory.getLong(table + COUNT_SLOW));
+    }
+
+    /// Address of the personality routine of stubs of whole functions (Itanium C++ ABI: Exception Handling, 1.6.2).
+    public long personality() {
+        return Memory.getLong(table + PERSONALITY);
+    }
+
+    /// Lets unwinders and debuggers know generated code.
+    ///
+    /// @param unwindTable its `.eh_frame_hdr`, with `.eh_frame` behind it ([InstructionSet#unwindTable])
+    /// @throws IllegalStateException when there is no room for another range
+    public void addTrampolines(long start, long length, long unwindTable) {
+        long result = call(function(TRAMPOLINES), start, length, unwindTable);
+        if (result < 0) {
+            throw new IllegalStateException("trampolines cannot be made known to unwinders: errno " + -result);
+        }
+    }
+
+    /// Forgets the trampolines at `start`.
+    public void removeTrampolines(long start) {
+        call(function(TRAMPOLINES), start, 0, 0);
     }
 
     /// Lets a `main` that waits for the probes go on.

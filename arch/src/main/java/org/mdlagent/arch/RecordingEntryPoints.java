@@ -10,6 +10,9 @@ package org.mdlagent.arch;
 /// @param recordSlow takes function record, ticks and self ticks; exact mode
 /// @param expireEntry takes the site; sampled mode
 /// @param expireExit takes the site; sampled mode
+/// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next two
+/// @param functionExitSlow  for whole functions
+/// @param countSlow  for sites that count
 public record RecordingEntryPoints(
         boolean exact,
         int tlsOffset,
@@ -17,4 +20,7 @@ public record RecordingEntryPoints(
         long exitSlow,
         long recordSlow,
         long expireEntry,
-        long expireExit) {}
+        long expireExit,
+        long functionEntrySlow,
+        long functionExitSlow,
+        long countSlow) {}

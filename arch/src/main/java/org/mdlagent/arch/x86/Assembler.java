@@ -23,7 +23,8 @@ final class Assembler {
         private int offset = -1;
     }
 
-    private record Fixup(int at, Label label) {}
+    /// @param size of the displacement in bytes, 1 or 4
+    private record Fixup(int at, int size, Label label) {}
 
     /// @param origin the address where the first byte will stand
     Assembler(long origin) {
@@ -38,7 +39,7 @@ final class Assembler {
             if (fixup.label.offset < 0) {
                 throw new IllegalStateException("unbound label");
             }
-            putInt(fixup.at, fixup.label.offset - (fixup.at + 4));
+            put(fixup.at, fixup.size, fixup.label.offset - (fixup.at + fixup.size));
         }
         return Arrays.copyOf(bytes, size);
     }
@@ -109,6 +110,16 @@ final class Assembler {
         emitInt(immediate);
     }
 
+    /// Pushes the word at `[base + displacement]`.
+    void push(Register base, int displacement) {
+        memory(0, 0xFF, 6, base, displacement);
+    }
+
+    /// Pops into the word at `[base + displacement]`.
+    void pop(Register base, int displacement) {
+        memory(0, 0x8F, 0, base, displacement);
+    }
+
     void lea(Register to, Register base, int displacement) {
         memory(REX_W, 0x8D, to.ordinal(), base, displacement);
     }
@@ -160,8 +171,21 @@ final class Assembler {
         memory(REX_W, 0x03, to.ordinal(), base, displacement);
     }
 
+    void add(Register to, int immediate) {
+        immediate(0, to, immediate);
+    }
+
+    void addTo(Register base, int displacement, int immediate) {
+        memory(REX_W, 0x83, 0, base, displacement);
+        emit(immediate);
+    }
+
     void addTo(Register base, int displacement, Register from) {
         memory(REX_W, 0x01, from.ordinal(), base, displacement);
+    }
+
+    void subFrom(Register base, int displacement, Register from) {
+        memory(REX_W, 0x29, from.ordinal(), base, displacement);
     }
 
     void increment(Register base, int displacement) {
@@ -229,6 +253,12 @@ final class Assembler {
         emit(REX | register.high(), 0xF6, 0xC0 | register.low(), mask);
     }
 
+    /// Tests the low byte of the word at `[base + index * 8]`.
+    void testLowByteIndexed(Register base, Register index, int mask) {
+        indexed(0, 0xF6, 0, base, index, 0);
+        emit(mask);
+    }
+
     void test(Register register) {
         emit(REX_W | register.high() << 2 | register.high(), 0x85, 0xC0 | register.low() << 3 | register.low());
     }
@@ -241,6 +271,11 @@ final class Assembler {
         memory(REX_W, 0x3B, left.ordinal(), base, displacement);
     }
 
+    void cmp(Register base, int displacement, int immediate) {
+        memory(REX_W, 0x83, 7, base, displacement);
+        emit(immediate);
+    }
+
     void cmpInt(Register base, int displacement, int immediate) {
         memory(0, 0x83, 7, base, displacement);
         emit(immediate);
@@ -251,9 +286,35 @@ final class Assembler {
         fixup(label);
     }
 
+    /// @throws IllegalStateException by [#toBytes] when the label is more than 127 bytes away
+    void jumpShort(Condition condition, Label label) {
+        emit(0x70 | condition.code);
+        fixups.add(new Fixup(size, 1, label));
+        emit(0);
+    }
+
     void jump(Condition condition, Label label) {
         emit(0x0F, 0x80 | condition.code);
         fixup(label);
+    }
+
+    /// A jump to the address that the word at `literal` holds.
+    void jumpThrough(Label literal) {
+        emit(0xFF, 0x25);
+        fixup(literal);
+    }
+
+    /// A word of data, at the next multiple of 8.
+    void literal(Label label, long value) {
+        align(Long.BYTES);
+        bind(label);
+        emitLong(value);
+    }
+
+    /// @throws IllegalArgumentException when `target` is out of reach
+    void call(long target) {
+        emit(0xE8);
+        emitInt(X86InstructionSet.displacement(origin + size + 4, target));
     }
 
     void jump(Register register) {
@@ -284,7 +345,7 @@ final class Assembler {
     }
 
     private void fixup(Label label) {
-        fixups.add(new Fixup(size, label));
+        fixups.add(new Fixup(size, Integer.BYTES, label));
         emitInt(0);
     }
 
@@ -359,8 +420,11 @@ final class Assembler {
         emitInt((int) (value >> 32));
     }
 
-    private void putInt(int at, int value) {
-        for (int i = 0; i < 4; i++) {
+    private void put(int at, int length, int value) {
+        if (length == 1 && value != (byte) value) {
+            throw new IllegalStateException("a short jump over " + value + " bytes");
+        }
+        for (int i = 0; i < length; i++) {
             bytes[at + i] = (byte) (value >> 8 * i);
         }
     }

@@ -8,6 +8,7 @@ enum Condition {
     EQUAL(4),
     NOT_EQUAL(5),
     BELOW_OR_EQUAL(6),
+    ABOVE(7),
     NEGATIVE(8),
     LESS_OR_EQUAL(14);
 

@@ -17,6 +17,7 @@ import static org.mdlagent.arch.x86.Register.RDI;
 import static org.mdlagent.arch.x86.Register.RDX;
 import static org.mdlagent.arch.x86.Register.RSI;
 
+import java.util.List;
 import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.layout.FrameDescriptor;
@@ -48,7 +49,7 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// anything.
 final class RecordingAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
-    private static final int FRAME_SHIFT = Integer.numberOfTrailingZeros(FRAME);
+    static final int FRAME_SHIFT = Integer.numberOfTrailingZeros(FRAME);
 
     /// Offsets of the top frame from the stack pointer, which points behind it.
     private static final int TOP_KEY = (int) FrameDescriptor.KEY - FRAME;
@@ -64,22 +65,29 @@ final class RecordingAssembler {
 
     /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
     /// check and reservation.
-    private static final int RING_SLACK = 64;
+    static final int RING_SLACK = 64;
 
     /// `v | 255` makes the bucket arithmetic of HdrHistogram with 256 sub-buckets right for small values too.
-    private static final int SUB_BUCKET_MASK = 255;
+    static final int SUB_BUCKET_MASK = 255;
 
-    private static final int SUB_BUCKET_HALF_BITS = 7;
+    static final int SUB_BUCKET_HALF_BITS = 7;
 
     /// A thread looks at the clock once in so many calls of a function: a power of two, at most 256.
-    private static final int DEADLINE_CHECK_CALLS = 64;
+    static final int DEADLINE_CHECK_CALLS = 64;
 
     private final RecordingEntryPoints shim;
     private final Assembler out;
+    private final WholeCallAssembler whole;
 
     RecordingAssembler(RecordingEntryPoints shim, long at) {
         this.shim = shim;
         out = new Assembler(at);
+        whole = new WholeCallAssembler(shim, out);
+    }
+
+    /// How to unwind from within the code that was assembled.
+    List<UnwindRow> unwind() {
+        return whole.unwind();
     }
 
     RecordingCode assemble() {
@@ -97,7 +105,13 @@ final class RecordingAssembler {
             sampledExit();
         }
         out.align(64);
-        return new RecordingCode(out.toBytes(), entry, exit);
+        int functionEntry = whole.entry();
+        out.align(64);
+        int functionExit = whole.exit();
+        out.align(64);
+        int count = whole.count();
+        whole.literals();
+        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count);
     }
 
     private void exactEntry() {
@@ -326,7 +340,7 @@ final class RecordingAssembler {
         out.store(R11, THREAD_SP, RDX);
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
         out.store(RCX, (int) FrameDescriptor.CHILDREN, 0);
-        out.store(RCX, (int) FrameDescriptor.RET, 0);
+        out.store(RCX, (int) FrameDescriptor.SITE, 0);
         readTsc();
         out.store(RCX, (int) FrameDescriptor.TSC, RAX);
         out.store(RCX, (int) FrameDescriptor.KEY, R8);

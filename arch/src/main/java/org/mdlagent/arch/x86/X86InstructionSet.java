@@ -18,6 +18,7 @@ import org.mdlagent.arch.PatchPlan;
 import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.Redirect;
+import org.mdlagent.arch.TrampolineRange;
 
 /// x86-64: instruction bytes as they are found, patched and emitted.
 public final class X86InstructionSet implements InstructionSet {
@@ -101,6 +102,33 @@ public final class X86InstructionSet implements InstructionSet {
     @Override
     public RecordingCode recordingCode(RecordingEntryPoints shim, long at) {
         return new RecordingAssembler(shim, at).assemble();
+    }
+
+    @Override
+    public int functionStubSize() {
+        return FunctionStub.SIZE;
+    }
+
+    @Override
+    public byte[] functionStub(long site, long at, long body, long entry, long exit) {
+        return FunctionStub.assemble(site, at, body, entry, exit);
+    }
+
+    @Override
+    public int countStubSize() {
+        return FunctionStub.COUNT_SIZE;
+    }
+
+    @Override
+    public byte[] countStub(long site, long at, long after, long count) {
+        return FunctionStub.assembleCount(site, at, after, count);
+    }
+
+    @Override
+    public byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim, long personality) {
+        RecordingAssembler recording = new RecordingAssembler(shim, 0);
+        recording.assemble();
+        return UnwindTable.build(at, ranges, recording.unwind(), personality);
     }
 
     @Override

@@ -1,0 +1,393 @@
+package org.mdlagent.arch.x86;
+
+import static org.mdlagent.arch.x86.Condition.ABOVE;
+import static org.mdlagent.arch.x86.Condition.ABOVE_OR_EQUAL;
+import static org.mdlagent.arch.x86.Condition.BELOW;
+import static org.mdlagent.arch.x86.Condition.BELOW_OR_EQUAL;
+import static org.mdlagent.arch.x86.Condition.EQUAL;
+import static org.mdlagent.arch.x86.Condition.LESS_OR_EQUAL;
+import static org.mdlagent.arch.x86.Condition.NEGATIVE;
+import static org.mdlagent.arch.x86.Condition.NOT_EQUAL;
+import static org.mdlagent.arch.x86.Register.R10;
+import static org.mdlagent.arch.x86.Register.R11;
+import static org.mdlagent.arch.x86.Register.RAX;
+import static org.mdlagent.arch.x86.Register.RBX;
+import static org.mdlagent.arch.x86.Register.RCX;
+import static org.mdlagent.arch.x86.Register.RDX;
+import static org.mdlagent.arch.x86.Register.RSP;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.x86.Assembler.Label;
+
+/// The fast paths of recording for [FunctionStub]: every register that they use is kept, at the entry and at the
+/// return,
+/// since the caller of a local function may hold values in any that the function leaves alone.
+///
+/// Assumptions and guarantees are those of [RecordingAssembler], and
+///   A2 a frame whose key lies above the call's, on the thread's own stack, is that of a caller which is not gone
+///      (`calls.c`, which looks at the others)
+///   G4 a frame is given up after all is read from it, RBX too; the caller's return address is on the stack by then
+///
+/// Within the entry: R11 site, R10 thread, RAX function, RDX frame, RCX key. Within the exit: RBX frame, RAX ticks.
+/// What is
+/// saved lies below the stack pointer, in the red zone.
+final class WholeCallAssembler {
+    private static final int FRAME = (int) FrameDescriptor.SIZE;
+    private static final int KEY = (int) FrameDescriptor.KEY;
+    private static final int SP = (int) ThreadDescriptor.SP;
+    private static final int INDEX = (int) FunctionDescriptor.INDEX;
+
+    /// Where the R11 of the application is at the entry, which the stub has saved; others below it.
+    private static final int ENTRY_SAVED = -8;
+
+    /// At the exit the first word below the stack pointer is where the return address goes.
+    private static final int EXIT_SAVED = -8;
+
+    private final RecordingEntryPoints shim;
+    private final Assembler out;
+    private final List<UnwindRow> unwind = new ArrayList<>();
+    private final Label entryLiteral = new Label();
+    private final Label exitLiteral = new Label();
+    private final Label countLiteral = new Label();
+    private final Label recordLiteral = new Label();
+
+    WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
+        this.shim = shim;
+        this.out = out;
+    }
+
+    /// How to unwind from within the code emitted so far; where it says nothing, the rule of a called function holds.
+    List<UnwindRow> unwind() {
+        return List.copyOf(unwind);
+    }
+
+    /// Emits the entry; its offset.
+    int entry() {
+        int at = out.offset();
+        Label slow = new Label();
+        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        findFrame(slow);
+        if (shim.exact()) {
+            out.addTo(R10, SP, FRAME);
+            out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+            out.loadInt(RCX, RAX, INDEX);
+            out.incrementIndexed(R10, RCX);
+            fill();
+        } else {
+            Label pass = new Label();
+            countSampled(pass, slow);
+            out.loadThreadWord(R10, shim.tlsOffset());
+            out.addTo(R10, SP, FRAME);
+            fill();
+            out.bind(pass);
+            restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+            out.cmp(R11, R11);
+            out.ret();
+        }
+        out.bind(slow);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.jumpThrough(entryLiteral);
+        return at;
+    }
+
+    /// Emits what counts a call and keeps every register; its offset.
+    int count() {
+        int at = out.offset();
+        unwind.add(new UnwindRow(at, UnwindRow.Rule.CALLED));
+        Label slow = new Label();
+        Label pass = new Label();
+        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.loadThreadWord(R10, shim.tlsOffset());
+        out.test(R10);
+        out.jump(EQUAL, slow);
+        out.load(RCX, R10, SP);
+        out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
+        out.jump(EQUAL, slow);
+        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+        if (shim.exact()) {
+            out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+            out.loadInt(RCX, RAX, INDEX);
+            out.incrementIndexed(R10, RCX);
+        } else {
+            countSampled(pass, slow);
+        }
+        out.bind(pass);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.ret();
+        out.bind(slow);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.jumpThrough(countLiteral);
+        return at;
+    }
+
+    /// Emits the exit, which a jump leads to; its offset.
+    int exit() {
+        int at = out.offset();
+        Label slow = new Label();
+        unwind.add(new UnwindRow(at, UnwindRow.Rule.FRAMED));
+        if (shim.exact()) {
+            exactExit(slow);
+        } else {
+            sampledExit(slow);
+        }
+        return at;
+    }
+
+    /// Emits what the code refers to. It goes behind the rest.
+    void literals() {
+        out.literal(entryLiteral, shim.functionEntrySlow());
+        out.literal(exitLiteral, shim.functionExitSlow());
+        out.literal(countLiteral, shim.countSlow());
+        out.literal(recordLiteral, shim.recordSlow());
+    }
+
+    /// R10 thread, RAX function, RDX its next free frame, RCX key.
+    private void findFrame(Label slow) {
+        out.loadThreadWord(R10, shim.tlsOffset());
+        out.test(R10);
+        out.jump(EQUAL, slow);
+        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+        out.load(RDX, R10, SP);
+        out.lea(RCX, RSP, 16);
+        out.cmp(RCX, RDX, KEY - FRAME);
+        out.jump(ABOVE_OR_EQUAL, slow);
+        out.cmp(RCX, R10, (int) ThreadDescriptor.STACK_LOW);
+        out.jump(BELOW_OR_EQUAL, slow);
+        out.cmp(RDX, R10, (int) ThreadDescriptor.SP_LIMIT);
+        out.jump(ABOVE_OR_EQUAL, slow);
+    }
+
+    /// Counts, and goes on when the call is to be timed; changes R10 and RCX, RDX stays the next free frame.
+    private void countSampled(Label pass, Label slow) {
+        Label checkDeadline = new Label();
+        Label inTime = new Label();
+        Label timed = new Label();
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.loadInt(RCX, RAX, INDEX);
+        out.testLowByteIndexed(R10, RCX, RecordingAssembler.DEADLINE_CHECK_CALLS - 1);
+        out.jump(EQUAL, checkDeadline);
+        out.bind(inTime);
+        out.incrementIndexed(R10, RCX);
+        out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(LESS_OR_EQUAL, pass);
+        out.lockDecrementInt(RAX, (int) FunctionDescriptor.REMAINING);
+        out.jump(NEGATIVE, pass);
+        out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
+        out.jump(NOT_EQUAL, pass);
+        out.jump(timed);
+
+        out.bind(checkDeadline);
+        out.mov(RCX, RAX);
+        readTsc();
+        out.cmp(RAX, RCX, (int) FunctionDescriptor.DEADLINE);
+        out.mov(RAX, RCX);
+        out.loadInt(RCX, RAX, INDEX);
+        out.loadThreadWord(R10, shim.tlsOffset());
+        out.load(RDX, R10, SP);
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.jump(BELOW_OR_EQUAL, inTime);
+        out.jump(slow);
+        out.bind(timed);
+    }
+
+    /// Fills the frame at RDX and returns with it in R11; its time is now.
+    private void fill() {
+        out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
+        out.store(RDX, (int) FrameDescriptor.SITE, R11);
+        out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
+        out.store(RDX, (int) FrameDescriptor.SIBLING, 0); // and the flags
+        out.mov(R11, RDX);
+        readTsc();
+        out.lea(RCX, RSP, 16);
+        out.store(R11, (int) FrameDescriptor.TSC, RAX);
+        out.store(R11, KEY, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.test(RSP); // not zero
+        out.ret();
+    }
+
+    private void exactExit(Label slow) {
+        Label less = new Label();
+        Label more = new Label();
+        Label minDone = new Label();
+        Label maxDone = new Label();
+        Label slowRecord = new Label();
+        save(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        findTicks(slow);
+        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.loadInt(RDX, RDX, INDEX);
+        out.load(R10, R11, (int) ThreadDescriptor.ROWS);
+        out.loadIndexed(R10, R10, RDX, 0);
+        out.test(R10);
+        out.jump(EQUAL, slowRecord);
+        // HdrHistogram, as in RecordingAssembler.
+        out.mov(RCX, RAX);
+        out.or(RCX, RecordingAssembler.SUB_BUCKET_MASK);
+        out.bitScanReverse(RCX, RCX);
+        out.sub(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.mov(RDX, RAX);
+        out.shiftRightByCl(RDX);
+        out.shiftLeft(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.add(RDX, RCX);
+        out.mov(RCX, RDX);
+        out.shiftRight(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.loadIndexed(RCX, R10, RCX, (int) RowDescriptor.CHUNKS_AT);
+        out.test(RCX);
+        out.jump(EQUAL, slowRecord);
+        out.and(RDX, RowDescriptor.CHUNK_SLOTS - 1);
+        out.incrementIndexed(RCX, RDX);
+        out.increment(R10, (int) RowDescriptor.COUNT);
+        out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
+        out.mov(RCX, RAX);
+        out.sub(RCX, RBX, (int) FrameDescriptor.CHILDREN);
+        out.addTo(R10, (int) RowDescriptor.SELF, RCX);
+        out.cmp(RAX, R10, (int) RowDescriptor.MIN);
+        out.jump(BELOW, less);
+        out.bind(minDone);
+        out.cmp(RAX, R10, (int) RowDescriptor.MAX);
+        out.jump(ABOVE, more);
+        out.bind(maxDone);
+        leave(RAX, RDX, RCX, R11, R10);
+
+        out.bind(less);
+        replace(BELOW, (int) RowDescriptor.MIN);
+        out.jump(minDone);
+        out.bind(more);
+        replace(ABOVE, (int) RowDescriptor.MAX);
+        out.jump(maxDone);
+
+        out.bind(slowRecord);
+        // All of it anew, by the slow path, which adds to the caller's children too.
+        out.subFrom(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        out.bind(slow);
+        restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        out.jumpThrough(exitLiteral);
+    }
+
+    private void sampledExit(Label slow) {
+        Label full = new Label();
+        Label noParent = new Label();
+        Label leave = new Label();
+        save(EXIT_SAVED, RAX, RDX, RCX, R11);
+        findTicks(slow);
+        out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
+        out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
+        out.load(RCX, R11, (int) ThreadDescriptor.RING_MASK);
+        out.sub(RCX, RecordingAssembler.RING_SLACK - 1);
+        out.cmp(RDX, RCX);
+        out.jump(ABOVE_OR_EQUAL, full);
+        out.movInt(RDX, 1);
+        out.exchangeAdd(R11, (int) ThreadDescriptor.HEAD, RDX);
+        out.mov(RCX, RDX);
+        out.and(RCX, R11, (int) ThreadDescriptor.RING_MASK);
+        out.shiftLeft(RCX, 5);
+        out.add(RCX, R11, (int) ThreadDescriptor.RING);
+        out.store(RCX, (int) RecordDescriptor.DURATION, RAX);
+        out.load(RAX, RBX, (int) FrameDescriptor.TSC);
+        out.store(RCX, (int) RecordDescriptor.START, RAX);
+        out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.loadInt(RAX, RAX, INDEX);
+        out.storeInt(RCX, (int) RecordDescriptor.FUNCTION, RAX);
+        out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION - FRAME);
+        out.test(RAX);
+        out.jump(EQUAL, noParent);
+        out.loadInt(RAX, RAX, INDEX);
+        Label parentKnown = new Label();
+        out.bind(parentKnown);
+        out.storeInt(RCX, (int) RecordDescriptor.PARENT, RAX);
+        // The sentinel is no frame.
+        out.lea(RAX, RBX, -FRAME);
+        out.sub(RAX, R11, (int) ThreadDescriptor.SP_BASE);
+        out.shiftRight(RAX, RecordingAssembler.FRAME_SHIFT);
+        out.storeInt(RCX, (int) RecordDescriptor.DEPTH, RAX);
+        out.incrementInt(RDX);
+        out.storeInt(RCX, (int) RecordDescriptor.SEQ, RDX);
+        out.bind(leave);
+        leave(RAX, RDX, RCX, R11);
+
+        out.bind(noParent);
+        out.movInt(RAX, -1);
+        out.jump(parentKnown);
+        out.bind(full);
+        out.increment(R11, (int) ThreadDescriptor.DROPPED);
+        out.jump(leave);
+        out.bind(slow);
+        restore(EXIT_SAVED, RAX, RDX, RCX, R11);
+        out.jumpThrough(exitLiteral);
+    }
+
+    /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`.
+    private void findTicks(Label slow) {
+        readTsc();
+        out.sub(RAX, RBX, (int) FrameDescriptor.TSC);
+        out.loadThreadWord(R11, shim.tlsOffset());
+        out.test(R11);
+        out.jump(EQUAL, slow);
+        out.lea(RCX, RBX, FRAME);
+        out.cmp(RCX, R11, SP);
+        out.jump(NOT_EQUAL, slow);
+        out.cmp(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// Releases the frame at RBX of the thread in R11 and returns to the caller.
+    private void leave(Register... saved) {
+        out.push(RBX, (int) FrameDescriptor.RET);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RETURNING));
+        out.load(RCX, RBX, (int) FrameDescriptor.RBX);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RBX_IN_RCX));
+        out.store(RBX, KEY, 0);
+        out.store(R11, SP, RBX);
+        out.mov(RBX, RCX);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.CALLED));
+        // The return address has taken a word.
+        restore(EXIT_SAVED + Long.BYTES, saved);
+        out.ret();
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.FRAMED));
+    }
+
+    /// Replaces the word at `[R10 + displacement]` by RAX while RAX is `better` than it; changes RCX and RDX.
+    private void replace(Condition better, int displacement) {
+        Label retry = new Label();
+        Label done = new Label();
+        out.mov(RCX, RAX);
+        out.load(RAX, R10, displacement);
+        out.bind(retry);
+        out.cmp(RCX, RAX);
+        out.jump(better == BELOW ? ABOVE_OR_EQUAL : BELOW_OR_EQUAL, done);
+        out.compareExchange(R10, displacement, RCX);
+        out.jump(NOT_EQUAL, retry);
+        out.bind(done);
+        out.mov(RAX, RCX);
+    }
+
+    /// RAX = time-stamp counter; changes RDX.
+    private void readTsc() {
+        out.rdtsc();
+        out.shiftLeft(RDX, 32);
+        out.or(RAX, RDX);
+    }
+
+    private void save(int below, Register... registers) {
+        for (Register register : registers) {
+            below -= Long.BYTES;
+            out.store(RSP, below, register);
+        }
+    }
+
+    private void restore(int below, Register... registers) {
+        for (Register register : registers) {
+            below -= Long.BYTES;
+            out.load(register, RSP, below);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+/*
+ * From generated code to C, with every register preserved that code may look at: the caller of a local function may keep
+ * values in any register that the function does not touch (GCC, -fipa-ra), arguments and results are in vector
+ * registers of any width and on the x87 stack. This is the slow path; the fast one touches what it saves itself.
+ */
+#include "calls.h"
+
+        .text
+
+/* The caller-saved registers but R11, and the state of the FPU and of vectors. RBP is the frame. */
+.macro SAVE
+        pushq   %rax
+        pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        subq    calls_state_bytes(%rip), %rsp
+        andq    $-64, %rsp
+        movl    calls_state_components(%rip), %eax
+        xorl    %edx, %edx
+        testl   %eax, %eax
+        jz      1f
+        /* XSAVE leaves the rest of the header as it is, and XRSTOR wants zeros there. */
+        movq    %rdx, 512(%rsp)
+        movq    %rdx, 520(%rsp)
+        movq    %rdx, 528(%rsp)
+        movq    %rdx, 536(%rsp)
+        movq    %rdx, 544(%rsp)
+        movq    %rdx, 552(%rsp)
+        movq    %rdx, 560(%rsp)
+        movq    %rdx, 568(%rsp)
+        xsave64 (%rsp)
+        jmp     2f
+1:      fxsave64 (%rsp)
+2:      cld
+.endm
+
+.macro RESTORE
+        movl    calls_state_components(%rip), %eax
+        xorl    %edx, %edx
+        testl   %eax, %eax
+        jz      1f
+        xrstor64 (%rsp)
+        jmp     2f
+1:      fxrstor64 (%rsp)
+2:      leaq    -64(%rbp), %rsp
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        popq    %rax
+.endm
+
+/*
+ * Reached by a jump, with the address in the stub on top of the stack, the site in R11, and the R11 of the
+ * application in the word below the stack pointer. Returns what FUNCTION(site, key) does in R11, and ZF when that is 0.
+ */
+.macro ENTRY NAME, FUNCTION
+        .globl  \NAME
+        .hidden \NAME
+        .type   \NAME, @function
+        .p2align 4
+\NAME:
+        .cfi_startproc
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        SAVE
+        movq    %r11, %rdi
+        leaq    32(%rbp), %rsi /* the canonical frame address of the call */
+        call    \FUNCTION
+        movq    %rax, %r11
+        RESTORE
+        popq    %rbp
+        .cfi_def_cfa %rsp, 16
+        .cfi_restore %rbp
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        testq   %r11, %r11
+        ret
+        .cfi_endproc
+        .size   \NAME, . - \NAME
+.endm
+
+        ENTRY   calls_entry_slow, calls_enter
+        ENTRY   calls_count_slow, calls_count
+
+/* Reached by a jump when the body has returned, with the frame in RBX. Returns to the caller. */
+        .globl  calls_exit_slow
+        .hidden calls_exit_slow
+        .type   calls_exit_slow, @function
+        .p2align 4
+calls_exit_slow:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET /* return address: at RBX + FRAME_RET */
+        .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
+        pushq   FRAME_RET(%rbx)
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset %rip, -8
+        pushq   FRAME_RBX(%rbx)
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset %rbx, -16
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset %rbp, -24
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        SAVE
+        pushq   %r11
+        subq    $8, %rsp
+        movq    %rbx, %rdi
+        call    calls_leave
+        addq    $8, %rsp
+        popq    %r11
+        RESTORE
+        popq    %rbp
+        .cfi_def_cfa %rsp, 16
+        .cfi_restore %rbp
+        popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
+        ret
+        .cfi_endproc
+        .size   calls_exit_slow, . - calls_exit_slow
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,222 @@
+/*
+ * Calls of whole functions, where the fast path (RecordingAssembler) does not do: a thread without a block, frames that
+ * are left over, stacks that are no thread's own, exceptions.
+ *
+ * A trampoline takes the return address off the stack into a frame, and calls the body with the frame in RBX. So a frame
+ * that is given to another call while its own has still to return is a lost return address.
+ *
+ * Assumes    A1 the body gives RBX back as it was (System V ABI, 3.2.1)
+ *            A2 calls on one stack nest: a call at a higher address than a frame's outlives it, unless other stacks lie
+ *               inside that stack. Alternate signal stacks there are looked for when it matters; contexts there
+ *               are reported by swapcontext; others cannot be known
+ *            A3 a call's return slot holds the stub's address as long as the call has not returned
+ * Guarantees G1 a frame of the shadow stack is given away only when its call is gone, by A2
+ *            G2 calls on other stacks than the thread's own have frames in the pool, which order of return, thread and
+ *               process do not matter to
+ *            G3 a handler may interrupt at any instruction and run probed functions: a frame is reserved before it is
+ *               filled, and read before it is released
+ * Progress   no lock, no allocation; without a free frame the function is called without being timed
+ */
+#include "calls.h"
+
+#include <cpuid.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+
+enum {
+  POOL = 1 << 16, /* frames */
+  POOL_TRIES = 32,
+  LEGACY_BYTES = 512, /* FXSAVE's area, with which XSAVE's begins */
+  HEADER_BYTES = 64,
+  RBX = 3, /* its number in DWARF */
+};
+/* x87, SSE, AVX, and the three of AVX-512. Not AMX's, which are large, and which no function takes arguments in. */
+#define COMPONENTS 0xE7u
+
+uint64_t calls_state_bytes = LEGACY_BYTES;
+uint32_t calls_state_components;
+
+static struct mdl_frame *pool;
+
+/* Intel SDM vol. 1, 13.2: CPUID leaf 13. */
+void calls_start(void) {
+  uint32_t size, offset, low, high;
+  void *memory = mmap(NULL, POOL * sizeof *pool, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  pool = memory == MAP_FAILED ? NULL : memory;
+  __cpuid(1, low, high, offset, size);
+  if (!(offset & bit_OSXSAVE)) {
+    return;
+  }
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  uint32_t components = low & COMPONENTS;
+  uint64_t bytes = LEGACY_BYTES + HEADER_BYTES;
+  for (uint32_t i = 2; i < 32; i++) {
+    if (components & 1u << i) {
+      uint32_t unused;
+      __cpuid_count(13, i, size, offset, unused, unused);
+      bytes = offset + size > bytes ? offset + size : bytes;
+    }
+  }
+  calls_state_bytes = bytes;
+  calls_state_components = components;
+}
+
+/* Whether the call with this key was reached by a sibling call of the function of `frame`, which has the same key: it
+ * returns to that function's stub. */
+static bool is_sibling_of(uint64_t key, const struct mdl_frame *frame) {
+  const struct mdl_site *site = (const struct mdl_site *)frame->site;
+  return site && *(const uint64_t *)(key - sizeof(uint64_t)) == site->stub + STUB_RETURN;
+}
+
+static void fill(struct mdl_frame *frame, struct mdl_site *site, uint64_t key, unsigned sibling, unsigned flags) {
+  frame->function = site->function;
+  frame->children = 0;
+  frame->site = (uintptr_t)site;
+  frame->sibling = (uint8_t)sibling;
+  frame->flags = (uint8_t)flags;
+  frame->tsc = __rdtsc();
+  atomic_signal_fence(memory_order_seq_cst);
+  __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
+}
+
+/*
+ * Open addressing by key. A frame with the key of a new call is that of a call which is gone, with its coroutine
+ * maybe, unless the new one is its sibling.
+ */
+static struct mdl_frame *pooled(struct mdl_thread *thread, struct mdl_site *site, uint64_t key) {
+  unsigned sibling = 0;
+  uint64_t slot = (key * 0x9E3779B97F4A7C15ULL) >> 32;
+  for (int i = 0; pool && i < POOL_TRIES; i++, slot++) {
+    struct mdl_frame *frame = &pool[slot % POOL];
+    uint64_t holder = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
+    if (holder == key) {
+      if (is_sibling_of(key, frame)) {
+        sibling++;
+        continue;
+      }
+      if (!(frame->flags & MDL_FRAME_UNWOUND)) {
+        __atomic_fetch_add(&thread->unmatched, 1, __ATOMIC_RELAXED);
+      }
+    } else if (holder != 0 || !__atomic_compare_exchange_n(&frame->key, &holder, key, false, __ATOMIC_ACQ_REL,
+                                                           __ATOMIC_RELAXED)) {
+      continue;
+    }
+    fill(frame, site, key, sibling, MDL_FRAME_POOLED);
+    return frame;
+  }
+  return NULL;
+}
+
+static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *site, uint64_t key) {
+  const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
+  unsigned sibling = 0;
+  struct mdl_frame *last;
+  for (;;) {
+    last = (struct mdl_frame *)thread->sp - 1;
+    if (last == base || last->key == 0 || last->key > key) {
+      break;
+    }
+    if (last->key == key && is_sibling_of(key, last)) {
+      sibling = last->sibling + 1u;
+      break;
+    }
+    if (last->site && !record_shows_gone(thread, key)) {
+      return pooled(thread, site, key);
+    }
+    record_discard(thread, last);
+  }
+  if (thread->sp >= thread->sp_limit || sibling > UINT8_MAX) {
+    return NULL;
+  }
+  struct mdl_frame *frame = last + 1;
+  __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
+  atomic_signal_fence(memory_order_seq_cst);
+  fill(frame, site, key, sibling, 0);
+  return frame;
+}
+
+static struct mdl_frame *push(struct mdl_thread *thread, struct mdl_site *site, uint64_t key) {
+  const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
+  bool own = key > thread->stack_low && key <= base->key;
+  struct mdl_frame *frame = own ? stacked(thread, site, key) : pooled(thread, site, key);
+  if (!frame) {
+    __atomic_fetch_add(&thread->overflow, 1, __ATOMIC_RELAXED);
+  }
+  return frame;
+}
+
+/* The frame of the call that begins, NULL when its return is not to be seen. */
+__attribute__((used)) struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key) {
+  int error = errno;
+  struct mdl_thread *thread = record_thread();
+  struct mdl_frame *frame = thread && record_begins(thread, site) ? push(thread, site, key) : NULL;
+  errno = error;
+  return frame;
+}
+
+__attribute__((used)) struct mdl_frame *calls_count(struct mdl_site *site, uint64_t key) {
+  (void)key;
+  int error = errno;
+  struct mdl_thread *thread = record_thread();
+  if (thread) {
+    record_begins(thread, site);
+  }
+  errno = error;
+  return NULL;
+}
+
+static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame) {
+  if (thread && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
+    record_returns(thread, frame, __rdtsc());
+  }
+}
+
+__attribute__((used)) void calls_leave(struct mdl_frame *frame) {
+  int error = errno;
+  struct mdl_thread *thread = record_known_thread();
+  bool is_own = thread && record_is_stacked(thread, frame);
+  if (is_own && (uintptr_t)(frame + 1) != thread->sp) {
+    record_discard(thread, frame + 1);
+  }
+  close_frame(thread, frame);
+  frame->flags = 0;
+  frame->sibling = 0;
+  __atomic_store_n(&frame->key, 0, __ATOMIC_RELEASE);
+  if (is_own) {
+    __atomic_store_n(&thread->sp, (uintptr_t)frame, __ATOMIC_RELAXED);
+  }
+  errno = error;
+}
+
+/*
+ * An exception, a cancelled thread or pthread_exit passes the frame of a trampoline that waits for its body. The frame
+ * stays where it is: unwinders take the caller's registers from it later.
+ */
+_Unwind_Reason_Code calls_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                      struct _Unwind_Exception *exception, struct _Unwind_Context *context) {
+  static _Atomic(_Unwind_Word (*)(struct _Unwind_Context *, int)) get_register;
+  static _Atomic(_Unwind_Ptr (*)(struct _Unwind_Context *)) get_address;
+  (void)version, (void)class, (void)exception;
+  if (!(actions & _UA_CLEANUP_PHASE)) {
+    return _URC_CONTINUE_UNWIND;
+  }
+  if (!get_register) {
+    /* Whose unwinder it is, is not known before; linked here, libgcc_s would be loaded into every process. */
+    *(void **)&get_address = dlsym(RTLD_DEFAULT, "_Unwind_GetIP");
+    *(void **)&get_register = dlsym(RTLD_DEFAULT, "_Unwind_GetGR");
+  }
+  if (get_register && get_address) {
+    uint64_t address = get_address(context);
+    if (address % STUB_BYTES == STUB_RETURN) {
+      struct mdl_frame *frame = (struct mdl_frame *)get_register(context, RBX);
+      struct mdl_thread *thread = record_known_thread();
+      close_frame(thread, frame);
+      if (thread) {
+        __atomic_fetch_add(&thread->unwound, 1, __ATOMIC_RELAXED);
+      }
+      frame->flags |= MDL_FRAME_UNWOUND;
+    }
+  }
+  return _URC_CONTINUE_UNWIND;
+}

@@ -1,0 +1,60 @@
+/*
+ * Calls of whole functions, off the fast path: shared by record.c, calls.c and calls.S.
+ */
+#ifndef MDL_CALLS_H
+#define MDL_CALLS_H
+
+/* Offsets in struct mdl_frame, for assembly code. */
+#define FRAME_RET 32
+#define FRAME_RBX 40
+
+/* A stub's size, a multiple of which is its address, and where its body returns to (org.mdlagent.arch.x86.FunctionStub). */
+#define STUB_BYTES 64
+#define STUB_RETURN 43
+
+#ifndef __ASSEMBLER__
+#include "shim.h"
+
+#include <unwind.h>
+
+static_assert(offsetof(struct mdl_frame, ret) == FRAME_RET, "FRAME_RET");
+static_assert(offsetof(struct mdl_frame, rbx) == FRAME_RBX, "FRAME_RBX");
+
+/* Registers: see calls.S. */
+void calls_entry_slow(void);
+void calls_exit_slow(void);
+void calls_count_slow(void);
+
+/* What its save area takes, and which components it saves; 0 components where the processor has no XSAVE. */
+extern uint64_t calls_state_bytes;
+extern uint32_t calls_state_components;
+void calls_start(void);
+
+_Unwind_Reason_Code calls_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                      struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+/* ---- of record.c */
+
+/* The calling thread's block, made if need be; NULL when it records nothing. */
+struct mdl_thread *record_thread(void);
+/* The same, but none is made. */
+struct mdl_thread *record_known_thread(void);
+/* Counts a call; whether it is to be timed. */
+bool record_begins(struct mdl_thread *thread, struct mdl_site *site);
+void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now);
+/* Releases the frames from the top down to this one; those that nothing closed are counted. */
+void record_discard(struct mdl_thread *thread, struct mdl_frame *last);
+/* Whether the frame is on the thread's shadow stack. */
+bool record_is_stacked(const struct mdl_thread *thread, const struct mdl_frame *frame);
+bool record_shows_gone(struct mdl_thread *thread, uint64_t key);
+
+/* ---- stack.c */
+
+/* The stack that the calling thread was given, [low, high): the one that is running, should it be another. */
+struct stack {
+  uint64_t low, high;
+};
+struct stack stack_of_thread(void);
+
+#endif
+#endif

@@ -1,0 +1,240 @@
+/*
+ * Makes generated code known: to unwinders, which look for frame descriptions by _dl_find_object (GCC 12 and later) or
+ * dl_iterate_phdr (LLVM's, earlier ones), and to GDB by its interface for just-in-time compilers ("Debugging with GDB",
+ * "JIT Compilation Interface").
+ */
+#include "calls.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANGES = 4096 };
+
+/* Written by the agent alone; a range is complete before the count tells of it, and one that is gone has length 0. */
+struct range {
+  uint64_t start, length, header;
+  struct debug_entry *debug;
+};
+static struct range ranges[RANGES];
+static uint32_t range_count;
+
+static const struct range *find(uint64_t address) {
+  uint32_t count = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
+    if (address - ranges[i].start < __atomic_load_n(&ranges[i].length, __ATOMIC_ACQUIRE)) {
+      return &ranges[i];
+    }
+  }
+  return NULL;
+}
+
+EXPORT int _dl_find_object(void *address, struct dl_find_object *result) {
+  const struct range *range = find((uintptr_t)address);
+  if (range) {
+    *result = (struct dl_find_object){
+        .dlfo_map_start = (void *)range->start,
+        .dlfo_map_end = (void *)(range->start + range->length),
+        .dlfo_eh_frame = (void *)range->header,
+    };
+    return 0;
+  }
+  return next()->dl_find_object ? next()->dl_find_object(address, result) : -1;
+}
+
+typedef int visit(struct dl_phdr_info *, size_t, void *);
+
+/* The agent wants to see what the linker has loaded. */
+EXPORT int dl_iterate_phdr(visit *callback, void *data) {
+  int result = next()->dl_iterate_phdr(callback, data);
+  uint32_t count = is_agent_thread ? 0 : __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count && result == 0; i++) {
+    const struct range *range = &ranges[i];
+    if (__atomic_load_n(&range->length, __ATOMIC_ACQUIRE) != 0) {
+      const ElfW(Phdr) headers[] = {
+          {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = range->length, .p_filesz = range->length},
+          {.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = range->header - range->start},
+      };
+      struct dl_phdr_info info = {
+          .dlpi_addr = range->start, .dlpi_name = "[mdl]", .dlpi_phdr = headers, .dlpi_phnum = 2};
+      result = callback(&info, sizeof info, data);
+    }
+  }
+  return result;
+}
+
+/* ---- GDB */
+
+struct debug_entry {
+  struct debug_entry *next, *previous;
+  const void *file;
+  uint64_t size;
+};
+/* The names and the layout are GDB's. */
+struct jit_descriptor {
+  uint32_t version, action;
+  struct debug_entry *relevant, *first;
+};
+enum { JIT_REGISTER = 1, JIT_UNREGISTER = 2 };
+__attribute__((used)) struct jit_descriptor __jit_debug_descriptor = {.version = 1};
+__attribute__((used, noinline)) void __jit_debug_register_code(void) { __asm__ volatile("" ::: "memory"); }
+
+static void tell_debugger(struct debug_entry *entry, uint32_t action) {
+  __jit_debug_descriptor.relevant = entry;
+  __jit_debug_descriptor.action = action;
+  __jit_debug_register_code();
+}
+
+static const char section_names[] = "\0.text\0.eh_frame\0.symtab\0.strtab\0.shstrtab";
+static const char symbol_names[] = "\0mdl_trampoline";
+enum { TEXT = 1, EH_FRAME, SYMTAB, STRTAB, SHSTRTAB, SECTIONS };
+
+/* An ELF file in memory that has nothing but one function, all of the range, and its frame descriptions. */
+struct debug_file {
+  struct debug_entry entry;
+  Elf64_Ehdr header;
+  Elf64_Shdr sections[SECTIONS];
+  Elf64_Sym symbols[2];
+  char names[sizeof symbol_names];
+  char section_names[sizeof section_names];
+  char eh_frame[];
+};
+
+static uint64_t frames_of(uint64_t header) {
+  int32_t offset; /* behind the four bytes that say how things are encoded; UnwindTable */
+  memcpy(&offset, (const void *)(header + 4), sizeof offset);
+  return header + 4 + (uint64_t)(int64_t)offset;
+}
+
+static uint64_t frames_end(uint64_t frames) {
+  uint32_t length;
+  while (memcpy(&length, (const void *)frames, sizeof length), length != 0) {
+    frames += sizeof length + length;
+  }
+  return frames + sizeof length;
+}
+
+#define OFFSET(field) (offsetof(struct debug_file, field) - offsetof(struct debug_file, header))
+
+static struct debug_entry *debug_file(const struct range *range) {
+  uint64_t frames = frames_of(range->header);
+  uint64_t size = frames_end(frames) - frames;
+  struct debug_file *file = malloc(sizeof *file + size);
+  if (!file) {
+    return NULL;
+  }
+  *file = (struct debug_file){
+      .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                 .e_type = ET_EXEC,
+                 .e_machine = EM_X86_64,
+                 .e_version = EV_CURRENT,
+                 .e_ehsize = sizeof(Elf64_Ehdr),
+                 .e_shentsize = sizeof(Elf64_Shdr),
+                 .e_shoff = OFFSET(sections),
+                 .e_shnum = SECTIONS,
+                 .e_shstrndx = SHSTRTAB},
+      .sections =
+          {
+              [TEXT] = {.sh_name = 1,
+                        .sh_type = SHT_NOBITS,
+                        .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                        .sh_addr = range->start,
+                        .sh_size = range->length,
+                        .sh_addralign = 64},
+              [EH_FRAME] = {.sh_name = 7,
+                            .sh_type = SHT_PROGBITS,
+                            .sh_flags = SHF_ALLOC,
+                            .sh_addr = frames,
+                            .sh_offset = OFFSET(eh_frame),
+                            .sh_size = size,
+                            .sh_addralign = 4},
+              [SYMTAB] = {.sh_name = 17,
+                          .sh_type = SHT_SYMTAB,
+                          .sh_offset = OFFSET(symbols),
+                          .sh_size = sizeof file->symbols,
+                          .sh_link = STRTAB,
+                          .sh_info = 1,
+                          .sh_addralign = 8,
+                          .sh_entsize = sizeof(Elf64_Sym)},
+              [STRTAB] = {.sh_name = 25,
+                          .sh_type = SHT_STRTAB,
+                          .sh_offset = OFFSET(names),
+                          .sh_size = sizeof symbol_names,
+                          .sh_addralign = 1},
+              [SHSTRTAB] = {.sh_name = 33,
+                            .sh_type = SHT_STRTAB,
+                            .sh_offset = OFFSET(section_names),
+                            .sh_size = sizeof section_names,
+                            .sh_addralign = 1},
+          },
+      .symbols = {[1] = {.st_name = 1,
+                         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                         .st_shndx = TEXT,
+                         .st_value = range->start,
+                         .st_size = range->length}},
+  };
+  memcpy(file->names, symbol_names, sizeof symbol_names);
+  memcpy(file->section_names, section_names, sizeof section_names);
+  memcpy(file->eh_frame, (const void *)frames, size);
+  file->entry.file = &file->header;
+  file->entry.size = sizeof *file - offsetof(struct debug_file, header) + size;
+  return &file->entry;
+}
+
+static void remember(struct range *range) {
+  struct debug_entry *entry = debug_file(range);
+  range->debug = entry;
+  if (entry) {
+    entry->next = __jit_debug_descriptor.first;
+    if (entry->next) {
+      entry->next->previous = entry;
+    }
+    __jit_debug_descriptor.first = entry;
+    tell_debugger(entry, JIT_REGISTER);
+  }
+}
+
+static void forget(struct range *range) {
+  struct debug_entry *entry = range->debug;
+  range->debug = NULL;
+  if (!entry) {
+    return;
+  }
+  *(entry->previous ? &entry->previous->next : &__jit_debug_descriptor.first) = entry->next;
+  if (entry->next) {
+    entry->next->previous = entry->previous;
+  }
+  tell_debugger(entry, JIT_UNREGISTER);
+  free(entry);
+}
+
+int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header) {
+  struct range *free_range = NULL;
+  for (uint32_t i = 0; i < range_count; i++) {
+    if (ranges[i].length == 0) {
+      free_range = &ranges[i];
+    } else if (ranges[i].start == start) {
+      __atomic_store_n(&ranges[i].length, 0, __ATOMIC_RELEASE);
+      forget(&ranges[i]);
+      free_range = &ranges[i];
+    }
+  }
+  if (length == 0) {
+    return 0;
+  }
+  if (!free_range && range_count == RANGES) {
+    return -ENOSPC;
+  }
+  struct range *range = free_range ? free_range : &ranges[range_count];
+  range->start = start;
+  range->header = header;
+  __atomic_store_n(&range->length, length, __ATOMIC_RELEASE);
+  if (!free_range) {
+    __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
+  }
+  remember(range);
+  return 0;
+}
