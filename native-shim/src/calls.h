@@ -25,6 +25,10 @@ void calls_entry_slow(void);
 void calls_exit_slow(void);
 void calls_count_slow(void);
 
+/* What they call: in C, for a test. */
+struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key);
+void calls_leave(struct mdl_frame *frame);
+
 /* What its save area takes, and which components it saves; 0 components where the processor has no XSAVE. */
 extern uint64_t calls_state_bytes;
 extern uint32_t calls_state_components;

@@ -462,13 +462,18 @@ JUMP(siglongjmp, jump)
 JUMP(__longjmp_chk, jump_checked)
 
 /* A mask that the application has asked for, and so has SIGTRAP, may have been put into a context. */
+static void adapt(ucontext_t *to) {
+  *(uint64_t *)&to->uc_sigmask &= ~TRAP;
+  record_other_stack(to->uc_stack.ss_sp);
+}
+
 EXPORT int setcontext(const ucontext_t *to) {
-  *(uint64_t *)&((ucontext_t *)to)->uc_sigmask &= ~TRAP;
+  adapt((ucontext_t *)to);
   return next()->setcontext(to);
 }
 
 EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to) {
-  *(uint64_t *)&((ucontext_t *)to)->uc_sigmask &= ~TRAP;
+  adapt((ucontext_t *)to);
   return next()->swapcontext(from, to);
 }
 

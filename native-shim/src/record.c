@@ -314,18 +314,17 @@ bool record_shows_gone(struct mdl_thread *thread, uint64_t key) {
     return false;
   }
   stack_t alternate;
-  if (raw_syscall(SYS_sigaltstack, NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE) &&
-      (uintptr_t)alternate.ss_sp >= thread->stack_low && (uintptr_t)alternate.ss_sp < base->key) {
-    record_distrust_stack();
-    return false;
+  if (raw_syscall(SYS_sigaltstack, NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE)) {
+    record_other_stack(alternate.ss_sp);
   }
-  return true;
+  return key > thread->stack_low;
 }
 
-void record_distrust_stack(void) {
+void record_other_stack(const void *low) {
   struct mdl_thread *thread = record_known_thread();
-  if (thread) {
-    thread->stack_low = UINT64_MAX;
+  if (thread && (uintptr_t)low >= thread->stack_low &&
+      (uintptr_t)low < ((const struct mdl_frame *)thread->sp_base)->key) {
+    thread->stack_low = UINT64_MAX; /* from now on no call is taken to run on the thread's own */
   }
 }
 

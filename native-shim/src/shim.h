@@ -297,8 +297,8 @@ uint64_t family_cpu_nanos(void);
 /* False when one of the process's blocks cannot be had at this moment. */
 bool record_disown(const struct mdl_process *process);
 void record_mute_thread(void);
-/* Other stacks lie inside the calling thread's own: no order of addresses says what is gone. */
-void record_distrust_stack(void);
+/* A stack is in use that may lie inside the calling thread's own, where no order of addresses says what is gone then. */
+void record_other_stack(const void *low);
 void record_detach(void);
 void record_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);

@@ -41,6 +41,13 @@ class AssemblerTest {
                 both("cmpxchg " + memory + ",rcx", x -> x.compareExchange(a, displacement, Register.RCX));
                 both("cmp rdi," + memory, x -> x.cmp(Register.RDI, a, displacement));
                 both("cmp dword ptr " + memory + ",3", x -> x.cmpInt(a, displacement, 3));
+                both("cmp qword ptr " + memory + ",0", x -> x.cmp(a, displacement, 0));
+                both("add qword ptr " + memory + ",64", x -> x.addTo(a, displacement, 64));
+                both("sub " + memory + ",rax", x -> x.subFrom(a, displacement, Register.RAX));
+                both("push " + memory, x -> x.push(a, displacement));
+                if (a != Register.RSP) { // the address is computed behind the pop
+                    both("pop " + memory, x -> x.pop(a, displacement));
+                }
                 if (a != Register.RSP) {
                     String indexed = "[rdx+" + a + "*8+" + displacement + "]";
                     both("mov r10," + indexed, x -> x.loadIndexed(Register.R10, Register.RDX, a, displacement));
@@ -64,6 +71,7 @@ class AssemblerTest {
             both("mov " + a + ",qword ptr fs:[-0x1234]", x -> x.loadThreadWord(a, -0x1234));
             if (a != Register.RSP) {
                 both("inc qword ptr [rsi+" + a + "*8]", x -> x.incrementIndexed(Register.RSI, a));
+                both("test byte ptr [r10+" + a + "*8],63", x -> x.testLowByteIndexed(Register.R10, a, 63));
                 both("xadd [rsi+" + a + "*8],rcx", x -> x.exchangeAddIndexed(Register.RSI, a, Register.RCX));
             }
         }
@@ -90,6 +98,34 @@ class AssemblerTest {
 
         assertThat(GnuTools.disassemble(directory, out.toBytes(), 0x1000))
                 .containsExactly("5 jmp 0x100b", "6 je 0x1000", "1 ret");
+    }
+
+    @Test
+    void shouldJumpThroughLiteral() throws Exception {
+        Label literal = new Label();
+        out.jumpThrough(literal);
+        out.literal(literal, 0x1122334455667788L);
+
+        assertThat(out.toBytes()).hasSize(16).endsWith(0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11);
+        assertThat(GnuTools.disassemble(directory, out.toBytes(), 0x1000)).startsWith("6 jmp *0x2(%rip) # 0x1008");
+    }
+
+    @Test
+    void shouldRefuseShortJumpThatIsTooLong() throws Exception {
+        Label near = new Label();
+        Label far = new Label();
+        out.jumpShort(Condition.EQUAL, near);
+        out.bind(near);
+        assertThat(GnuTools.disassemble(directory, out.toBytes(), 0x1000)).containsExactly("2 je 0x1002");
+
+        out.jumpShort(Condition.EQUAL, far);
+        for (int i = 0; i < 128; i++) {
+            out.ret();
+        }
+        out.bind(far);
+        assertThatThrownBy(out::toBytes)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("128");
     }
 
     @Test
