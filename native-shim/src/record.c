@@ -618,12 +618,13 @@ static void write_record(struct mdl_thread *thread, const struct mdl_frame *fram
 
 void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
   struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
-  uint64_t ticks = now - frame->tsc;
+  bool measured = frame->flags & MDL_FRAME_MEASURED;
+  uint64_t ticks = measured ? frame->tsc : now - frame->tsc;
   if (!(session->flags & MDL_EXACT)) {
     write_record(thread, frame, caller, ticks);
     return;
   }
-  if (caller) {
+  if (caller && !measured) {
     add(&caller->children, ticks);
   }
   record(thread, function_of(frame), ticks, ticks - frame->children);

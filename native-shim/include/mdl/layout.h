@@ -146,8 +146,9 @@ struct mdl_frame {
 };
 /* MDL_FRAME_UNWOUND: closed by an exception; what it holds is still needed while the unwinder goes on.
  * MDL_FRAME_POOLED: in the pool and not on a thread's shadow stack, for its call runs on a stack that is no thread's own.
- * MDL_FRAME_UNTIMED: its return is not recorded. */
-enum mdl_frame_flag { MDL_FRAME_UNWOUND = 1, MDL_FRAME_POOLED = 2, MDL_FRAME_UNTIMED = 4 };
+ * MDL_FRAME_UNTIMED: its return is not recorded.
+ * MDL_FRAME_MEASURED: tsc is how long the call took, and its caller knows. */
+enum mdl_frame_flag { MDL_FRAME_UNWOUND = 1, MDL_FRAME_POOLED = 2, MDL_FRAME_UNTIMED = 4, MDL_FRAME_MEASURED = 8 };
 
 /* A process of the session: the one that has the agent, or one that it, or another of these, has forked. */
 enum mdl_process_state { MDL_PROCESS_LIVE = 0, MDL_PROCESS_LEADERLESS = 1, MDL_PROCESS_ENDED = 2 };

@@ -18,7 +18,8 @@ public final class FrameDescriptor {
 
     public static final byte FLAG_UNWOUND = 1;
     public static final byte FLAG_POOLED = 2;
-    public static final byte FLAG_TIMED = 4;
+    public static final byte FLAG_UNTIMED = 4;
+    public static final byte FLAG_MEASURED = 8;
 
     private FrameDescriptor() {}
 }

@@ -184,10 +184,6 @@ final class Assembler {
         memory(REX_W, 0x01, from.ordinal(), base, displacement);
     }
 
-    void subFrom(Register base, int displacement, Register from) {
-        memory(REX_W, 0x29, from.ordinal(), base, displacement);
-    }
-
     void increment(Register base, int displacement) {
         memory(REX_W, 0xFF, 0, base, displacement);
     }

@@ -266,8 +266,9 @@ final class WholeCallAssembler {
         out.jump(maxDone);
 
         out.bind(slowRecord);
-        // All of it anew, by the slow path, which adds to the caller's children too.
-        out.subFrom(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        // The ticks stay those of the call: the slow path's own would need other memory for their slot.
+        out.store(RBX, (int) FrameDescriptor.TSC, RAX);
+        out.store(RBX, (int) FrameDescriptor.SIBLING, FrameDescriptor.FLAG_MEASURED << Byte.SIZE);
         out.bind(slow);
         restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
         out.jumpThrough(exitLiteral);

@@ -43,7 +43,6 @@ class AssemblerTest {
                 both("cmp dword ptr " + memory + ",3", x -> x.cmpInt(a, displacement, 3));
                 both("cmp qword ptr " + memory + ",0", x -> x.cmp(a, displacement, 0));
                 both("add qword ptr " + memory + ",64", x -> x.addTo(a, displacement, 64));
-                both("sub " + memory + ",rax", x -> x.subFrom(a, displacement, Register.RAX));
                 both("push " + memory, x -> x.push(a, displacement));
                 if (a != Register.RSP) { // the address is computed behind the pop
                     both("pop " + memory, x -> x.pop(a, displacement));
