@@ -106,6 +106,7 @@ struct next {
   int (*fflush)(FILE *);
   void *(*dlopen)(const char *, int);
   int (*dl_find_object)(void *, struct dl_find_object *);
+  int (*backtrace)(void **, int);
   int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 };
 

@@ -66,6 +66,62 @@ EXPORT int dl_iterate_phdr(visit *callback, void *data) {
   return result;
 }
 
+/* ---- backtraces of the application, which show what they show without trampolines */
+
+enum { RAW_FRAMES = 1024 };
+
+static int without_trampolines(void **to, int capacity, void *const *from, int count) {
+  int kept = 0;
+  for (int i = 0; i < count && kept < capacity; i++) {
+    if (!find((uintptr_t)from[i])) {
+      to[kept++] = from[i];
+    }
+  }
+  return kept;
+}
+
+EXPORT int backtrace(void **frames, int capacity) {
+  if (__atomic_load_n(&range_count, __ATOMIC_RELAXED) == 0 || capacity <= 0) {
+    return next()->backtrace(frames, capacity);
+  }
+  if (capacity < RAW_FRAMES / 2) {
+    void *raw[RAW_FRAMES];
+    int count = next()->backtrace(raw, RAW_FRAMES);
+    return count <= 1 ? 0 : without_trampolines(frames, capacity, raw + 1, count - 1); /* the first is this function */
+  }
+  int count = next()->backtrace(frames, capacity);
+  return count <= 1 ? 0 : without_trampolines(frames, capacity, frames + 1, count - 1);
+}
+
+struct trace {
+  _Unwind_Trace_Fn callback;
+  void *data;
+  bool begun;
+};
+
+static _Unwind_Reason_Code pass_on(struct _Unwind_Context *context, void *pointer) {
+  struct trace *trace = pointer;
+  static _Atomic(_Unwind_Ptr (*)(struct _Unwind_Context *)) get_address;
+  if (!get_address) {
+    *(void **)&get_address = dlsym(RTLD_DEFAULT, "_Unwind_GetIP");
+  }
+  bool is_ours = !trace->begun || find(get_address(context)); /* the first is _Unwind_Backtrace below */
+  trace->begun = true;
+  return is_ours ? _URC_NO_REASON : trace->callback(context, trace->data);
+}
+
+EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn callback, void *data) {
+  static _Atomic(_Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void *)) original;
+  if (!original) {
+    *(void **)&original = dlsym(RTLD_NEXT, "_Unwind_Backtrace"); /* not before: its library is loaded when it is needed */
+  }
+  if (!original) {
+    return _URC_END_OF_STACK;
+  }
+  struct trace trace = {.callback = callback, .data = data};
+  return original(pass_on, &trace);
+}
+
 /* ---- GDB */
 
 struct debug_entry {
