@@ -69,6 +69,9 @@ static bool is_sibling_of(uint64_t key, const struct mdl_frame *frame) {
   return site && *(const uint64_t *)(key - sizeof(uint64_t)) == site->stub + STUB_RETURN;
 }
 
+/* A 7 would make the frame's canonical frame address that of the body. */
+static unsigned after(unsigned sibling) { return sibling == 6 ? 8 : sibling + 1; }
+
 static void fill(struct mdl_frame *frame, struct mdl_site *site, uint64_t key, unsigned sibling, unsigned flags) {
   frame->function = site->function;
   frame->children = 0;
@@ -92,7 +95,7 @@ static struct mdl_frame *pooled(struct mdl_thread *thread, struct mdl_site *site
     uint64_t holder = __atomic_load_n(&frame->key, __ATOMIC_ACQUIRE);
     if (holder == key) {
       if (is_sibling_of(key, frame)) {
-        sibling++;
+        sibling = after(sibling);
         continue;
       }
       if (!(frame->flags & MDL_FRAME_UNWOUND)) {
@@ -118,7 +121,7 @@ static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *sit
       break;
     }
     if (last->key == key && is_sibling_of(key, last)) {
-      sibling = last->sibling + 1u;
+      sibling = after(last->sibling);
       break;
     }
     if (last->site && !record_shows_gone(thread, key)) {

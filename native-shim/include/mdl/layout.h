@@ -140,7 +140,8 @@ struct mdl_frame {
   uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function */
   uint64_t rbx;      /* 40 the caller's */
   uint64_t site;     /* 48 struct mdl_site of the trampoline, 0 in frames that probes in the body push */
-  uint8_t sibling;   /* 56 callers below that left by a sibling call: as many frames have the same key */
+  uint8_t sibling;   /* 56 0, or for a call that took the place of its caller by a sibling call, so that both have the
+                           same key: the caller's and 1, or 8 after 6 (org.mdlagent.arch.x86.UnwindTable) */
   uint8_t flags;     /* 57 enum mdl_frame_flag */
   uint8_t pad[6];    /* 58 */
 };

@@ -9,8 +9,9 @@ import org.mdlagent.arch.layout.FrameDescriptor;
 /// Standard
 /// Base, Core, 10.6; DWARF 5, section 6.4).
 ///
-/// A frame's canonical frame address would be that of the function that its stub calls. Unwinders tell frames by it, so
-/// here it is lower by 8, and for functions that one left for the next by sibling calls, higher again by their number.
+/// A frame's canonical frame address would be that of the function that its stub calls. Unwinders tell frames by it, and
+/// debuggers want it to rise from callee to caller; so here it is higher by 7, and for functions that one left for the
+/// next by sibling calls lower again by their number: still below the caller's.
 final class UnwindTable {
     private static final int DATA_ALIGNMENT = 0x78; // -8 as SLEB128
     private static final int RETURN_ADDRESS = 16;
@@ -37,7 +38,7 @@ final class UnwindTable {
     private static final int OP_DEREF = 0x06;
     private static final int OP_MINUS = 0x1C;
     private static final int OP_PLUS = 0x22;
-    private static final int OP_LIT_8 = 0x38;
+    private static final int OP_LIT_7 = 0x37;
     private static final int OP_BREG_RBX = 0x70 + RBX;
     private static final int OP_BREG_R11 = 0x70 + 11;
     private static final int OP_DEREF_SIZE = 0x94;
@@ -165,7 +166,7 @@ final class UnwindTable {
             }
             case FRAMED -> {
                 frames.put(CFA_DEF_CFA_EXPRESSION, 10, OP_BREG_RBX, KEY, OP_DEREF);
-                frames.put(OP_BREG_RBX, SIBLING, OP_DEREF_SIZE, 1, OP_PLUS, OP_LIT_8, OP_MINUS);
+                frames.put(OP_BREG_RBX, SIBLING, OP_DEREF_SIZE, 1, OP_MINUS, OP_LIT_7, OP_PLUS);
                 frames.put(CFA_VAL_EXPRESSION, RSP, 3, OP_BREG_RBX, KEY, OP_DEREF);
                 frames.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_RBX, RET);
                 frames.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);

@@ -67,7 +67,7 @@ class UnwindTableTest {
                         "DW_CFA_expression: r16 (rip) (DW_OP_breg11 (r11): 32)",
                         "DW_CFA_advance_loc: 7 to 0000000000010421",
                         "DW_CFA_def_cfa_expression (DW_OP_breg3 (rbx): 0; DW_OP_deref; DW_OP_breg3 (rbx): 56;"
-                                + " DW_OP_deref_size: 1; DW_OP_plus; DW_OP_lit8; DW_OP_minus)",
+                                + " DW_OP_deref_size: 1; DW_OP_minus; DW_OP_lit7; DW_OP_plus)",
                         "DW_CFA_val_expression: r7 (rsp) (DW_OP_breg3 (rbx): 0; DW_OP_deref)",
                         "DW_CFA_expression: r16 (rip) (DW_OP_breg3 (rbx): 32)",
                         "DW_CFA_expression: r3 (rbx) (DW_OP_breg3 (rbx): 40)",
