@@ -27,6 +27,8 @@ public final class JsonReport {
         json.endArray();
         json.beginArray("metrics").endArray();
         json.name("overhead").beginObject();
+        json.member("percent", profile.overheadPercent());
+        json.member("probePercent", profile.probePercent());
         json.member("agentPercent", profile.agentPercent());
         json.member("toggles", profile.session().toggles());
         json.member("samples", samples(profile));

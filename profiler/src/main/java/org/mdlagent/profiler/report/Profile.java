@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 /// @param unseenThreads threads that found no room for a block of their own: nothing is known of their calls
 /// @param family the processes whose calls these are
 /// @param selfNanos time in all probed functions of the session, 0 when it is not known
+/// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
 public record Profile(
         SessionFacts session,
         List<FunctionProfile> functions,
@@ -19,7 +20,8 @@ public record Profile(
         long unmatched,
         long unseenThreads,
         Family family,
-        long selfNanos) {
+        long selfNanos,
+        long probeNanos) {
 
     /// The processes of a session.
     ///
@@ -47,7 +49,8 @@ public record Profile(
             long dropped,
             long unmatched,
             long unseenThreads,
-            Family family) {
+            Family family,
+            long probeNanos) {
         this(
                 session,
                 functions,
@@ -55,7 +58,8 @@ public record Profile(
                 unmatched,
                 unseenThreads,
                 family,
-                functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum());
+                functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
+                probeNanos);
     }
 
     /// The same session with those functions only for which `wanted` holds.
@@ -67,12 +71,29 @@ public record Profile(
                 unmatched,
                 unseenThreads,
                 family,
-                selfNanos);
+                selfNanos,
+                probeNanos);
     }
 
     /// CPU time of the agent's threads, in percent of the time that the program has run.
     public OptionalDouble agentPercent() {
+        return percentOfElapsed(session.agentNanos());
+    }
+
+    /// What the probes have cost the program's threads, in percent of the time that the program has run.
+    public OptionalDouble probePercent() {
+        return session.tscHz().isPresent() ? percentOfElapsed(probeNanos) : OptionalDouble.empty();
+    }
+
+    /// The two together.
+    public OptionalDouble overheadPercent() {
+        return session.tscHz().isPresent()
+                ? percentOfElapsed(session.agentNanos() + probeNanos)
+                : OptionalDouble.empty();
+    }
+
+    private OptionalDouble percentOfElapsed(long nanos) {
         long elapsed = session.elapsedNanos().orElse(0);
-        return elapsed > 0 ? OptionalDouble.of(100.0 * session.agentNanos() / elapsed) : OptionalDouble.empty();
+        return elapsed > 0 ? OptionalDouble.of(100.0 * nanos / elapsed) : OptionalDouble.empty();
     }
 }

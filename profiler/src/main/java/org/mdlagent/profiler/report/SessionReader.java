@@ -265,9 +265,11 @@ public final class SessionReader implements AutoCloseable {
         SessionFacts facts = readFacts(threads.size());
         double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
         List<FunctionProfile> functions = new ArrayList<>(count);
+        double probeTicks = 0;
         for (int i = 0; i < count; i++) {
             long at = table + i * FunctionDescriptor.SIZE;
             Latency latency = latencies[i].build(nanosPerTick);
+            probeTicks += ProbeCost.ticks(exact, entered[i], exact ? latency.count() : samples[i]);
             functions.add(
                     exact
                             ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
@@ -281,7 +283,14 @@ public final class SessionReader implements AutoCloseable {
                                     complete,
                                     nanosPerTick));
         }
-        return new Profile(facts, functions, dropped, unmatched, unseenThreads, family(facts, callsOfProcesses));
+        return new Profile(
+                facts,
+                functions,
+                dropped,
+                unmatched,
+                unseenThreads,
+                family(facts, callsOfProcesses),
+                Math.round(probeTicks * nanosPerTick));
     }
 
     /// Every call is counted when it begins, and timed when it returns, which some never do.

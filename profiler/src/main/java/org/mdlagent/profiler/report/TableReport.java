@@ -59,6 +59,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         facts.add(session.threads() == 1 ? "1 thread" : grouped(session.threads()) + " threads");
         facts.add(grouped(profile.functions().size()) + " functions, " + grouped(called) + " called");
         facts.add(session.exact() ? "exact" : "sampled");
+        profile.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         profile.agentPercent()
                 .ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent's CPU %.1f %%", percent)));
         if (session.exitSignal().orElse(0) > 0) {

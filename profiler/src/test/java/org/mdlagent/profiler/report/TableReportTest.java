@@ -26,7 +26,7 @@ class TableReportTest {
     @Test
     void shouldShowAnExactSession() throws IOException {
         assertThat(table(SessionImage.exactSample().ended(3, 0), 24, false, 0)).isEqualTo("""
-            mdl  app · pid 4711 · 2.0 s · 2 threads · 3 functions, 2 called · exact · agent's CPU 0.0 % · exit status 3 · session app-4711-20231114T221320
+            mdl  app · pid 4711 · 2.0 s · 2 threads · 3 functions, 2 called · exact · probes 0.0 % · agent's CPU 0.0 % · exit status 3 · session app-4711-20231114T221320
             FUNCTION                CALLS     RATE   SELF   TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ns..10s
             main                        1  0.50 /s  99.9%  100.0%   1.5s   1.5s   1.5s   1.5s   1.5s          █
             ns::parse(char const*)      4     2 /s   0.1%    0.1%  200ns  1.0ms  1.0ms  1.0ms  1.0ms  █    ▃
@@ -37,7 +37,7 @@ class TableReportTest {
     @Test
     void shouldShowASampledSessionWithTheErrorsOfItsEstimates() throws IOException {
         assertThat(table(SessionImage.sampledSample(), 24, false, 0)).isEqualTo("""
-            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · sampled · agent's CPU 0.0 % · session app-4711-20231114T221320
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · sampled · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
             FUNCTION       CALLS     RATE  SELF  TOTAL    p50    p90    p99  p99.9    max  LATENCY 1us..100us
             hot       1.20 M ±1%  600 k/s     -  82.5%  1.0us  3.0us  3.0us  3.0us  3.0us  █▂▂
             rare      3            1.5 /s     -   0.0%   70us   90us   90us   90us   90us           █
@@ -76,7 +76,7 @@ class TableReportTest {
         image.exactRow(thread, leaf, 150_000_000, 150_000_000);
 
         assertThat(table(image, 24, false, 0)).isEqualTo("""
-            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · exact · agent's CPU 0.0 % · session app-4711-20231114T221320
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · exact · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
             FUNCTION  CALLS     RATE   SELF    TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ms..10s
             descend       3   1.5 /s  90.0%  100.0%*   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
             leaf          1  0.50 /s  10.0%   10.0%   150ms  150ms  150ms  150ms  150ms  █
