@@ -20,7 +20,6 @@
 #include "calls.h"
 
 #include <cpuid.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -205,9 +204,8 @@ _Unwind_Reason_Code calls_personality(int version, _Unwind_Action actions, _Unwi
     return _URC_CONTINUE_UNWIND;
   }
   if (!get_register) {
-    /* Whose unwinder it is, is not known before; linked here, libgcc_s would be loaded into every process. */
-    *(void **)&get_address = dlsym(RTLD_DEFAULT, "_Unwind_GetIP");
-    *(void **)&get_register = dlsym(RTLD_DEFAULT, "_Unwind_GetGR");
+    *(void **)&get_address = unwinder_symbol("_Unwind_GetIP");
+    *(void **)&get_register = unwinder_symbol("_Unwind_GetGR");
   }
   if (get_register && get_address) {
     uint64_t address = get_address(context);

@@ -109,24 +109,51 @@ static void apply_entries(char *text, size_t text_length, char *(*end_of)(char *
   }
 }
 
-static void apply_file(const char *path) {
+/* Not inlined, as the next: each page of the stack that a process touches is a fault. */
+__attribute__((noinline)) static void apply_contents(int file) {
   char text[16384];
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) {
-    return;
-  }
   ssize_t length = read(file, text, sizeof text);
-  close(file);
   if (length > 0) {
     apply_entries(text, (size_t)length, end_of_line);
   }
 }
 
-static void join(char *to, size_t capacity, const char *directory, const char *rest) {
-  int length = snprintf(to, capacity, "%s%s", directory, rest);
-  if (length < 0 || (size_t)length >= capacity) {
-    to[0] = 0;
+static void apply_file(const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file >= 0) {
+    apply_contents(file);
+    close(file);
   }
+}
+
+__attribute__((noinline)) static void apply_text(const char *text) {
+  if (!copy(options.text, sizeof options.text, text, strlen(text))) {
+    log_line("MDL_OPTIONS is cut: it is longer than 4095 bytes", NULL);
+  }
+  char entries[sizeof options.text];
+  strcpy(entries, options.text); /* Java gets them as they are */
+  apply_entries(entries, strlen(entries), end_of_option);
+}
+
+static void join(char *to, size_t capacity, const char *directory, const char *rest) {
+  size_t length = strlen(directory), more = strlen(rest);
+  if (length + more >= capacity) {
+    to[0] = 0;
+    return;
+  }
+  memcpy(to, directory, length);
+  memcpy(to + length, rest, more + 1);
+}
+
+/* The directory is made later, and the application may have changed to another by then. */
+__attribute__((noinline)) static void make_session_absolute(void) {
+  char here[PATH_MAX], relative[PATH_MAX];
+  strcpy(relative, options.session);
+  if (!getcwd(here, sizeof here - 1)) {
+    here[0] = 0;
+  }
+  strcat(here, "/");
+  join(options.session, sizeof options.session, here, relative);
 }
 
 void options_read(char *const *environment) {
@@ -152,12 +179,7 @@ void options_read(char *const *environment) {
   }
   const char *text = variable(environment, "MDL_OPTIONS");
   if (text) {
-    if (!copy(options.text, sizeof options.text, text, strlen(text))) {
-      log_line("MDL_OPTIONS is cut: it is longer than 4095 bytes", NULL);
-    }
-    char entries[sizeof options.text];
-    strcpy(entries, options.text); /* Java gets them as they are */
-    apply_entries(entries, strlen(entries), end_of_option);
+    apply_text(text);
   }
   const char *extra = variable(environment, "MDL_JVM_EXTRA");
   if (extra) {
@@ -168,13 +190,6 @@ void options_read(char *const *environment) {
     options.start_delay_millis = options.wait ? 0 : 50;
   }
   if (options.session[0] && options.session[0] != '/') {
-    /* The directory is made later, and the application may have changed to another by then. */
-    char relative[PATH_MAX];
-    strcpy(relative, options.session);
-    if (!getcwd(path, sizeof path - 1)) {
-      path[0] = 0;
-    }
-    strcat(path, "/");
-    join(options.session, sizeof options.session, path, relative);
+    make_session_absolute();
   }
 }

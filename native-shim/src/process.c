@@ -268,26 +268,28 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
   return error;
 }
 
+static void *run_for_agent(void *routine) {
+  agent_thread_begins();
+  process_watch_thread();
+  return ((void *(*)(void *))routine)(NULL);
+}
+
+/* Without memory of malloc(): to give that back, the thread would need an arena of its own. */
 int process_start_agent_thread(void *(*routine)(void *)) {
   enum { STACK = 1 << 20 };
   pthread_attr_t attributes;
   pthread_t thread;
   sigset_t before;
-  struct beginning *beginning = malloc(sizeof *beginning);
-  if (!beginning) {
-    return ENOMEM;
-  }
-  *beginning = (struct beginning){.routine = routine, .by_agent = true};
   atomic_fetch_add(&agent_threads, 1);
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, STACK);
   signals_block_for_agent(&before);
-  int error = next()->pthread_create(&thread, &attributes, run, beginning);
+  int error = next()->pthread_create(&thread, &attributes, run_for_agent, (void *)routine);
   signals_restore(&before);
   pthread_attr_destroy(&attributes);
   if (error) {
-    take_back(beginning);
+    atomic_fetch_sub(&agent_threads, 1);
   }
   return error;
 }

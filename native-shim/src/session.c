@@ -7,6 +7,7 @@
  */
 #include "shim.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -33,6 +34,8 @@ enum {
   LIMIT = 256 << 20,
   /* Where the file cannot grow without a descriptor, all of it is taken at once. */
   LIMIT_WITHOUT_GROWTH = 32 << 20,
+  /* The part of the file system in memory that all sessions of a user may take. */
+  MEMORY_SHARE = 4,
 };
 
 /* Set when the memory behind the file has run out once: no system call for each call that finds no row. */
@@ -153,6 +156,28 @@ static int private_directory(const char *root, char *path, size_t capacity) {
   return error;
 }
 
+/*
+ * -EDQUOT when the user's sessions have their share of the memory. Those of ended programs stay until mdl moves them,
+ * and where nobody calls it, they must not take the memory from others.
+ */
+static int check_share(const char *memory_directory) {
+  struct statvfs fs;
+  DIR *entries = opendir(memory_directory);
+  if (!entries) {
+    return -errno;
+  }
+  uint64_t taken = 0;
+  for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    struct stat status;
+    if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
+      taken += (uint64_t)status.st_blocks * 512;
+    }
+  }
+  bool has_room = fstatvfs(dirfd(entries), &fs) == 0 && taken <= (uint64_t)fs.f_blocks * fs.f_frsize / MEMORY_SHARE;
+  closedir(entries);
+  return has_room ? 0 : -EDQUOT;
+}
+
 /* ---- the file */
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -237,6 +262,9 @@ static int create_in(const char *where, struct mdl_header **mapping, uint64_t *l
   char link[PATH_MAX + 16], memory_directory[64], memory_file[PATH_MAX];
   snprintf(link, sizeof link, "%s/session.mdl", where);
   int error = private_directory(session_memory_root, memory_directory, sizeof memory_directory);
+  if (!error) {
+    error = check_share(memory_directory);
+  }
   if (!error) {
     snprintf(memory_file, sizeof memory_file, "%s/%s.mdl", memory_directory, id);
     if (symlink(memory_file, link) < 0) {

@@ -17,6 +17,7 @@
  *   decode.c   instruction lengths, by Zydis
  *   trap.c     what a thread does that meets a trapping byte
  *   demangle.c C++ names
+ *   libgcc.c   the unwinder, which is not linked
  *
  * An *agent thread* is the thread that the constructor starts and every thread that it or one of its
  * offspring creates: the JVM's. All others are application threads.
@@ -53,12 +54,12 @@ extern THREAD_LOCAL bool is_agent_thread;
 /* ---- options.c */
 
 struct options {
-  char text[4096];        /* MDL_OPTIONS as the process started with it */
-  char session[PATH_MAX]; /* absolute, "" when not given */
-  char state_home[PATH_MAX];
-  char jvm_extra[4096]; /* MDL_JVM_EXTRA: further JVM options, for making the AOT cache */
   unsigned start_delay_millis;
   bool wait;
+  char state_home[PATH_MAX];
+  char session[PATH_MAX]; /* absolute, "" when not given */
+  char text[4096];        /* MDL_OPTIONS as the process started with it */
+  char jvm_extra[4096];   /* MDL_JVM_EXTRA: further JVM options, for making the AOT cache */
 };
 extern struct options options;
 
@@ -322,5 +323,10 @@ int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header);
 int64_t decode_lengths(uint64_t code, int64_t length, uint8_t *lengths);
 int64_t decode_one(uint64_t code, int64_t length, struct mdl_instruction *out);
 int64_t demangle(const char *symbol, char *out, int64_t capacity);
+
+/* ---- libgcc.c */
+
+/* A function of the unwinder that the process uses, or NULL. */
+void *unwinder_symbol(const char *name);
 
 #endif

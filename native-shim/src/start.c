@@ -86,12 +86,13 @@ void agent_retires(void) {
 
 /*
  * Counts its own wake-ups and not the time: a process that is stopped, or a machine that sleeps, has no beats and no
- * wake-ups either. It begins with the first beat after the probes are in place: before that, the agent may be busy.
+ * wake-ups either. It begins when the probes are in place, and does not wait for a first beat: an agent that is stuck
+ * from the start has none.
  */
 static void *watch(void *unused) {
   (void)unused;
   uint64_t last = __atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED);
-  for (int missed = -1; missed < MISSED_BEATS_MAX;) {
+  for (int missed = 0; missed < MISSED_BEATS_MAX;) {
     struct timespec pause = {(time_t)(agent_watch_nanos / 1000000000u), (long)(agent_watch_nanos % 1000000000u)};
     nanosleep(&pause, NULL);
     if (agent_is_dead() || atomic_load(&process_exiting)) {
@@ -102,7 +103,7 @@ static void *watch(void *unused) {
     if (now != last) {
       last = now;
       missed = 0;
-    } else if (missed >= 0) {
+    } else {
       missed++;
     }
   }
@@ -200,6 +201,7 @@ static void find_library_directory(void) {
 
 static void *agent_main(void *unused) {
   (void)unused;
+  start = instant_now();
   struct timespec delay = {options.start_delay_millis / 1000, (long)(options.start_delay_millis % 1000) * 1000000};
   nanosleep(&delay, NULL);
   int delayed = DELAYED;
@@ -231,7 +233,6 @@ static void *agent_main(void *unused) {
 }
 
 static void begin(void) {
-  start = instant_now();
   atomic_store(&phase, DELAYED);
   int error = process_start_agent_thread(agent_main);
   if (error) {

@@ -208,6 +208,32 @@ static void shouldTakeAtMostHalfOfWhatIsFree(void) {
   remove_scratch();
 }
 
+static void shouldLeaveTheMemoryToOthersWhenEndedSessionsHaveTheirShareOfIt(void) {
+  make_scratch();
+  mount_small(in_scratch("shm"), 64);
+  process_start();
+  session_memory_root = in_scratch("shm");
+  struct stat status;
+  for (int i = 0; i < 6; i++) {
+    char name[8] = {'s', (char)('0' + i), 0};
+    char link[16];
+    snprintf(link, sizeof link, "%s/session.mdl", name);
+    pid_t child = fork();
+    if (child == 0) {
+      CHECK(create(in_scratch(name)) == NULL);
+      CHECK(log_contains("cannot hold the session file (EDQUOT)") == (i == 5));
+      _exit(0);
+    }
+    int ending;
+    waitpid(child, &ending, 0);
+    CHECK_EQUAL(ending, 0);
+    CHECK(lstat(in_scratch(link), &status) == 0);
+    CHECK(S_ISREG(status.st_mode) == (i == 5)); /* 4 MiB each: the fifth is the first that exceeds 16 */
+  }
+  umount2(session_memory_root, MNT_DETACH);
+  remove_scratch();
+}
+
 static void shouldRefuseAllocationsWhenMemoryRunsOutLater(void) {
   make_scratch();
   mount_small(in_scratch("shm"), 32);
@@ -336,6 +362,8 @@ TESTS({"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirec
        shouldPutTheFileIntoTheSessionsDirectoryWhenMemoryIsFull},
       {"shouldStepAsideWhenThereIsNoRoomAtAll", shouldStepAsideWhenThereIsNoRoomAtAll},
       {"shouldTakeAtMostHalfOfWhatIsFree", shouldTakeAtMostHalfOfWhatIsFree},
+      {"shouldLeaveTheMemoryToOthersWhenEndedSessionsHaveTheirShareOfIt",
+       shouldLeaveTheMemoryToOthersWhenEndedSessionsHaveTheirShareOfIt},
       {"shouldRefuseAllocationsWhenMemoryRunsOutLater", shouldRefuseAllocationsWhenMemoryRunsOutLater},
       {"shouldHonourTheLimitOfFileSizes", shouldHonourTheLimitOfFileSizes},
       {"shouldAllocateAlignedZeroedDisjointMemoryAndGrow", shouldAllocateAlignedZeroedDisjointMemoryAndGrow},

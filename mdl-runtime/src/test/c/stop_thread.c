@@ -7,28 +7,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   char path[64];
-  int tids[256], count = 0, place = atoi(argv[2]);
+  int thread = 0, place = atoi(argv[2]);
   snprintf(path, sizeof path, "/proc/%s/task", argv[1]);
   DIR *tasks = opendir(path);
   if (!tasks) return 3;
-  for (struct dirent *entry; (entry = readdir(tasks)) && count < 256;)
-    if (entry->d_name[0] != '.') tids[count++] = atoi(entry->d_name);
-  qsort(tids, count, sizeof *tids, ascending);
-  if (place >= count) return 4;
-  if (ptrace(PTRACE_SEIZE, tids[place], 0, 0)) return 5;
-  if (ptrace(PTRACE_INTERRUPT, tids[place], 0, 0)) return 6;
+  /* Linux lists them in that order; their ids begin anew when they are used up. */
+  for (struct dirent *entry; !thread && (entry = readdir(tasks));)
+    if (entry->d_name[0] != '.' && place-- == 0) thread = atoi(entry->d_name);
+  if (!thread) return 4;
+  if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return 5;
+  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0)) return 6;
   int status;
-  if (waitpid(tids[place], &status, __WALL) != tids[place] || !WIFSTOPPED(status)) return 7;
+  if (waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status)) return 7;
   puts("stopped");
   fflush(stdout);
   while (getchar() != EOF) {
   }
-  if (ptrace(PTRACE_DETACH, tids[place], 0, 0)) return 8;
+  if (ptrace(PTRACE_DETACH, thread, 0, 0)) return 8;
   puts("released");
   return 0;
 }

@@ -147,6 +147,27 @@ public final class CodeMemory {
         throw new IOException("no room for " + size + " bytes within reach of 0x" + Long.toHexString(from));
     }
 
+    /// New executable memory at exactly `[start, end)`, widened to whole pages.
+    ///
+    /// @return whether there is room
+    /// @throws IOException when the kernel refuses
+    public synchronized boolean allocateAt(long start, long end) throws IOException {
+        long from = start & -PAGE;
+        long to = end + PAGE - 1 & -PAGE;
+        if (from < LOWEST || to > HIGHEST) {
+            return false;
+        }
+        long alias = api.codeMap(from, to - from);
+        if (alias == -EEXIST) {
+            return false;
+        }
+        if (alias < 0) {
+            throw new IOException("cannot map " + (to - from) + " bytes of executable memory: errno " + -alias);
+        }
+        add(new Mapping(from, to, alias));
+        return true;
+    }
+
     /// Candidate addresses, the nearest gap below first: above an executable its heap grows.
     private static List<Long> places(long from, long to, long size) throws IOException {
         long lowest = Math.max(LOWEST, to - REACH);

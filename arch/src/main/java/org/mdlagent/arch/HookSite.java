@@ -1,12 +1,21 @@
 package org.mdlagent.arch;
 
-/// An instruction that transfers control to an instrumentation hook: a patch site.
+/// A patch site: an instruction that transfers control to an instrumentation hook, or what a compiler has left where
+/// one could stand.
 ///
-/// @param address  of the instruction, in memory
-/// @param form     how it transfers
+/// @param address  of the first byte, in memory
+/// @param form     what is there
+/// @param length   in bytes; behind them the function goes on
 /// @param role     what its trampoline sees of the call
 /// @param function address of the function that the hook is told of, 0 where the code does not show it
-public record HookSite(long address, Form form, Role role, long function) {
+public record HookSite(long address, Form form, int length, Role role, long function) {
+    /// A transfer, whose form says how long it is.
+    ///
+    /// @throws IllegalArgumentException when it does not
+    public HookSite(long address, Form form, Role role, long function) {
+        this(address, form, form.length(), role, function);
+    }
+
     /// What is seen of a call of the function.
     public enum Role {
         /// It begins, at an instruction in the body.
@@ -19,7 +28,7 @@ public record HookSite(long address, Form form, Role role, long function) {
         COUNT
     }
 
-    /// How control is transferred.
+    /// What is at a site.
     public enum Form {
         /// A call with a displacement.
         CALL,
@@ -30,6 +39,22 @@ public record HookSite(long address, Form form, Role role, long function) {
         /// A sibling call: a jump with a displacement.
         JUMP,
         /// A sibling call through a GOT slot.
-        JUMP_INDIRECT
+        JUMP_INDIRECT,
+        /// One instruction that does nothing and has room for a jump.
+        NOP,
+        /// Instructions of one byte that do nothing, together with room for a jump.
+        NOP_RUN,
+        /// Two bytes that do nothing, with room for a jump in front of the function.
+        NOP_SHORT,
+        /// A short jump over the rest of the site, which has room for a long one (XRay).
+        SKIP;
+
+        private int length() {
+            return switch (this) {
+                case CALL, JUMP -> 5;
+                case CALL_PADDED, CALL_INDIRECT, JUMP_INDIRECT -> 6;
+                case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException(this + " has many lengths");
+            };
+        }
     }
 }

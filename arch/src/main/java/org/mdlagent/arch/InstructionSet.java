@@ -40,12 +40,38 @@ public interface InstructionSet {
     /// @param ranges what may be decoded; transfers elsewhere are not reported
     HookScan findHooks(byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder);
 
-    /// The stores that make `site` toggle between nothing and a transfer to `stub`.
+    /// The first instruction of a function that is not a landing pad for indirect branches.
     ///
+    /// @param function its address
+    long firstInstruction(long function);
+
+    /// The site that a compiler has left at `at`: a call, or what does nothing and is large enough for a jump.
+    ///
+    /// @param end      behind the last byte that may be read
+    /// @param function address of the function that it is in
+    /// @param room     bytes in front of the function that may be changed
+    /// @return null when nothing is there that can be made to toggle
+    @Nullable
+    HookSite entrySite(long at, long end, HookSite.Role role, long function, int room);
+
+    /// The places that the site can lead to, where a hop to the stub stands; none when it can lead to any within reach.
+    /// [#plan] may refuse one all the same.
+    ///
+    /// @return the best first; of runs of NOPs the n-th is as far from one site as from another
+    long[] hops(HookSite site);
+
+    /// The code of a hop.
+    ///
+    /// @param at where it will stand
+    byte[] hop(long at, long target);
+
+    /// The stores that make `site` toggle between nothing and a transfer to `target`.
+    ///
+    /// @param target     the stub, or one of [#hops]
     /// @param returnStub address of an instruction that only returns, within reach of the site
     /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or a target is out of
     ///     reach
-    PatchPlan plan(HookSite site, long stub, long returnStub);
+    PatchPlan plan(HookSite site, long target, long returnStub);
 
     /// The code that records entries and exits.
     ///

@@ -2,7 +2,6 @@ package org.mdlagent.fastinst;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +19,6 @@ import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Relocation;
-import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 
@@ -31,7 +29,7 @@ import org.mdlagent.arch.elf.SymbolTable;
 /// The hooks themselves are the C library's, which do nothing, so their calls may be switched off. Where a program or
 /// another library brings hooks that do something, its calls are left alone.
 public final class InstrumentFunctionsProvider implements ProbeProvider {
-    private static final String ENTER = "__cyg_profile_func_enter";
+    static final String ENTER = "__cyg_profile_func_enter";
     private static final String EXIT = "__cyg_profile_func_exit";
     private static final Set<String> HOOKS = Set.of(ENTER, EXIT);
 
@@ -50,7 +48,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
     /// Whether an image exports hooks, which the dynamic linker prefers to those of images that it loaded later.
     public static boolean exportsHooks(ElfFile elf) throws IOException {
         DynamicSection dynamic = elf.dynamic();
-        return dynamic != null && (dynamic.defines(ENTER) || dynamic.defines(EXIT));
+        return dynamic != null && dynamic.definesAny(HOOKS);
     }
 
     @Override
@@ -60,7 +58,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
             return null;
         }
         EhFrame frames = elf.ehFrame();
-        CodeRanges ranges = new LoadedRanges(frames, elf.symbols(), image.bias());
+        CodeRanges ranges = new LoadedRanges(image, elf);
         List<ImageProbes.Text> texts = new ArrayList<>();
         int unproved = 0;
         int unpatchable = 0;
@@ -115,23 +113,15 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
             notes.add(image.path() + ": left alone, its hooks are those of " + foreignHooks);
             return null;
         }
-        long[] entrySlots = slots(slots, ENTER, image.bias());
-        long[] exitSlots = slots(slots, EXIT, image.bias());
-        List<Long> entries = new ArrayList<>();
-        List<Long> exits = new ArrayList<>();
-        for (Section section : elf.sections()) {
-            if (section.name().startsWith(".plt")) {
-                long start = image.bias() + section.address();
-                byte[] code = Memory.copy(start, Math.toIntExact(section.size()));
-                for (long slot : entrySlots) {
-                    entries.addAll(instructions.linkageStubs(code, start, slot));
-                }
-                for (long slot : exitSlots) {
-                    exits.addAll(instructions.linkageStubs(code, start, slot));
-                }
-            }
-        }
-        return new HookTargets(longs(entries), longs(exits), entrySlots, exitSlots);
+        HookSymbols entries = HookSymbols.of(instructions, image, elf, slots(slots, ENTER));
+        HookSymbols exits = HookSymbols.of(instructions, image, elf, slots(slots, EXIT));
+        return new HookTargets(entries.addresses(), exits.addresses(), entries.slots(), exits.slots());
+    }
+
+    private static List<Relocation> slots(List<Relocation> relocations, String symbol) {
+        return relocations.stream()
+                .filter(relocation -> relocation.symbol().equals(symbol))
+                .toList();
     }
 
     /// Hooks that the image defines for itself: their calls are taken over when the hooks do nothing.
@@ -155,76 +145,5 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
             return null;
         }
         return new HookTargets(new long[] {enter}, new long[] {exit}, new long[0], new long[0]);
-    }
-
-    private static long[] slots(List<Relocation> relocations, String symbol, long bias) {
-        List<Long> slots = new ArrayList<>();
-        for (Relocation relocation : relocations) {
-            if (relocation.symbol().equals(symbol)) {
-                slots.add(bias + relocation.address());
-            }
-        }
-        return longs(slots);
-    }
-
-    private static long[] longs(List<Long> values) {
-        long[] longs = new long[values.size()];
-        for (int i = 0; i < longs.length; i++) {
-            longs[i] = values.get(i);
-        }
-        return longs;
-    }
-
-    /// The ranges of unwind tables and, where these have gaps, of symbols, at the addresses where the image was
-    /// loaded.
-    private static final class LoadedRanges implements CodeRanges {
-        private long[] starts = new long[1024];
-        private long[] lengths = new long[1024];
-        private int size;
-
-        LoadedRanges(@Nullable EhFrame frames, SymbolTable symbols, long bias) throws IOException {
-            int frameCount = frames == null ? 0 : frames.size();
-            int symbol = 0;
-            long end = 0;
-            for (int i = 0; i <= frameCount; i++) {
-                long start = frames == null || i == frameCount ? Long.MAX_VALUE : frames.start(i);
-                for (; symbol < symbols.size() && symbols.start(symbol) < start; symbol++) {
-                    long symbolStart = symbols.start(symbol);
-                    long symbolEnd = Math.min(start, symbolStart + symbols.length(symbol));
-                    if (symbolStart >= end && symbolEnd > symbolStart) {
-                        add(symbolStart + bias, symbolEnd - symbolStart);
-                        end = symbolEnd;
-                    }
-                }
-                if (frames != null && i < frameCount && start >= end) {
-                    add(start + bias, frames.length(i));
-                    end = start + frames.length(i);
-                }
-            }
-        }
-
-        private void add(long start, long length) {
-            if (size == starts.length) {
-                starts = Arrays.copyOf(starts, 2 * size);
-                lengths = Arrays.copyOf(lengths, 2 * size);
-            }
-            starts[size] = start;
-            lengths[size++] = length;
-        }
-
-        @Override
-        public int size() {
-            return size;
-        }
-
-        @Override
-        public long start(int index) {
-            return starts[index];
-        }
-
-        @Override
-        public long length(int index) {
-            return lengths[index];
-        }
     }
 }

@@ -16,39 +16,40 @@ import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.CoreSync;
 import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.LoadedImage;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.PatchPlan;
-import org.mdlagent.arch.RecordingCode;
-import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.TrapTable;
 import org.mdlagent.arch.elf.DwarfLines;
-import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SourceLine;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.wordpatch.PatchResult;
+import org.mdlagent.wordpatch.PatchSite;
+import org.mdlagent.wordpatch.TrapMode;
+import org.mdlagent.wordpatch.WordPatch;
 
 /// The probes of this process: finds them, gives each function a record and each site a trampoline, and switches
 /// them.
 ///
 /// Used by one thread, the agent's.
 public final class Probes {
-    private static final int STUB_ALIGNMENT = 64;
-
-    /// A stub takes 24 bytes: room for ten million sites.
+    /// The stub of a whole function takes some 150 bytes with what unwinders must know: room for more than a million.
     private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
 
     private final NativeApi api;
-    private final RecordingEntryPoints recording;
     private final ProbeFilter filter;
     private final List<String> notes;
     private final InstructionSet instructions = InstructionSet.host();
     private final CodeMemory code;
-    private final CodeArena trampolines;
+    private final CodeArena arena;
+    private final CoreSync sync;
     private final CallPatch callPatch;
+    private final Trampolines trampolines;
+    private @Nullable WordPatch wordPatch;
     private final SessionTables tables;
     private final long header;
 
@@ -95,10 +96,11 @@ public final class Probes {
         this.api = api;
         this.filter = filter;
         this.notes = notes;
-        recording = api.recordingEntryPoints(exact);
+        this.sync = sync;
         code = new CodeMemory(api);
-        trampolines = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
-        callPatch = new CallPatch(api, api, code, trampolines, sync, instructions);
+        arena = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
+        callPatch = new CallPatch(api, api, code, arena, sync, instructions);
+        trampolines = new Trampolines(api, instructions, code, arena, callPatch, api.recordingEntryPoints(exact));
         tables = new SessionTables(api);
         header = api.session();
     }
@@ -108,32 +110,121 @@ public final class Probes {
     /// @return the number of functions with probes
     /// @throws IOException when code memory is refused
     public int install() throws IOException {
-        discover();
+        images.addAll(new Discovery(api, instructions, notes).discover());
+        List<List<Trampolines.OfText>> texts = new ArrayList<>();
         int siteCapacity = 0;
         for (int i = 0; i < images.size(); i++) {
-            register(i);
-            for (ImageProbes.Text text : images.get(i).texts()) {
-                siteCapacity += text.sites().size();
-            }
+            texts.add(plan(images.get(i)));
+            register(i, texts.get(i));
+            siteCapacity += texts.get(i).stream()
+                    .flatMap(text -> text.sites().stream())
+                    .mapToInt(Probes::records)
+                    .sum();
         }
         if (siteCapacity == 0) {
             return 0;
         }
         writeFunctions();
         tables.allocateSites(siteCapacity);
-        List<PatchPlan> plans = new ArrayList<>(siteCapacity);
-        for (ImageProbes image : images) {
-            for (ImageProbes.Text text : image.texts()) {
-                prepare(image, text, plans);
-            }
+        for (int i = 0; i < images.size(); i++) {
+            install(images.get(i), texts.get(i));
         }
-        callPatch.install(plans);
         for (int i = 0; i < functions.size(); i++) {
             writeSiteList(i);
         }
         Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, siteCount);
         Memory.putIntRelease(header + HeaderDescriptor.FUNCTION_COUNT, functions.size());
         return functions.size();
+    }
+
+    private List<Trampolines.OfText> plan(ImageProbes image) throws IOException {
+        List<Trampolines.OfText> texts = new ArrayList<>();
+        int refused = 0;
+        for (ImageProbes.Text text : image.texts()) {
+            Trampolines.OfText planned = trampolines.plan(text);
+            texts.add(planned);
+            refused += planned.refused();
+        }
+        if (refused > 0) {
+            notes.add(image.image().path() + ": " + refused
+                    + " functions left alone: what their NOPs can lead to is taken");
+        }
+        return texts;
+    }
+
+    /// Writes trampolines and site records of one image, and makes its sites switchable. Their functions have records.
+    private void install(ImageProbes image, List<Trampolines.OfText> texts) throws IOException {
+        List<Installed> sites = new ArrayList<>();
+        for (Trampolines.OfText text : texts) {
+            text.remap();
+            for (Trampolines.Site site : text.sites()) {
+                int index = siteCount;
+                for (int i = 0; i < records(site); i++) {
+                    // Nobody toggles it before it is described.
+                    Memory.putLong(site(siteCount++) + SiteDescriptor.FUNCTION, excludedFunction);
+                }
+                text.write(site, site(index));
+                sites.add(new Installed(index, site));
+            }
+            text.makeKnown();
+        }
+        rewrite(image, sites);
+        for (Installed installed : sites) {
+            describe(image, installed);
+        }
+        callPatch.install(sites.stream().map(installed -> installed.site.plan()).toList());
+    }
+
+    /// A site and its place in the session's table.
+    private record Installed(int index, Trampolines.Site site) {}
+
+    /// Records of the session's table that a site takes: that of a whole function has one for the return.
+    private static int records(Trampolines.Site site) {
+        return site.hook().role() == HookSite.Role.WHOLE ? 2 : 1;
+    }
+
+    /// Makes those sites inert as a whole that no single store neutralises; takes those away where that fails.
+    private void rewrite(ImageProbes image, List<Installed> sites) {
+        List<Installed> straddlers = sites.stream()
+                .filter(installed -> installed.site.plan().rewritten().length > 0)
+                .toList();
+        if (straddlers.isEmpty()) {
+            return;
+        }
+        WordPatch patcher;
+        try {
+            patcher = wordPatch();
+        } catch (IllegalStateException e) {
+            sites.removeAll(straddlers);
+            notes.add(image.image().path() + ": " + straddlers.size() + " sites left alone: " + e.getMessage());
+            return;
+        }
+        List<PatchSite> words = new ArrayList<>();
+        long[] values = new long[straddlers.size()];
+        for (Installed straddler : straddlers) {
+            PatchPlan plan = straddler.site.plan();
+            for (int i = 0; i < plan.length(); i++) {
+                values[words.size()] |= (plan.rewritten()[i] & 0xFFL) << i * Byte.SIZE;
+            }
+            words.add(patcher.site(plan.address(), plan.length()));
+        }
+        List<PatchResult> results = patcher.patchAll(words, values);
+        for (int i = 0; i < values.length; i++) {
+            if (results.get(i) instanceof PatchResult.Rejected rejected) {
+                sites.remove(straddlers.get(i));
+                notes.add(image.image().path() + ": a site left alone: " + rejected.reason());
+            }
+        }
+    }
+
+    /// Made when it is needed, for it takes SIGTRAP.
+    private WordPatch wordPatch() {
+        WordPatch made = wordPatch;
+        if (made == null) {
+            made = new WordPatch(api, api, code, arena, new TrapTable(api), sync, TrapMode.REDIRECT, instructions);
+            wordPatch = made;
+        }
+        return made;
     }
 
     public int functionCount() {
@@ -154,6 +245,8 @@ public final class Probes {
         activate(SiteDescriptor.KIND_EXIT, false);
         activate(SiteDescriptor.KIND_SIBLING_EXIT, false);
         activate(SiteDescriptor.KIND_ENTRY, false);
+        activate(SiteDescriptor.KIND_WHOLE, false);
+        activate(SiteDescriptor.KIND_COUNT, false);
     }
 
     /// Switches on the sites whose function is not known, which no window of a function switches: exits, which close
@@ -185,78 +278,15 @@ public final class Probes {
         return Memory.getLong(header + HeaderDescriptor.SITES) + index * SiteDescriptor.SIZE;
     }
 
-    private void discover() throws IOException {
-        List<LoadedImage> candidates = new ArrayList<>();
-        for (LoadedImage image : api.images()) {
-            if (image.path().startsWith("/") && !isAgents(Path.of(image.path()).normalize())) {
-                candidates.add(image);
-            }
-        }
-        Map<LoadedImage, ElfFile> files = new HashMap<>();
-        String foreignHooks = null;
-        for (LoadedImage image : candidates) {
-            ElfFile elf = open(image);
-            if (elf == null) {
-                continue;
-            }
-            files.put(image, elf);
-            boolean cLibrary = Path.of(image.path()).getFileName().toString().startsWith("libc.so");
-            if (cLibrary) {
-                break; // Images behind it cannot override its hooks.
-            }
-            if (InstrumentFunctionsProvider.exportsHooks(elf)) {
-                foreignHooks = image.path();
-                break;
-            }
-        }
-        ProbeProvider provider = new InstrumentFunctionsProvider(instructions, api::decode, foreignHooks);
-        for (LoadedImage image : candidates) {
-            ElfFile elf = files.containsKey(image) ? files.get(image) : open(image);
-            if (elf == null) {
-                continue;
-            }
-            try {
-                ImageProbes probes = provider.discover(image, elf, notes);
-                if (probes != null) {
-                    images.add(probes);
-                    continue;
-                }
-            } catch (IOException e) {
-                notes.add(image.path() + ": left alone: " + e.getMessage());
-            }
-            elf.close();
-        }
-    }
-
-    /// Whether an image is the shim, its decoder or part of the Java runtime beside it.
-    private boolean isAgents(Path image) {
-        Path library = Path.of(api.libraryDirectory());
-        String name = image.getFileName().toString();
-        return image.startsWith(library.resolveSibling("runtime"))
-                || image.startsWith(library)
-                        && (name.equals("libmdlagent.so")
-                                || name.startsWith("libZydis.so")
-                                || name.startsWith("libZycore.so"));
-    }
-
-    private @Nullable ElfFile open(LoadedImage image) {
-        try {
-            return ElfFile.open(Path.of(image.path()));
-        } catch (IOException e) {
-            notes.add(image.path() + ": left alone: " + e.getMessage());
-            return null;
-        }
-    }
-
     /// Makes a function of every address that a site of the image names, if the filter lets it. A site that names
     /// none is mostly in the function that it belongs to, or in one that names it elsewhere.
-    private void register(int index) throws IOException {
+    private void register(int index, List<Trampolines.OfText> texts) throws IOException {
         ImageProbes image = images.get(index);
         SymbolTable symbols = image.elf().symbols();
         long bias = image.image().bias();
         Map<Long, String> files = filter.needsFiles() ? sourceFiles(image) : Map.of();
-        for (ImageProbes.Text text : image.texts()) {
-            for (ProbeSite site : text.sites()) {
+        for (Trampolines.OfText text : texts) {
+            for (Trampolines.Site site : text.sites()) {
                 HookSite hook = site.hook();
                 long address = hook.function();
                 if (address == 0) {
@@ -281,7 +311,7 @@ public final class Probes {
     }
 
     private Map<Long, String> sourceFiles(ImageProbes image) throws IOException {
-        DwarfLines lines = image.elf().lines();
+        DwarfLines lines = image.elf().lines(api::renewClocks);
         if (lines == null) {
             notes.add(image.image().path() + ": no line tables, so patterns with a source file match nothing in it");
             return Map.of();
@@ -323,59 +353,41 @@ public final class Probes {
         }
     }
 
-    /// Trampolines, site records and plans for the sites of one segment, which is then remapped.
-    private void prepare(ImageProbes image, ImageProbes.Text text, List<PatchPlan> plans) throws IOException {
-        List<ProbeSite> sites = text.sites();
-        int stubSize = instructions.hookStubSize();
-        int bodies = instructions.recordingCode(recording, 0).bytes().length;
-        int stubs = bodies + STUB_ALIGNMENT - 1 & -STUB_ALIGNMENT;
-        int size = Math.addExact(stubs + STUB_ALIGNMENT, Math.multiplyExact(sites.size(), stubSize));
-        long base = trampolines.allocate(text.start(), text.end(), size) + STUB_ALIGNMENT - 1 & -STUB_ALIGNMENT;
-        RecordingCode body = instructions.recordingCode(recording, base);
-        Memory.put(code.alias(base), body.bytes());
-
-        long[] addresses = new long[sites.size()];
-        int first = plans.size();
-        for (int i = 0; i < addresses.length; i++) {
-            HookSite hook = sites.get(i).hook();
-            addresses[i] = hook.address();
-            long stub = base + stubs + (long) i * stubSize;
-            long record = site(siteCount + i);
-            Memory.put(
-                    code.alias(stub),
-                    instructions.hookStub(
-                            hook, sites.get(i).key(), record, stub, base + (hook.role() == HookSite.Role.EXIT ? body.exit() : body.entry())));
-            plans.add(callPatch.plan(hook, stub));
-            Memory.putLong(record + SiteDescriptor.STUB, stub);
-        }
-        code.remap(text.start(), text.end(), addresses);
-        for (int i = 0; i < addresses.length; i++) {
-            describe(image, sites.get(i).hook(), plans.get(first + i));
-        }
-    }
-
-    private void describe(ImageProbes image, HookSite hook, PatchPlan plan) {
-        int index = siteCount++;
-        long record = site(index);
+    private void describe(ImageProbes image, Installed installed) {
+        HookSite hook = installed.site.hook();
+        int index = installed.index;
         int function = hook.function() == 0 ? -1 : functionOfAddress.getOrDefault(hook.function(), -1);
         boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
-        Memory.putLong(
-                record + SiteDescriptor.FUNCTION,
-                hook.function() == 0 ? unknownFunction : function < 0 ? excludedFunction : function(function));
-        callPatch.describe(plan, record);
-        Memory.putByte(
-                record + SiteDescriptor.KIND,
-                hook.role() == HookSite.Role.ENTRY
-                        ? SiteDescriptor.KIND_ENTRY
-                        : jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT);
-        Memory.putInt(record + SiteDescriptor.INDEX, index);
-        Memory.putLong(record + SiteDescriptor.ADDRESS, hook.address());
-        Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(image.image().path()));
+        long functionRecord =
+                hook.function() == 0 ? unknownFunction : function < 0 ? excludedFunction : function(function);
+        byte kind = switch (hook.role()) {
+            case ENTRY -> SiteDescriptor.KIND_ENTRY;
+            case EXIT -> jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT;
+            case WHOLE -> SiteDescriptor.KIND_WHOLE;
+            case COUNT -> SiteDescriptor.KIND_COUNT;
+        };
+        describe(image, installed.site, index, functionRecord, kind);
+        switch (hook.role()) {
+            case WHOLE -> describe(image, installed.site, index + 1, functionRecord, SiteDescriptor.KIND_RETURN);
+            case COUNT -> Memory.putInt(functionRecord + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_COUNTED);
+            default -> {}
+        }
         if (function >= 0) {
             sitesOf(function, index).add(index);
         } else if (hook.function() == 0) {
             unknownSites.add(index);
         }
+    }
+
+    private void describe(ImageProbes image, Trampolines.Site site, int index, long function, byte kind) {
+        long record = site(index);
+        Memory.putLong(record + SiteDescriptor.FUNCTION, function);
+        callPatch.describe(site.plan(), record);
+        Memory.putByte(record + SiteDescriptor.KIND, kind);
+        Memory.putInt(record + SiteDescriptor.INDEX, index);
+        Memory.putLong(record + SiteDescriptor.ADDRESS, site.hook().address());
+        Memory.putLong(record + SiteDescriptor.STUB, site.stub());
+        Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(image.image().path()));
     }
 
     private void writeSiteList(int index) {
@@ -442,16 +454,18 @@ public final class Probes {
     }
 
     private List<Integer> sitesOf(int function, int site) {
-        boolean entry = Memory.getByte(site(site) + SiteDescriptor.KIND) == SiteDescriptor.KIND_ENTRY;
-        return entry ? functions.get(function).entries : functions.get(function).exits;
+        byte kind = Memory.getByte(site(site) + SiteDescriptor.KIND);
+        boolean exit = kind == SiteDescriptor.KIND_EXIT || kind == SiteDescriptor.KIND_SIBLING_EXIT;
+        return exit ? functions.get(function).exits : functions.get(function).entries;
     }
 
-    /// Finds the source lines of all functions and writes them to their records.
+    /// Finds the source lines of all functions and writes them to their records. That may take longer than the
+    /// watchdog's patience, so it shows signs of life.
     ///
     /// @throws IOException when a line table is damaged; the functions of other images have theirs
     public void resolveLines() throws IOException {
         for (int i = 0; i < images.size(); i++) {
-            DwarfLines lines = images.get(i).elf().lines();
+            DwarfLines lines = images.get(i).elf().lines(api::renewClocks);
             if (lines != null) {
                 resolveLines(i, lines, images.get(i).image().bias());
             }

@@ -100,8 +100,7 @@ public final class Agent {
         log.line(functions + " functions, " + probes.siteCount() + " sites armed after " + Math.round(millis) + " ms, "
                 + (options.exact() ? "every call" : "sampled"));
         if (functions == 0) {
-            log.line("nothing to measure: no code compiled with -finstrument-functions"
-                    + " is loaded, or the filters leave none of it");
+            log.line("nothing to measure: no instrumented code is loaded, or the filters leave none of it");
         }
         api.ready();
         resolveLines(probes);

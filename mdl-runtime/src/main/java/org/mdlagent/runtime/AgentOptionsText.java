@@ -90,14 +90,20 @@ public final class AgentOptionsText {
         StringBuilder text = new StringBuilder();
         for (Map.Entry<String, List<String>> entry : values.entrySet()) {
             for (String value : entry.getValue()) {
-                text.append(text.isEmpty() ? "" : ",").append(entry.getKey()).append('=');
-                for (int i = 0; i < value.length(); i++) {
-                    char c = value.charAt(i);
-                    text.append(c == ',' || c == '\\' ? "\\" : "").append(c);
-                }
+                text.append(text.isEmpty() ? "" : ",");
+                escape(entry.getKey(), text).append('=');
+                escape(value, text);
             }
         }
         return text.toString();
+    }
+
+    private static StringBuilder escape(String part, StringBuilder text) {
+        for (int i = 0; i < part.length(); i++) {
+            char c = part.charAt(i);
+            text.append(c == ',' || c == '\\' ? "\\" : "").append(c);
+        }
+        return text;
     }
 
     private static List<String> split(String text) {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -177,5 +178,38 @@ class AgentOptionsTest {
         assertThat(valid("exclude=ab*").includes("/bin/x", "", "b")).isTrue();
         assertThat(options.needsFiles()).isFalse();
         assertThat(valid("exclude=x.c:f").needsFiles()).isTrue();
+    }
+
+    /// `-Dmdl.fuzz.cases=N` sets the number of cases, `-Dmdl.fuzz.seed=S` where they start.
+    @Test
+    void shouldReadOrReportAnythingThatIsGiven() {
+        String[] pieces =
+                ("session|wait|profile|exact|sampleSize|epochMillis|budgetPercent|include|exclude|mdl|metric|sync"
+                                + "|startDelayMillis|report|=|=|=|,|,|,|on|off|0|-1|10|99999999999999999999|1e308|NaN|0.5|a!b*|*:?"
+                                + "|!|:|\\,|\\\\|\\| |\n|\u0000|\ud800|\u00e4|/tmp|json|strict")
+                        .split("[|]");
+        int cases = Integer.getInteger("mdl.fuzz.cases", 20_000);
+        long seed = Long.getLong("mdl.fuzz.seed", 1);
+        int refused = 0;
+        for (int i = 0; i < cases; i++) {
+            SplittableRandom random = new SplittableRandom(seed + i);
+            StringBuilder text = new StringBuilder();
+            for (int left = random.nextInt(12); left > 0; left--) {
+                text.append(pieces[random.nextInt(pieces.length)]);
+            }
+            AgentOptions.Reading reading;
+            try {
+                AgentOptionsText given = AgentOptionsText.parse(text.toString());
+                assertThat(AgentOptionsText.parse(given.toString()).values()).isEqualTo(given.values());
+                reading = AgentOptions.read(given, List.of());
+            } catch (RuntimeException e) {
+                throw new AssertionError("seed " + (seed + i) + ": " + text, e);
+            }
+            assertThat(reading.problems())
+                    .allSatisfy(problem -> assertThat(problem).isNotBlank());
+            refused += reading.problems().isEmpty() ? 0 : 1;
+        }
+        // Both must happen.
+        assertThat(refused).isBetween(cases / 20, cases * 19 / 20);
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,7 @@ class FailureIT {
         assertSame(under);
         Path log = newestLog(Path.of("/tmp/mdl-" + uid()));
         assertThat(Files.readString(log)).contains("/proc/mdl-session");
+        Files.move(Objects.requireNonNull(log.getParent()), session); // goes with the test's directory
     }
 
     @Test

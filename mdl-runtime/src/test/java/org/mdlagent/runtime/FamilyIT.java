@@ -455,14 +455,9 @@ class FamilyIT {
             input.close();
         }
 
-        /// Removes what stays in shared memory when the process with the agent was killed.
         @Override
         public void close() throws IOException {
             finish();
-            Path link = session.resolve("session.mdl");
-            if (Files.isSymbolicLink(link)) {
-                Files.deleteIfExists(Files.readSymbolicLink(link));
-            }
         }
     }
 }

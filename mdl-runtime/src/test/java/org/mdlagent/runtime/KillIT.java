@@ -9,8 +9,10 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// `kill -9` in the middle of a run loses no record.
@@ -20,9 +22,44 @@ class KillIT {
 
     @RepeatedTest(3)
     void shouldReportEveryCallUpToTheKill() throws Exception {
+        Path session = directory.resolve("session");
+
+        long returned = runAndKill(session);
+
+        JsonNode report = Dist.report(directory, session);
+        JsonNode work = Dist.function(report, "work");
+        assertThat(returned).isGreaterThan(100_000);
+        // One call may have returned that the program had not yet counted, and one more may have been entered.
+        assertThat(work.get("calls").asLong()).isBetween(returned, returned + 2);
+        assertThat(report.get("session").has("ended")).isFalse();
+        assertThat(report.get("dropped").asLong()).isZero();
+    }
+
+    @Test
+    void shouldMoveTheDataOutOfSharedMemoryWhenAnotherProgramIsRun() throws Exception {
+        Path session = directory.resolve("session");
+        Path data = session.resolve("session.mdl");
+        long returned = runAndKill(session);
+        assertThat(data).isSymbolicLink();
+        Path memory = Files.readSymbolicLink(data);
+        assertThat(memory).exists();
+
+        assertThat(Dist.run(directory, Map.of(), List.of(Dist.mdl(), "run", "--", "true"))
+                        .status())
+                .isZero();
+
+        assertThat(memory).doesNotExist();
+        assertThat(data).isRegularFile();
+        assertThat(Dist.function(Dist.report(directory, session), "work")
+                        .get("calls")
+                        .asLong())
+                .isBetween(returned, returned + 2);
+    }
+
+    /// How many calls of work() the program had counted.
+    private long runAndKill(Path session) throws Exception {
         Path program = Dist.compile(directory, "killed", "-finstrument-functions");
         Path done = directory.resolve("done");
-        Path session = directory.resolve("session");
         ProcessBuilder builder = new ProcessBuilder(List.of(program.toString(), done.toString()));
         builder.environment().putAll(Dist.preload("wait,exact,session=" + session));
         Process process = builder.start();
@@ -35,16 +72,8 @@ class KillIT {
                     .waitFor();
         }
         assertThat(process.waitFor()).isEqualTo(128 + 9);
-
-        long returned = ByteBuffer.wrap(Files.readAllBytes(done))
+        return ByteBuffer.wrap(Files.readAllBytes(done))
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .getLong();
-        JsonNode report = Dist.report(directory, session);
-        JsonNode work = Dist.function(report, "work");
-        assertThat(returned).isGreaterThan(100_000);
-        // One call may have returned that the program had not yet counted, and one more may have been entered.
-        assertThat(work.get("calls").asLong()).isBetween(returned, returned + 2);
-        assertThat(report.get("session").has("ended")).isFalse();
-        assertThat(report.get("dropped").asLong()).isZero();
     }
 }

@@ -25,7 +25,7 @@ final class CompilationDirectories {
     private final Map<Long, String> directories = new HashMap<>();
     private final DwarfValue value;
 
-    CompilationDirectories(ElfFile file) throws ElfFormatException {
+    CompilationDirectories(ElfFile file, Runnable afterUnit) throws ElfFormatException {
         this.value = new DwarfValue(file);
         SectionParts info = file.parts(".debug_info");
         Section abbreviations = file.section(".debug_abbrev");
@@ -36,6 +36,7 @@ final class CompilationDirectories {
                 if (units.body().hasRemaining()) {
                     readUnit(units.body(), units.offsetSize(), forms);
                 }
+                afterUnit.run();
             }
         }
     }

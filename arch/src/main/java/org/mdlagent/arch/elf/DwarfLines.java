@@ -14,15 +14,17 @@ public final class DwarfLines {
     private final SectionParts lines;
     private final List<Segment> executable;
     private final DwarfValue value;
+    private final Runnable afterUnit;
 
     /// The same header has a path in many units: keep one.
     private final Map<String, String> paths = new HashMap<>();
 
     private @Nullable CompilationDirectories directories;
 
-    DwarfLines(ElfFile file, SectionParts lines) {
+    DwarfLines(ElfFile file, SectionParts lines, Runnable afterUnit) {
         this.file = file;
         this.lines = lines;
+        this.afterUnit = afterUnit;
         this.executable = file.executableSegments();
         this.value = new DwarfValue(file);
     }
@@ -40,6 +42,7 @@ public final class DwarfLines {
             if (version >= 2 && version <= 5) {
                 new Unit(body, units.start(), version, units.offsetSize()).run(search);
             }
+            afterUnit.run();
         }
         return search.found;
     }
@@ -58,7 +61,7 @@ public final class DwarfLines {
     String compilationDirectory(long lineTable) throws ElfFormatException {
         CompilationDirectories known = directories;
         if (known == null) {
-            known = new CompilationDirectories(file);
+            known = new CompilationDirectories(file, afterUnit);
             directories = known;
         }
         return known.of(lineTable);

@@ -233,18 +233,23 @@ public final class DynamicSection {
 
     /// Whether the image offers this symbol to others.
     public boolean defines(String symbol) throws ElfFormatException {
-        return find(symbol, true);
+        return find(Set.of(symbol), true);
+    }
+
+    /// Whether the image offers one of these symbols to others.
+    public boolean definesAny(Set<String> names) throws ElfFormatException {
+        return find(names, true);
     }
 
     /// Whether the image takes this symbol from another one.
     public boolean imports(String symbol) throws ElfFormatException {
-        return find(symbol, false);
+        return find(Set.of(symbol), false);
     }
 
-    private boolean find(String symbol, boolean defined) throws ElfFormatException {
+    private boolean find(Set<String> wanted, boolean defined) throws ElfFormatException {
         for (int i = 1; i < symbolCount; i++) {
             boolean definition = symbols.intAt(i * SymbolTable.ENTRY_SIZE + 4) >>> 16 != 0;
-            if (definition == defined && name(i, symbols).equals(symbol)) {
+            if (definition == defined && wanted.contains(name(i, symbols))) {
                 return true;
             }
         }

@@ -403,8 +403,15 @@ public final class ElfFile implements AutoCloseable {
 
     /// The source lines of code, or null for an image without line tables.
     public @Nullable DwarfLines lines() throws ElfFormatException {
+        return lines(() -> {});
+    }
+
+    /// The source lines of code, or null for an image without line tables.
+    ///
+    /// @param afterUnit runs after each unit that is read, of which there may be gigabytes
+    public @Nullable DwarfLines lines(Runnable afterUnit) throws ElfFormatException {
         SectionParts lines = parts(".debug_line");
-        return lines == null ? null : new DwarfLines(this, lines);
+        return lines == null ? null : new DwarfLines(this, lines, afterUnit);
     }
 
     /// The contents of a section, to be read bit by bit; null if there is no such section or it has no contents.

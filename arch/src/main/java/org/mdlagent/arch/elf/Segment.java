@@ -16,9 +16,14 @@ public record Segment(int type, int flags, long offset, long address, long fileS
 
     private static final int FLAG_EXECUTE = 1;
 
+    /// Whether it is loaded.
+    public boolean loaded() {
+        return type == LOAD;
+    }
+
     /// Whether it is loaded and its bytes may be executed.
     public boolean executable() {
-        return type == LOAD && (flags & FLAG_EXECUTE) != 0;
+        return loaded() && (flags & FLAG_EXECUTE) != 0;
     }
 
     /// Whether a virtual address of the image lies in this segment.

@@ -43,15 +43,13 @@ final class HookView {
             case CALL_INDIRECT -> first == 0xFF && second == 0x15;
             case JUMP -> first == X86InstructionSet.JUMP;
             case JUMP_INDIRECT -> first == 0xFF && second == 0x25;
+            case NOP, NOP_RUN, NOP_SHORT, SKIP -> false;
         };
         if (!right) {
             throw new IllegalArgumentException("no " + site.form() + " at 0x" + Long.toHexString(site.address())
                     + " but " + Integer.toHexString(first) + " " + Integer.toHexString(second));
         }
-        length = switch (site.form()) {
-            case CALL, JUMP -> 5;
-            case CALL_PADDED, CALL_INDIRECT, JUMP_INDIRECT -> 6;
-        };
+        length = site.length();
     }
 
     PatchPlan plan(long stub, long returnStub, int atomicUnit) {
@@ -100,6 +98,7 @@ final class HookView {
                         address + 1,
                         X86InstructionSet.displacement(address + 5, stub),
                         4);
+            case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException("no transfer: " + site.form());
         };
     }
 

@@ -27,7 +27,12 @@ public final class X86InstructionSet implements InstructionSet {
     static final int RET = 0xC3;
     static final int ADDRESS_SIZE_PREFIX = 0x67;
 
-    private static final int ENDBR64 = 0xFA1E0FF3;
+    static final int ENDBR64 = 0xFA1E0FF3;
+
+    /// Bytes looked at for a site.
+    private static final int ENTRY_MAX = 64;
+
+    private static final int JUMP_SIZE = 5;
 
     private final int atomicUnit;
 
@@ -95,8 +100,42 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public PatchPlan plan(HookSite site, long stub, long returnStub) {
-        return new HookView(site).plan(stub, returnStub, atomicUnit);
+    public long firstInstruction(long function) {
+        return EntryReader.isLandingPad(Memory.copy(function, Integer.BYTES)) ? function + Integer.BYTES : function;
+    }
+
+    @Override
+    public @Nullable HookSite entrySite(long at, long end, HookSite.Role role, long function, int room) {
+        byte[] code = Memory.copy(at, Math.clamp(end - at, 0, ENTRY_MAX));
+        HookSite.Form form = EntryReader.form(code);
+        if (form == null || form == HookSite.Form.NOP_SHORT && room < JUMP_SIZE) {
+            return null;
+        }
+        HookSite site = new HookSite(at, form, EntryReader.length(form, code), role, function);
+        return new EntryView(site, atomicUnit).isPatchable() ? site : null;
+    }
+
+    @Override
+    public long[] hops(HookSite site) {
+        return isEntry(site) ? new EntryView(site, atomicUnit).hops() : new long[0];
+    }
+
+    @Override
+    public byte[] hop(long at, long target) {
+        Assembler out = new Assembler(at);
+        out.jump(target);
+        return out.toBytes();
+    }
+
+    @Override
+    public PatchPlan plan(HookSite site, long target, long returnStub) {
+        return isEntry(site)
+                ? new EntryView(site, atomicUnit).plan(target)
+                : new HookView(site).plan(target, returnStub, atomicUnit);
+    }
+
+    private static boolean isEntry(HookSite site) {
+        return site.role() == HookSite.Role.WHOLE || site.role() == HookSite.Role.COUNT;
     }
 
     @Override

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DwarfLinesTest {
     private record Row(long address, String file, int line) {}
@@ -120,6 +121,21 @@ class DwarfLinesTest {
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-gdwarf-4", "-gdwarf-5"})
+    void shouldGiveSignsOfLifeAfterEachUnit(String version) throws IOException {
+        Path program = Programs.cpp("-O2", version);
+        long units = Programs.print("readelf", "--debug-dump=rawline", program.toString()).stream()
+                .filter(line -> line.strip().startsWith("DWARF Version:"))
+                .count();
+        assertThat(units).isPositive();
+        int[] signs = {0};
+        try (ElfFile file = ElfFile.open(program)) {
+            requireNonNull(file.lines(() -> signs[0]++)).at(new long[0]);
+        }
+        assertThat(signs[0]).isEqualTo(units);
     }
 
     @Test

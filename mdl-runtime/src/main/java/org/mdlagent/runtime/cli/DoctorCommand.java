@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Calibration;
 import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.fastinst.Instrumentation;
 import org.mdlagent.runtime.AgentOptions;
 import org.mdlagent.runtime.SyncChoice;
 import picocli.CommandLine.Command;
@@ -242,10 +243,15 @@ final class DoctorCommand implements Callable<Integer> {
                     "user",
                     "it changes its user: the system loads nothing of ours; run a copy without that bit");
         }
-        if (file.instrumented()) {
-            say(Finding.OK, "probes", "it calls __cyg_profile_func_enter: compiled with -finstrument-functions");
+        Instrumentation instrumentation = file.instrumentation();
+        if (instrumentation != null) {
+            say(Finding.OK, "probes", "compiled with " + instrumentation.option());
         } else {
-            say(Finding.STOP, "probes", "none; compile it with gcc -finstrument-functions");
+            say(
+                    Finding.STOP,
+                    "probes",
+                    "none; compile it with gcc -finstrument-functions, -fpatchable-function-entry=5, or with -pg but"
+                            + " link it without");
         }
         if (file.debugInfo()) {
             say(Finding.OK, "debug info", "source files and lines are known");

@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.ElfFormatException;
+import org.mdlagent.fastinst.Instrumentation;
 
 /// What can be said of a program before it runs.
 ///
 /// @param kind         what sort of file it is
 /// @param dynamic      whether the dynamic linker loads it, so that a library can be loaded with it
-/// @param instrumented whether it or a library beside it was compiled with `-finstrument-functions`
+/// @param instrumentation how it, or a library beside it, was compiled; null when there is nothing to probe
 /// @param debugInfo    whether it has line tables, or they are installed apart
 /// @param sanitizer    `ASan`, `TSan`, `MSan` or null
 /// @param java         whether it hosts a Java runtime
@@ -24,7 +25,7 @@ record ProgramFile(
         Path path,
         Kind kind,
         boolean dynamic,
-        boolean instrumented,
+        @Nullable Instrumentation instrumentation,
         boolean debugInfo,
         @Nullable String sanitizer,
         boolean java,
@@ -38,7 +39,6 @@ record ProgramFile(
         OTHER
     }
 
-    private static final String ENTRY_HOOK = "__cyg_profile_func_enter";
     private static final int MAGIC = 0x7f454c46;
 
     /// Type of the segment that names the dynamic linker.
@@ -66,26 +66,27 @@ record ProgramFile(
     static ProgramFile examine(Path path) throws IOException {
         boolean setUser = ((Integer) Files.getAttribute(path, "unix:mode") & 06000) != 0;
         if (!isElf(path)) {
-            return new ProgramFile(path, Kind.OTHER, false, false, false, null, false, setUser);
+            return new ProgramFile(path, Kind.OTHER, false, null, false, null, false, setUser);
         }
         try (ElfFile elf = ElfFile.open(path)) {
             DynamicSection dynamic = elf.dynamic();
             boolean interpreted = elf.segments().stream().anyMatch(segment -> segment.type() == INTERPRETER);
             if (dynamic == null) {
-                return new ProgramFile(path, Kind.ELF, false, definesHook(elf), hasLines(elf), null, false, setUser);
+                return new ProgramFile(
+                        path, Kind.ELF, false, Instrumentation.of(elf), hasLines(elf), null, false, setUser);
             }
             List<String> needed = dynamic.needed();
             return new ProgramFile(
                     path,
                     Kind.ELF,
                     interpreted,
-                    isInstrumented(elf) || libraries(path, needed).stream().anyMatch(ProgramFile::isInstrumented),
+                    instrumentation(elf, libraries(path, needed)),
                     hasLines(elf),
                     sanitizer(dynamic),
                     needed.stream().anyMatch(name -> name.startsWith("libjvm.so") || name.startsWith("libjli.so")),
                     setUser);
         } catch (ElfFormatException e) {
-            return new ProgramFile(path, Kind.FOREIGN_ELF, false, false, false, null, false, setUser);
+            return new ProgramFile(path, Kind.FOREIGN_ELF, false, null, false, null, false, setUser);
         }
     }
 
@@ -96,26 +97,16 @@ record ProgramFile(
         }
     }
 
-    private static boolean isInstrumented(Path library) {
-        try (ElfFile elf = ElfFile.open(library)) {
-            return isInstrumented(elf);
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
-    private static boolean isInstrumented(ElfFile elf) throws ElfFormatException {
-        DynamicSection dynamic = elf.dynamic();
-        return dynamic != null && dynamic.imports(ENTRY_HOOK) || definesHook(elf);
-    }
-
-    private static boolean definesHook(ElfFile elf) throws ElfFormatException {
-        for (int i = 0; i < elf.symbols().size(); i++) {
-            if (elf.symbols().name(i).equals(ENTRY_HOOK)) {
-                return true;
+    private static @Nullable Instrumentation instrumentation(ElfFile program, List<Path> libraries) throws IOException {
+        Instrumentation found = Instrumentation.of(program);
+        for (int i = 0; found == null && i < libraries.size(); i++) {
+            try (ElfFile library = ElfFile.open(libraries.get(i))) {
+                found = Instrumentation.of(library);
+            } catch (IOException e) {
+                // It is not what makes this program worth measuring.
             }
         }
-        return false;
+        return found;
     }
 
     /// The program's libraries in its own directories; those of the system are not compiled with probes.

@@ -141,6 +141,7 @@ final class RunCommand implements Callable<Integer> {
             if (!changes.isEmpty()) {
                 try {
                     finish(store, child.pid(), started, directory, ending, ended, options, console);
+                    store.reclaim();
                 } catch (IOException | CommandFailure e) {
                     console.say(String.valueOf(e.getMessage()), null);
                 }
@@ -275,9 +276,9 @@ final class RunCommand implements Callable<Integer> {
                             : explains);
             return false;
         }
-        if (!file.instrumented()) {
+        if (file.instrumentation() == null) {
             console.say(
-                    name + " has no probes: it was not compiled with -finstrument-functions",
+                    name + " has no probes: it was compiled without instrumentation",
                     "try: gcc -finstrument-functions ...     (" + explains + ")");
         }
         return true;

@@ -77,7 +77,7 @@ class RunCommandTest {
         assertThat(outcome.status()).isEqualTo(3);
         assertThat(outcome.out()).isEqualTo("out\n");
         assertThat(outcome.err()).isEqualTo("""
-            mdl: sh has no probes: it was not compiled with -finstrument-functions
+            mdl: sh has no probes: it was compiled without instrumentation
                  try: gcc -finstrument-functions ...     (mdl doctor sh explains)
             err
             """);

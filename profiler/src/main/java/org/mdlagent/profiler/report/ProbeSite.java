@@ -11,6 +11,12 @@ public record ProbeSite(String function, Kind kind, String image, long address) 
     public enum Kind {
         ENTRY,
         EXIT,
-        SIBLING_EXIT
+        SIBLING_EXIT,
+        /// A function's first instruction, whose trampoline calls the body.
+        WHOLE,
+        /// Where that body returns to.
+        RETURN,
+        /// Calls, of which nothing else is seen.
+        COUNT
     }
 }

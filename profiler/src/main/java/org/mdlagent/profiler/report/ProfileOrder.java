@@ -18,9 +18,12 @@ public enum ProfileOrder {
     MAX,
     NAME;
 
-    /// Self time where the session knows it, else total time.
+    /// Self time where the session knows it, else total time, and calls where it knows neither.
     public static ProfileOrder byDefault(Profile profile) {
-        return profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent()) ? SELF : TOTAL;
+        if (profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
+            return SELF;
+        }
+        return profile.functions().stream().anyMatch(f -> f.totalNanos().isPresent()) ? TOTAL : CALLS;
     }
 
     /// The functions in this order.

@@ -506,12 +506,14 @@ class SessionReaderTest {
     }
 
     /// Words that matter more are changed more often: a pointer or a count, not one of thousands of zeros.
+    ///
+    /// `-Dmdl.fuzz.cases=N` sets the number of cases, `-Dmdl.fuzz.seed=S` where they start.
     @Test
     void shouldSurviveDamageOfAnyKind() throws IOException {
-        SplittableRandom random = new SplittableRandom(20_230_411);
+        SplittableRandom random = new SplittableRandom(Long.getLong("mdl.fuzz.seed", 20_230_411));
         Path file = directory.resolve("session.mdl");
         int refused = 0;
-        int rounds = 20_000;
+        int rounds = Integer.getInteger("mdl.fuzz.cases", 20_000);
         long slowest = 0;
         byte[][] samples = {
             SessionImage.exactSample().bytes(),
