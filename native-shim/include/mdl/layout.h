@@ -86,7 +86,7 @@ struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
   uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
   uint64_t pad0;        /*  16 */
-  int32_t remaining;    /*  24 calls that this window still times */
+  int32_t remaining;    /*  24 calls that this window still times, about: decrements are not locked */
   int32_t open;         /*  28 sampled frames not yet closed */
   int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
   uint32_t state;       /*  36 enum mdl_function_state */

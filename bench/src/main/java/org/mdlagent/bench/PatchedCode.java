@@ -8,9 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
@@ -32,8 +30,7 @@ final class PatchedCode {
     private static final int SLOT_BYTES = 128;
     private static final long ARENA_BYTES_MAX = 64L << 20;
 
-    final NativeApi api = NativeApi.ofHarness(Path.of(Objects.requireNonNull(
-            System.getProperty("mdl.harness"), "-Dmdl.harness=.../libmdl_harness.so is missing")));
+    final NativeApi api = SourceTree.harness();
     final CodeMemory code = new CodeMemory(api);
     final CodeArena arena = new CodeArena(code, ARENA_BYTES_MAX);
 

@@ -2,14 +2,11 @@ package org.mdlagent.bench;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import org.mdlagent.arch.Cpu;
-import org.mdlagent.arch.NativeApi;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -22,9 +19,6 @@ import org.openjdk.jmh.util.Statistics;
 /// Runs the benchmarks of the patch protocols, each in a process of its own, and prints what one operation costs in
 /// ticks, beside what was published ("Living on the Edge", PLDI 2016, section 8) and what is aimed at.
 public final class PatchingBenchmarks {
-    /// How long the ratio of the two clocks is measured.
-    private static final long CLOCK_NANOS = 200_000_000;
-
     private static final double NONE = Double.NaN;
     private static final double TMAX_TARGET = 2 * WordPatchBenchmark.TMAX_TICKS + 300;
 
@@ -107,22 +101,15 @@ public final class PatchingBenchmarks {
     }
 
     private static void print(Collection<RunResult> results, PrintStream out) throws IOException {
-        double ticksPerNano = ticksPerNano();
-        out.printf(
-                Locale.ROOT,
-                "%s, %s, TSC %.0f MHz, atomic unit %d, T_max %d, JVM with %s%n",
-                modelName(),
-                "Linux " + System.getProperty("os.version"),
-                ticksPerNano * 1000,
-                Cpu.atomicUnit(),
-                WordPatchBenchmark.TMAX_TICKS,
-                String.join(" ", JVM));
+        Machine machine = Machine.of(SourceTree.harness());
+        out.println(machine);
+        out.printf("T_max %d, JVM with %s%n", WordPatchBenchmark.TMAX_TICKS, String.join(" ", JVM));
         out.printf(
                 "%-42s %-9s %9s %9s  %-20s %8s%n", "TICKS FOR ONE", "EXECUTED", "MEDIAN", "P99", "PUBLISHED", "TARGET");
         for (Cost cost : COSTS) {
             for (RunResult result : results) {
                 if (cost.isOf(result)) {
-                    print(cost, result, ticksPerNano / cost.operations, out);
+                    print(cost, result, machine.ticksPerNano() / cost.operations, out);
                 }
             }
         }
@@ -146,24 +133,5 @@ public final class PatchingBenchmarks {
                 nanos.getPercentile(99) * scale,
                 cost.published,
                 verdict);
-    }
-
-    private static double ticksPerNano() {
-        NativeApi api = NativeApi.ofHarness(Path.of(System.getProperty("mdl.harness")));
-        long nanos = System.nanoTime();
-        long ticks = api.tsc();
-        while (System.nanoTime() - nanos < CLOCK_NANOS) {
-            Thread.onSpinWait();
-        }
-        return (double) (api.tsc() - ticks) / (System.nanoTime() - nanos);
-    }
-
-    private static String modelName() throws IOException {
-        try (var lines = Files.lines(Path.of("/proc/cpuinfo"))) {
-            return lines.filter(line -> line.startsWith("model name"))
-                    .map(line -> line.substring(line.indexOf(':') + 2))
-                    .findFirst()
-                    .orElse("unknown processor");
-        }
     }
 }

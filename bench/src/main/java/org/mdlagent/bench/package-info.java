@@ -1,4 +1,4 @@
-/// What patching costs, in ticks of the time-stamp counter.
+/// What patching and probes cost, in ticks of the time-stamp counter.
 @NullMarked
 package org.mdlagent.bench;
 

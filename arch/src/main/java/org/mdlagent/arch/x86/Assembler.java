@@ -196,6 +196,10 @@ final class Assembler {
         emit(REX | register.high(), 0xFF, 0xC0 | register.low());
     }
 
+    void decrementInt(Register base, int displacement) {
+        memory(0, 0xFF, 1, base, displacement);
+    }
+
     void lockIncrementInt(Register base, int displacement) {
         emit(0xF0);
         memory(0, 0xFF, 0, base, displacement);

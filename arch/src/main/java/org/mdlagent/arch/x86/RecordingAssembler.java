@@ -146,7 +146,7 @@ final class RecordingAssembler {
         out.bind(counted);
         out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(LESS_OR_EQUAL, done);
-        out.lockDecrementInt(R9, (int) FunctionDescriptor.REMAINING);
+        out.decrementInt(R9, (int) FunctionDescriptor.REMAINING);
         out.jump(NEGATIVE, done);
         // Announce the frame, then look whether its exits are still on: the order that lets exits be switched off
         // safely (record.c).

@@ -178,7 +178,7 @@ final class WholeCallAssembler {
         out.incrementIndexed(R10, RCX);
         out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(LESS_OR_EQUAL, pass);
-        out.lockDecrementInt(RAX, (int) FunctionDescriptor.REMAINING);
+        out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
         out.jump(NEGATIVE, pass);
         out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, pass);

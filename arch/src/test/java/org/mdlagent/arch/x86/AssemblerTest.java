@@ -36,6 +36,7 @@ class AssemblerTest {
                 both("add " + memory + ",rcx", x -> x.addTo(a, displacement, Register.RCX));
                 both("inc qword ptr " + memory, x -> x.increment(a, displacement));
                 both("lock inc dword ptr " + memory, x -> x.lockIncrementInt(a, displacement));
+                both("dec dword ptr " + memory, x -> x.decrementInt(a, displacement));
                 both("lock dec dword ptr " + memory, x -> x.lockDecrementInt(a, displacement));
                 both("xadd " + memory + ",rdx", x -> x.exchangeAdd(a, displacement, Register.RDX));
                 both("cmpxchg " + memory + ",rcx", x -> x.compareExchange(a, displacement, Register.RCX));

@@ -1,0 +1,95 @@
+package org.mdlagent.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// How a program gets its probe sites.
+enum Build {
+    PLAIN("gcc", List.of(), List.of()),
+    HOOKS("gcc", List.of("-finstrument-functions"), List.of()),
+    PATCHABLE("gcc", List.of("-fpatchable-function-entry=5"), List.of()),
+    FENTRY("gcc", List.of("-pg", "-mfentry"), List.of()),
+    MCOUNT("gcc", List.of("-pg"), List.of()),
+    /// With gprof's start-up code.
+    GPROF("gcc", List.of("-pg"), List.of("-pg")),
+    PLAIN_CLANG("clang", List.of(), List.of()),
+    XRAY("clang", List.of("-fxray-instrument", "-fxray-instruction-threshold=1"), List.of("-fxray-instrument"));
+
+    private static final List<String> CLANGS = List.of("clang", "clang-19", "clang-16", "clang-14");
+
+    private final String compiler;
+    private final List<String> flags;
+    private final List<String> link;
+
+    Build(String compiler, List<String> flags, List<String> link) {
+        this.compiler = compiler;
+        this.flags = flags;
+        this.link = link;
+    }
+
+    /// The compiler's command, null when there is none.
+    @Nullable
+    String compiler() {
+        if (compiler.equals("gcc")) {
+            return compiler;
+        }
+        return CLANGS.stream().filter(Build::isCommand).findFirst().orElse(null);
+    }
+
+    /// Compiles each source by itself, all at once, and links them.
+    ///
+    /// @param more flags, for the compiler and the linker
+    /// @return `output`
+    Path compile(Path output, List<String> more, List<Path> sources) throws IOException, InterruptedException {
+        String command = Objects.requireNonNull(compiler());
+        List<Process> compilers = new ArrayList<>();
+        List<String> linker = new ArrayList<>(List.of(command, "-o", output.toString()));
+        for (Path source : sources) {
+            String object = output + "-" + source.getFileName() + ".o";
+            List<String> line = new ArrayList<>(List.of(command, "-c", "-o", object, source.toString()));
+            line.addAll(flags);
+            line.addAll(more);
+            compilers.add(start(line));
+            linker.add(object);
+        }
+        for (Process process : compilers) {
+            finish(process, output);
+        }
+        linker.addAll(link);
+        linker.addAll(more);
+        finish(start(linker), output);
+        return output;
+    }
+
+    private static Process start(List<String> command) throws IOException {
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    private static void finish(Process process, Path output) throws IOException, InterruptedException {
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IOException(output.getFileName() + " cannot be built: " + said);
+        }
+    }
+
+    /// The flags that matter.
+    @Override
+    public String toString() {
+        return flags.isEmpty() ? compiler : compiler.equals("gcc") ? String.join(" ", flags) : flags.getFirst();
+    }
+
+    static boolean isCommand(String name) {
+        for (String directory : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+            if (Files.isExecutable(Path.of(directory, name))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,274 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.SessionReader;
+
+/// What 20,000 probes cost: an entry and an exit of each of 10,000 functions, which are generated.
+///
+/// How long it takes until they are in place, and their memory, is measured in programs under the agent: one that is
+/// linked with these functions less one that is linked with a single one. Toggling is measured in this process.
+public final class ManyProbes {
+    private static final int FUNCTIONS = 10_000;
+    private static final int FUNCTIONS_PER_FILE = 2_500;
+
+    private static final int STARTS = Integer.getInteger("mdl.bench.rounds", 11);
+    private static final int TOGGLES = 101;
+    private static final int FLIPS = 2_000_000;
+    private static final int CALLS_MAX = 2;
+    private static final long SEED = 4;
+    private static final long SETTLE_MILLIS = 300;
+    private static final Path SELF = Path.of("/proc/self");
+
+    private static final double INITIALISATION_TARGET = 2_000;
+    private static final double TOGGLE_MILLIS_TARGET = 10;
+
+    private final Build build;
+    private final Machine machine;
+    private final NativeApi api;
+    private final Report report;
+    private final Path directory = SourceTree.scratch("many");
+
+    /// A program that has started.
+    ///
+    /// @param armedTicks from the agent's constructor until the probes were in place; 0 without agent
+    /// @param session    bytes of the session that are in use
+    /// @param code       bytes of code that is mapped anew or added
+    /// @param resident   bytes of memory, all in all
+    private record Start(long armedTicks, long session, long code, long resident) {}
+
+    private ManyProbes(Build build, Machine machine, NativeApi api, Report report) throws IOException {
+        this.build = build;
+        this.machine = machine;
+        this.api = api;
+        this.report = report;
+    }
+
+    /// @param args the [Build]
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Build build = Build.valueOf(args[0]);
+        NativeApi api = SourceTree.harness();
+        Machine machine = Machine.of(api);
+        try (Report report = new Report("many-" + build.name().toLowerCase(Locale.ROOT), machine)) {
+            ManyProbes many = new ManyProbes(build, machine, api, report);
+            Path library = many.library("many", FUNCTIONS);
+            Path unused = many.library("one", 1);
+            many.measureStarts();
+            many.measureToggles(library);
+        }
+    }
+
+    private Path library(String name, int functions) throws IOException, InterruptedException {
+        List<Path> sources = new ArrayList<>(List.of(SourceTree.source("drive.c")));
+        for (int first = 0; first < functions; first += FUNCTIONS_PER_FILE) {
+            StringBuilder text = new StringBuilder("#include <stdint.h>\n");
+            for (int i = first; i < Math.min(functions, first + FUNCTIONS_PER_FILE); i++) {
+                // A variable each: what the program knows of its calls.
+                text.append("uint64_t calls_").append(i).append(";\n");
+                text.append("uint64_t f_")
+                        .append(i)
+                        .append("(uint64_t x) { return x + ++calls_")
+                        .append(i)
+                        .append("; }\n");
+            }
+            sources.add(Files.writeString(directory.resolve(name + "-" + first + ".c"), text));
+        }
+        // Unaligned, so that sites lie at every offset.
+        return build.compile(directory.resolve("lib" + name + ".so"), List.of("-O1", "-fPIC", "-shared"), sources);
+    }
+
+    private void measureStarts() throws IOException, InterruptedException {
+        Path programOfMany = program("many");
+        Path programOfOne = program("one");
+        double[] ticks = new double[STARTS];
+        double[] resident = new double[STARTS];
+        double[] session = new double[STARTS];
+        double[] code = new double[STARTS];
+        int probes = 2 * (FUNCTIONS - 1);
+        for (int i = 0; i < STARTS; i++) {
+            Start of = start(programOfMany, true);
+            Start less = start(programOfOne, true);
+            long own = start(programOfMany, false).resident - start(programOfOne, false).resident;
+            ticks[i] = (double) (of.armedTicks - less.armedTicks) / probes;
+            resident[i] = (double) (of.resident - less.resident - own) / probes;
+            session[i] = (double) (of.session - less.session) / probes;
+            code[i] = (double) (of.code - less.code) / probes;
+        }
+        report.line(format(
+                Locale.ROOT,
+                "%,d probes in %,d functions, compiled with %s; %d starts",
+                2 * FUNCTIONS,
+                FUNCTIONS,
+                build,
+                STARTS));
+        report.line(format(Locale.ROOT, "%-44s %12s %12s %12s  %s", "EACH PROBE", "BEST", "MEDIAN", "WORST", "TARGET"));
+        row("ticks until it is in place", ticks, INITIALISATION_TARGET);
+        row("bytes of memory, all in all", resident, Double.NaN);
+        row("bytes of the session", session, Double.NaN);
+        row("bytes of code, program text made anew included", code, Double.NaN);
+    }
+
+    /// A program that is linked with a library, and calls nothing of it.
+    private Path program(String name) throws IOException, InterruptedException {
+        return Build.PLAIN.compile(
+                directory.resolve(name),
+                List.of("-O2", "-Wl,--no-as-needed,-rpath," + directory, "-L" + directory, "-l" + name),
+                List.of(SourceTree.source("calls.c")));
+    }
+
+    private static Start start(Path program, boolean agent) throws IOException, InterruptedException {
+        Path directory = SourceTree.scratch("run");
+        Tracer tracer = agent ? new Tracer.Agent("exact", true) : new Tracer.None();
+        ProcessBuilder builder = tracer.start(program, directory);
+        try (CallLoop loop = new CallLoop(builder)) {
+            // The agent goes on to read line tables.
+            Thread.sleep(SETTLE_MILLIS);
+            Path process = Path.of("/proc", Long.toString(loop.pid()));
+            long resident = kibibytes(Files.readString(process.resolve("status")), "VmRSS:") * 1024;
+            if (!agent) {
+                return new Start(0, 0, 0, resident);
+            }
+            ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
+            try (FileChannel file = FileChannel.open(SessionReader.locate(Tracer.Agent.session(directory)))) {
+                int unused = file.read(header);
+            }
+            return new Start(
+                    header.getLong((int) HeaderDescriptor.ARMED_TSC) - header.getLong((int) HeaderDescriptor.START_TSC),
+                    header.getLong((int) HeaderDescriptor.ARENA_NEXT),
+                    codeBytes(process),
+                    resident);
+        }
+    }
+
+    private static long kibibytes(String status, String field) {
+        Matcher matcher = Pattern.compile(field + "\\s+(\\d+) kB").matcher(status);
+        if (!matcher.find()) {
+            throw new IllegalStateException("no " + field);
+        }
+        return Long.parseLong(matcher.group(1));
+    }
+
+    /// Bytes of executable memory that the agent has mapped.
+    private static long codeBytes(Path process) throws IOException {
+        long bytes = 0;
+        for (String line : Files.readAllLines(process.resolve("maps"))) {
+            String[] range = line.split("[- ]", 3);
+            if (line.contains(" r-xp ") && line.contains("/memfd:")) {
+                bytes += Long.parseLong(range[1], 16) - Long.parseLong(range[0], 16);
+            }
+        }
+        return bytes;
+    }
+
+    private void row(String what, double[] values, double target) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        double median = sorted[sorted.length / 2];
+        report.line(format(
+                Locale.ROOT,
+                "%-44s %,12.2f %,12.2f %,12.2f  %s",
+                what,
+                sorted[0],
+                median,
+                sorted[sorted.length - 1],
+                Double.isNaN(target)
+                        ? "-"
+                        : format(Locale.ROOT, "%,.0f %s", target, median <= target ? "met" : "missed")));
+        report.raw("raw " + what + ": " + Arrays.toString(values));
+    }
+
+    private void measureToggles(Path path) throws IOException, InterruptedException {
+        NativeLibrary library = new NativeLibrary(path);
+        ProbedLibrary probes = new ProbedLibrary(api);
+        long[] functions = new long[FUNCTIONS];
+        for (int i = 0; i < FUNCTIONS; i++) {
+            functions[i] = library.address("f_" + i);
+        }
+        report.line(
+                format(Locale.ROOT, "%-44s %12s %12s %12s  %s", "MILLISECONDS", "BEST", "MEDIAN", "WORST", "TARGET"));
+        row(
+                format(Locale.ROOT, "all %,d on or off by one call", probes.probeCount()),
+                toggleAll(probes),
+                TOGGLE_MILLIS_TARGET);
+        Load load = new Load(api, library, 1, functions);
+        row("the same while a thread calls them all", toggleAll(probes), TOGGLE_MILLIS_TARGET);
+        load.stop();
+        probes.awaitDetached();
+        flip(library, probes, functions);
+    }
+
+    private double[] toggleAll(ProbedLibrary probes) {
+        double[] millis = new double[TOGGLES];
+        for (int i = 0; i < TOGGLES; i++) {
+            long start = api.tsc();
+            probes.toggleAll(i % 2 == 0);
+            millis[i] = (api.tsc() - start) / machine.ticksPerNano() / 1e6;
+        }
+        probes.toggleAll(false);
+        return millis;
+    }
+
+    /// Switches functions on and off at random, calls each up to [#CALLS_MAX] times then, and compares what was counted
+    /// with the calls made while it was on.
+    private void flip(NativeLibrary library, ProbedLibrary probes, long[] functions) throws IOException {
+        int[] indices = Arrays.stream(functions).mapToInt(probes::function).toArray();
+        long call = library.address("call");
+        long[] before = probes.calls();
+        ProbedLibrary.Tally tallyBefore = probes.tally();
+        long codeBefore = codeBytes(SELF);
+        long sessionBefore = probes.sessionBytes();
+        boolean[] on = new boolean[FUNCTIONS];
+        long[] expected = new long[FUNCTIONS];
+        SplittableRandom random = new SplittableRandom(SEED);
+        long sessionHalfway = 0;
+        for (int i = 0; i < FLIPS; i++) {
+            int function = random.nextInt(FUNCTIONS);
+            int calls = random.nextInt(CALLS_MAX + 1);
+            on[function] = !on[function];
+            probes.toggle(indices[function], on[function]);
+            long unused = NativeLibrary.call(call, functions[function], calls);
+            expected[function] += on[function] ? calls : 0;
+            if (i == FLIPS / 2) {
+                sessionHalfway = probes.sessionBytes();
+            }
+        }
+        long[] counted = probes.calls();
+        ProbedLibrary.Tally tally = probes.tally().minus(tallyBefore);
+        int wrong = 0;
+        for (int i = 0; i < FUNCTIONS; i++) {
+            wrong += counted[indices[i]] - before[indices[i]] == expected[i] ? 0 : 1;
+        }
+        report.line(format(
+                Locale.ROOT,
+                "%,d random switches of functions, on or off: %,d calls counted of %,d, %d functions wrong, %,d not timed",
+                FLIPS,
+                tally.calls(),
+                Arrays.stream(expected).sum(),
+                wrong,
+                tally.calls() - tally.returns()));
+        report.line(format(
+                Locale.ROOT,
+                "  code grew by %,d bytes; the session, which gets histograms, by %,d in the first half and %,d in the second",
+                codeBytes(SELF) - codeBefore,
+                sessionHalfway - sessionBefore,
+                probes.sessionBytes() - sessionHalfway));
+        if (wrong > 0 || tally.calls() != tally.returns()) {
+            throw new IllegalStateException("the counts are wrong");
+        }
+    }
+}

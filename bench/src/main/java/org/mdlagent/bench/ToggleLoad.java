@@ -1,0 +1,181 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
+import org.mdlagent.arch.NativeApi;
+
+/// How fast threads get on that call probed functions all the time, while all these probes toggle at a given rate
+/// ("Living on the Edge", PLDI 2016, figures 11 to 13).
+///
+/// Every call that meets an entry while that is on is recorded: in the end each must be found again, as timed or as one
+/// of those that the session says it could not time.
+public final class ToggleLoad {
+    private static final int THREADS = 8;
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
+    private static final long WARM_UP_NANOS = 50_000_000;
+    private static final long MEASURED_NANOS = 400_000_000;
+
+    /// Rates of probes that stay as they are.
+    private static final int OFF = 0;
+
+    private static final int ON = -1;
+
+    /// Toggles of each probe in a second, from off to on or back.
+    private static final List<Integer> RATES =
+            List.of(OFF, ON, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000);
+
+    /// The toggling thread gives its processor away when the next toggle is due later than that.
+    private static final double SLEEP_NANOS_MIN = 100_000;
+
+    /// Functions of `load.c`.
+    private static final int FUNCTIONS = 9;
+
+    /// What the threads did in one measurement.
+    ///
+    /// @param calls   in a second, of all threads
+    /// @param toggles of each probe in a second
+    private record Throughput(double calls, double toggles, ProbedLibrary.Tally tally) {}
+
+    private final Build build;
+    private final NativeApi api;
+    private final NativeLibrary library;
+    private final ProbedLibrary probes;
+
+    private ToggleLoad(Build build, NativeApi api, NativeLibrary library, ProbedLibrary probes) {
+        this.build = build;
+        this.api = api;
+        this.library = library;
+        this.probes = probes;
+    }
+
+    /// @param args the [Build]
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Build build = Build.valueOf(args[0]);
+        NativeApi api = SourceTree.harness();
+        Machine machine = Machine.of(api);
+        Path path = build.compile(
+                SourceTree.scratch("load").resolve("libload.so"),
+                List.of("-O2", "-fPIC", "-shared", "-fno-align-functions"),
+                List.of(SourceTree.source("load.c"), SourceTree.source("drive.c")));
+        NativeLibrary library = new NativeLibrary(path);
+        ToggleLoad load = new ToggleLoad(build, api, library, new ProbedLibrary(api));
+        try (Report report = new Report("toggling-" + build.name().toLowerCase(Locale.ROOT), machine)) {
+            load.measure(report);
+        }
+    }
+
+    private void measure(Report report) throws InterruptedException {
+        report.line(format(
+                Locale.ROOT,
+                "%d threads call %d functions, compiled with %s, while all %d probes toggle; best and median of %d rounds",
+                THREADS,
+                FUNCTIONS,
+                build,
+                probes.probeCount(),
+                ROUNDS));
+        report.line(format(
+                "%-24s %12s %16s %16s %9s %14s %12s %6s",
+                "TOGGLES/S OF EACH PROBE",
+                "ACHIEVED",
+                "BEST CALLS/S",
+                "MEDIAN CALLS/S",
+                "OF NONE",
+                "RECORDED",
+                "UNMATCHED",
+                "LOST"));
+        List<List<Throughput>> rates = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < RATES.size(); i++) {
+                if (round == 0) {
+                    rates.add(new ArrayList<>());
+                }
+                rates.get(i).add(throughput(RATES.get(i)));
+            }
+        }
+        double none = median(rates.getFirst());
+        for (int i = 0; i < RATES.size(); i++) {
+            print(report, RATES.get(i), rates.get(i), none);
+        }
+        report.line(
+                "UNMATCHED is what the session says it could not time: calls whose exit was switched off meanwhile.");
+        report.line("LOST is what it says nothing of.");
+        for (int i = 0; i < RATES.size(); i++) {
+            report.raw("raw " + name(RATES.get(i)) + ": " + rates.get(i));
+        }
+        if (rates.stream().flatMap(List::stream).anyMatch(throughput -> throughput.tally.lost() != 0)) {
+            throw new IllegalStateException("calls were lost");
+        }
+    }
+
+    /// @param rate in toggles of each probe in a second; or [#OFF], [#ON]
+    private Throughput throughput(int rate) throws InterruptedException {
+        ProbedLibrary.Tally before = probes.tally();
+        probes.toggleAll(rate == ON);
+        Load load = new Load(api, library, THREADS, library.address("leaves"));
+        LockSupport.parkNanos(WARM_UP_NANOS);
+        long start = System.nanoTime();
+        long rounds = load.rounds();
+        long toggles = rate > 0 ? toggle(1e9 / rate, start + MEASURED_NANOS) : 0;
+        sleepUntil(start + MEASURED_NANOS);
+        double seconds = (System.nanoTime() - start) / 1e9;
+        rounds = load.rounds() - rounds;
+        load.stop();
+        probes.awaitDetached();
+        return new Throughput(
+                rounds * FUNCTIONS / seconds, toggles / seconds, probes.tally().minus(before));
+    }
+
+    /// Toggles all probes in turn until `end`; what is late is made up for.
+    private long toggle(double period, long end) {
+        long toggles = 0;
+        double due = System.nanoTime();
+        for (long now = System.nanoTime(); now < end; now = System.nanoTime()) {
+            if (now >= due) {
+                probes.toggleAll(toggles % 2 == 0);
+                toggles++;
+                due += period;
+            } else if (due - now > SLEEP_NANOS_MIN) {
+                LockSupport.parkNanos((long) (due - now));
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        return toggles;
+    }
+
+    private static void sleepUntil(long end) {
+        for (long now = System.nanoTime(); now < end; now = System.nanoTime()) {
+            LockSupport.parkNanos(end - now);
+        }
+    }
+
+    private static void print(Report report, int rate, List<Throughput> rounds, double none) {
+        double median = median(rounds);
+        report.line(format(
+                Locale.ROOT,
+                "%-24s %,12.0f %,16.0f %,16.0f %8.1f%% %,14d %,12d %6d",
+                name(rate),
+                rounds.stream().mapToDouble(Throughput::toggles).average().orElseThrow(),
+                rounds.stream().mapToDouble(Throughput::calls).max().orElseThrow(),
+                median,
+                100 * median / none,
+                rounds.stream().mapToLong(round -> round.tally.calls()).sum(),
+                rounds.stream().mapToLong(round -> round.tally.unmatched()).sum(),
+                rounds.stream().mapToLong(round -> round.tally.lost()).sum()));
+    }
+
+    private static String name(int rate) {
+        return rate == OFF ? "all off" : rate == ON ? "all on" : format(Locale.ROOT, "%,d", rate);
+    }
+
+    private static double median(List<Throughput> rounds) {
+        double[] calls = rounds.stream().mapToDouble(Throughput::calls).sorted().toArray();
+        return calls[calls.length / 2];
+    }
+}
