@@ -7,8 +7,7 @@ import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.PatchPlan;
 
 /// A view of what a compiler has left for a probe at a function's entry, or in its prologue, that knows how to make it
-/// toggle between nothing and a jump by one
-/// store. Most of it rests on the flags, which are dead there: a called
+/// toggle between nothing and a jump by one store. Most of it rests on the flags, which are dead there: a called
 /// function may change them (System V ABI, 3.2.1), and so may `mcount`.
 ///
 /// | form | on | off | store |
@@ -46,9 +45,8 @@ import org.mdlagent.arch.PatchPlan;
 /// | 3 | on word, off word, ... | the jump, or nothing |
 ///
 /// Where an instruction has only its first byte in front of a unit's boundary, step 1 is not one store for a call
-/// through the GOT and for a longer NOP: they are rewritten as a whole before ([PatchPlan#rewritten]). The NOP is then
-/// a
-/// jump whose displacement is toggled, between the stub and the end of the site.
+/// through the GOT and for a longer NOP: they are rewritten as a whole before ([PatchPlan#rewritten]). The NOP is
+/// then a jump whose displacement is toggled, between the stub and the end of the site.
 final class EntryView {
     /// `test $imm32,%eax`.
     private static final int TEST = 0xA9;
@@ -147,8 +145,8 @@ final class EntryView {
     }
 
     /// @param target one of [#hops], or the stub when there are none
-    /// @throws IllegalArgumentException when the site cannot lead there: it is out of reach, or an instruction with a
-    ///     prefix of its own stands behind the site
+    /// @throws IllegalArgumentException when the site cannot lead there: it is out of reach, or an instruction
+    ///     with a prefix of its own stands behind the site
     PatchPlan plan(long target) {
         return switch (site.form()) {
             case CALL -> test(0, false, target);

@@ -9,9 +9,9 @@ import org.mdlagent.arch.layout.FrameDescriptor;
 /// Standard
 /// Base, Core, 10.6; DWARF 5, section 6.4).
 ///
-/// A frame's canonical frame address would be that of the function that its stub calls. Unwinders tell frames by it, and
-/// debuggers want it to rise from callee to caller; so here it is higher by 7, and for functions that one left for the
-/// next by sibling calls lower again by their number: still below the caller's.
+/// A frame's canonical frame address would be that of the function that its stub calls. Unwinders tell frames by it,
+/// and debuggers want it to rise from callee to caller; so here it is higher by 7, and for functions that one left for
+/// the next by sibling calls lower again by their number: still below the caller's.
 final class UnwindTable {
     private static final int DATA_ALIGNMENT = 0x78; // -8 as SLEB128
     private static final int RETURN_ADDRESS = 16;
