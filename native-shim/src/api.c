@@ -93,6 +93,13 @@ const struct mdl_api *api_table(void) {
       .count_slow = address((void *)calls_count_slow),
       .personality = address((void *)calls_personality),
       .trampolines = address((void *)unwind_trampolines),
+      .hook_entry_client = address((void *)calls_hook_entry),
+      .hook_exit_client = address((void *)calls_hook_exit),
+      .function_entry_client = address((void *)calls_entry_client),
+      .function_exit_client = address((void *)calls_exit_client),
+      .count_client = address((void *)calls_count_client_entry),
+      .attach = address((void *)client_attach),
+      .counter = address((void *)client_count),
   };
   return &table;
 }

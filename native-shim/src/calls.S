@@ -94,13 +94,16 @@
 
         ENTRY   calls_entry_slow, calls_enter
         ENTRY   calls_count_slow, calls_count
+        ENTRY   calls_entry_client, calls_enter_client
+        ENTRY   calls_count_client_entry, calls_count_client
 
-/* Reached by a jump when the body has returned, with the frame in RBX. Returns to the caller. */
-        .globl  calls_exit_slow
-        .hidden calls_exit_slow
-        .type   calls_exit_slow, @function
+/* Reached by a jump when the body has returned, with the frame in RBX. Calls FUNCTION(frame) and returns to the caller. */
+.macro EXIT NAME, FUNCTION
+        .globl  \NAME
+        .hidden \NAME
+        .type   \NAME, @function
         .p2align 4
-calls_exit_slow:
+\NAME:
         .cfi_startproc
         .cfi_def_cfa %rsp, 0
         .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET /* return address: at RBX + FRAME_RET */
@@ -120,7 +123,7 @@ calls_exit_slow:
         pushq   %r11
         subq    $8, %rsp
         movq    %rbx, %rdi
-        call    calls_leave
+        call    \FUNCTION
         addq    $8, %rsp
         popq    %r11
         RESTORE
@@ -132,6 +135,76 @@ calls_exit_slow:
         .cfi_restore %rbx
         ret
         .cfi_endproc
-        .size   calls_exit_slow, . - calls_exit_slow
+        .size   \NAME, . - \NAME
+.endm
+
+        EXIT    calls_exit_slow, calls_leave
+        EXIT    calls_exit_client, calls_leave_client
+
+/*
+ * At calls of hooks every caller-saved register is free. Reached by a jump, as a hook is: R10 site, RDI function, RAX and
+ * the stack as the recording code wants them, which is at R11. A client does not count in what is recorded: at an entry it
+ * runs before, at an exit behind the recording code.
+ */
+        .globl  calls_hook_entry
+        .hidden calls_hook_entry
+        .type   calls_hook_entry, @function
+        .p2align 4
+calls_hook_entry:
+        .cfi_startproc
+        pushq   %rax
+        .cfi_adjust_cfa_offset 8
+        pushq   %r10
+        .cfi_adjust_cfa_offset 8
+        pushq   %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq   %r11
+        .cfi_adjust_cfa_offset 8
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq    %rdi, %rsi
+        movq    %r10, %rdi
+        call    client_call
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %r11
+        .cfi_adjust_cfa_offset -8
+        popq    %rdi
+        .cfi_adjust_cfa_offset -8
+        popq    %r10
+        .cfi_adjust_cfa_offset -8
+        popq    %rax
+        .cfi_adjust_cfa_offset -8
+        cmpb    $0, SITE_RECORDING(%r10)
+        je      1f
+        jmp     *%r11
+1:      ret
+        .cfi_endproc
+        .size   calls_hook_entry, . - calls_hook_entry
+
+        .globl  calls_hook_exit
+        .hidden calls_hook_exit
+        .type   calls_hook_exit, @function
+        .p2align 4
+calls_hook_exit:
+        .cfi_startproc
+        pushq   %r10
+        .cfi_adjust_cfa_offset 8
+        pushq   %rdi
+        .cfi_adjust_cfa_offset 8
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        cmpb    $0, SITE_RECORDING(%r10)
+        je      1f
+        call    *%r11
+1:      addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        .cfi_adjust_cfa_offset -8
+        popq    %rdi
+        .cfi_adjust_cfa_offset -8
+        jmp     client_call
+        .cfi_endproc
+        .size   calls_hook_exit, . - calls_hook_exit
 
         .section .note.GNU-stack, "", @progbits

@@ -97,7 +97,7 @@ static struct mdl_frame *pooled(struct mdl_thread *thread, struct mdl_site *site
         sibling = after(sibling);
         continue;
       }
-      if (!(frame->flags & MDL_FRAME_UNWOUND)) {
+      if (!(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
         __atomic_fetch_add(&thread->unmatched, 1, __ATOMIC_RELAXED);
       }
     } else if (holder != 0 || !__atomic_compare_exchange_n(&frame->key, &holder, key, false, __ATOMIC_ACQ_REL,
@@ -168,8 +168,31 @@ __attribute__((used)) struct mdl_frame *calls_count(struct mdl_site *site, uint6
   return NULL;
 }
 
+/*
+ * The same where clients may be attached, to the call's begin or to its return, and the recorder need not want either. A
+ * return that a client is to see needs a frame, whether the recorder times it or not.
+ */
+__attribute__((used)) struct mdl_frame *calls_enter_client(struct mdl_site *site, uint64_t key) {
+  int error = errno;
+  client_call(site, ((const struct mdl_function *)site->function)->address);
+  struct mdl_thread *thread = record_thread();
+  bool timed = thread && code_is_recording(site) && record_begins(thread, site);
+  bool seen = thread && (timed || code_has_client(site + 1));
+  struct mdl_frame *frame = seen ? push(thread, site, key) : NULL;
+  if (frame && !timed) {
+    frame->flags |= MDL_FRAME_UNTIMED;
+  }
+  errno = error;
+  return frame;
+}
+
+__attribute__((used)) struct mdl_frame *calls_count_client(struct mdl_site *site, uint64_t key) {
+  client_call(site, ((const struct mdl_function *)site->function)->address);
+  return code_is_recording(site) ? calls_count(site, key) : NULL;
+}
+
 static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame) {
-  if (thread && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
+  if (thread && !(frame->flags & MDL_FRAME_UNWOUND)) {
     record_returns(thread, frame, __rdtsc());
   }
 }
@@ -189,6 +212,14 @@ __attribute__((used)) void calls_leave(struct mdl_frame *frame) {
     __atomic_store_n(&thread->sp, (uintptr_t)frame, __ATOMIC_RELAXED);
   }
   errno = error;
+}
+
+/* The recorder first, so that it does not time the client. */
+__attribute__((used)) void calls_leave_client(struct mdl_frame *frame) {
+  const struct mdl_site *site = (const struct mdl_site *)frame->site;
+  uint64_t function = ((const struct mdl_function *)frame->function)->address;
+  calls_leave(frame);
+  client_call(site + 1, function);
 }
 
 /*

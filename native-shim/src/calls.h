@@ -8,6 +8,9 @@
 #define FRAME_RET 32
 #define FRAME_RBX 40
 
+/* In struct mdl_site. */
+#define SITE_RECORDING 27
+
 /* A stub's size, a multiple of which is its address, and where its body returns to (org.mdlagent.arch.x86.FunctionStub). */
 #define STUB_BYTES 64
 #define STUB_RETURN 43
@@ -19,11 +22,18 @@
 
 static_assert(offsetof(struct mdl_frame, ret) == FRAME_RET, "FRAME_RET");
 static_assert(offsetof(struct mdl_frame, rbx) == FRAME_RBX, "FRAME_RBX");
+static_assert(offsetof(struct mdl_site, recording) == SITE_RECORDING, "SITE_RECORDING");
 
 /* Registers: see calls.S. */
 void calls_entry_slow(void);
 void calls_exit_slow(void);
 void calls_count_slow(void);
+/* The same where a client may be attached. */
+void calls_entry_client(void);
+void calls_exit_client(void);
+void calls_count_client_entry(void);
+void calls_hook_entry(void);
+void calls_hook_exit(void);
 
 /* What they call: in C, for a test. */
 struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key);

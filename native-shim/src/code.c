@@ -106,28 +106,92 @@ uint64_t code_wait_until(uint64_t tsc) {
   return now;
 }
 
+/* ---- sites */
+
+/*
+ * A site has two that may want it on: the recorder (the agent, and application threads that close windows), and a client
+ * (fastinst.h), or two at a whole function: one of its begin, one of its return. Each keeps its own wish in the site's
+ * record and stores the instruction that all wishes ask for.
+ *
+ * Assumes    A1 x86-TSO: what stands before a fence is seen by others before what stands behind it is done (Intel SDM
+ *               vol. 3, 8.2; AMD APM vol. 2, 7.2)
+ *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record.c), `client` by a lock
+ *               (client.c)
+ * Guarantees G1 once nobody is between steps 1 and 3, a site is on if and only if somebody wants it
+ * Progress   P1 no locks; step 3 repeats only when another has stored in between
+ *
+ *   whoever changes his wish                       another
+ *   1 write the wish
+ *   2 store the instruction that all wishes        1, 2 and 3 of his
+ *     ask for
+ *   3 fence; while the instruction is not what
+ *     all wishes ask for: again 2, fence
+ *
+ * G1: take the last store of an instruction. Who made it has then fenced and read all wishes, and it was what they asked
+ * for. A wish that was written after that read would have been followed by a store of its own, and this would not be
+ * the last.
+ */
+bool code_is_recording(const struct mdl_site *site) { return __atomic_load_n(&site->recording, __ATOMIC_RELAXED); }
+
+bool code_has_client(const struct mdl_site *site) { return __atomic_load_n(&site->client, __ATOMIC_RELAXED) != 0; }
+
+static uint32_t wanted(const struct mdl_site *site) {
+  bool on = code_is_recording(site) || code_has_client(site) || (site->kind == MDL_WHOLE && code_has_client(site + 1));
+  return on ? site->on : site->off;
+}
+
+void code_follow(const struct mdl_site *site) { code_store(site->store, wanted(site), site->size); }
+
+void code_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+static bool is_as_wanted(const struct mdl_site *site) {
+  switch (site->size) {
+    case 1: return __atomic_load_n((const uint8_t *)site->store, __ATOMIC_RELAXED) == (uint8_t)wanted(site);
+    case 2: return __atomic_load_n((const uint16_t *)site->store, __ATOMIC_RELAXED) == (uint16_t)wanted(site);
+    default: return __atomic_load_n((const uint32_t *)site->store, __ATOMIC_RELAXED) == wanted(site);
+  }
+}
+
+void code_confirm(const struct mdl_site *site) {
+  while (!is_as_wanted(site)) {
+    code_follow(site);
+    code_fence();
+  }
+}
+
+void code_record(struct mdl_site *site, bool on) {
+  __atomic_store_n(&site->recording, on, __ATOMIC_RELAXED);
+  code_follow(site);
+}
+
+/* Nobody wants any site from now on. */
 void code_switch_all_off(void) {
   struct mdl_header *header = session;
   if (!header) {
     return;
   }
   uint32_t count = __atomic_load_n(&header->site_count, __ATOMIC_ACQUIRE);
-  const struct mdl_site *sites = (const struct mdl_site *)header->sites;
+  struct mdl_site *sites = (struct mdl_site *)header->sites;
   for (uint32_t i = 0; sites && i < count; i++) {
     if (sites[i].store) {
+      __atomic_store_n(&sites[i].recording, 0, __ATOMIC_RELAXED);
+      __atomic_store_n(&sites[i].client, 0, __ATOMIC_RELAXED);
       code_store(sites[i].store, sites[i].off, sites[i].size);
     }
   }
 }
 
 int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on) {
-  const struct mdl_site *all = (const struct mdl_site *)session->sites;
+  struct mdl_site *all = (struct mdl_site *)session->sites;
   if (agent_is_dead()) {
     return 0;
   }
   for (int64_t i = 0; i < n; i++) {
-    const struct mdl_site *site = &all[sites[i]];
-    code_store(site->store, on ? site->on : site->off, site->size);
+    code_record(&all[sites[i]], on);
+  }
+  code_fence();
+  for (int64_t i = 0; i < n; i++) {
+    code_confirm(&all[sites[i]]);
   }
   __atomic_fetch_add(&session->toggles, (uint64_t)n, __ATOMIC_RELAXED);
   if (agent_is_dead()) {

@@ -230,6 +230,7 @@ static struct mdl_thread *attach(void) {
         thread->tid = (uint32_t)syscall(SYS_gettid);
         thread->pid = (uint32_t)getpid();
         thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+        __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
         __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
         process_watch_thread();
       } else {
@@ -275,6 +276,7 @@ static void push(struct mdl_thread *thread, struct mdl_function *function, uint6
 }
 
 static void release(struct mdl_thread *thread, struct mdl_frame *frame) {
+  frame->flags = 0; /* probes in the body leave it as they find it */
   ordered();
   __atomic_store_n(&frame->key, 0, __ATOMIC_RELAXED);
   ordered();
@@ -294,7 +296,7 @@ static inline struct mdl_function *function_of(const struct mdl_frame *frame) {
 
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
   for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
-    if (is_call(frame) && !(frame->flags & MDL_FRAME_UNWOUND)) {
+    if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
       if (!(session->flags & MDL_EXACT) && !frame->site) {
         __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
       }
@@ -523,8 +525,10 @@ void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
 
 static void count_toggles(uint64_t n) { __atomic_fetch_add(&session->toggles, n, __ATOMIC_RELAXED); }
 
-static void switch_off(const struct mdl_site *site) {
-  code_store(site->store, site->off, site->size);
+static void switch_off(struct mdl_site *site) {
+  code_record(site, false);
+  code_fence();
+  code_confirm(site);
   count_toggles(1);
 }
 
@@ -618,6 +622,12 @@ static void write_record(struct mdl_thread *thread, const struct mdl_frame *fram
 
 void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
   struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
+  if (frame->flags & MDL_FRAME_UNTIMED) {
+    if (caller) {
+      add(&caller->children, frame->children);
+    }
+    return;
+  }
   bool measured = frame->flags & MDL_FRAME_MEASURED;
   uint64_t ticks = measured ? frame->tsc : now - frame->tsc;
   if (!(session->flags & MDL_EXACT)) {
@@ -653,12 +663,25 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
 }
 
 static uint64_t switch_all(const uint32_t *indices, uint32_t n, bool on) {
-  const struct mdl_site *sites = (const struct mdl_site *)session->sites;
+  struct mdl_site *sites = (struct mdl_site *)session->sites;
   for (uint32_t i = 0; i < n; i++) {
-    const struct mdl_site *site = &sites[indices[i]];
-    code_store(site->store, on ? site->on : site->off, site->size);
+    code_record(&sites[indices[i]], on);
   }
   return n;
+}
+
+/* Of these functions, whose sites have been switched. */
+static void confirm_all(const uint32_t *indices, int64_t n) {
+  const struct mdl_site *sites = (const struct mdl_site *)session->sites;
+  const struct mdl_function *functions = (const struct mdl_function *)session->functions;
+  code_fence();
+  for (int64_t i = 0; i < n; i++) {
+    const struct mdl_function *function = &functions[indices[i]];
+    const uint32_t *list = (const uint32_t *)function->site_list;
+    for (uint32_t k = 0; k < function->exit_sites + function->entry_sites; k++) {
+      code_confirm(&sites[list[k]]);
+    }
+  }
 }
 
 /* Steps: see the head of this file. Exits go on before entries, so that no frame is opened that nothing would close. */
@@ -681,6 +704,7 @@ int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64
     __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);
     stores += switch_all(list + function->exit_sites, function->entry_sites, true);
   }
+  confirm_all(indices, n);
   count_toggles(stores);
   if (agent_is_dead()) {
     code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
@@ -702,6 +726,7 @@ int64_t record_disarm(const uint32_t *indices, int64_t n) {
       stores += switch_all(list + function->exit_sites, function->entry_sites, false);
     }
   }
+  confirm_all(indices, n);
   count_toggles(stores);
   return (int64_t)stores;
 }

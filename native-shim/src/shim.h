@@ -11,7 +11,8 @@
  *   log.c      the session's log
  *   jvm.c      creation of the JVM and the call into Java
  *   api.c      the table that Java gets
- *   code.c     mappings of code, stores to it
+ *   code.c     mappings of code, stores to it, who wants a site on
+ *   client.c   fastinst.h: the application's own functions at probes
  *   record.c   the calling thread's block; recording off the fast path
  *   family.c   the processes of a session, and what becomes of what those held that have ended
  *   decode.c   instruction lengths, by Zydis
@@ -250,6 +251,13 @@ int64_t code_map(uint64_t at, uint64_t length);
 int64_t code_sync_cores(void);
 int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
 void code_switch_all_off(void);
+bool code_is_recording(const struct mdl_site *site);
+bool code_has_client(const struct mdl_site *site);
+/* Steps 1 and 2 for the recorder; step 2; what stands between; step 3. */
+void code_record(struct mdl_site *site, bool on);
+void code_follow(const struct mdl_site *site);
+void code_fence(void);
+void code_confirm(const struct mdl_site *site);
 uint64_t code_exchange(uint64_t alias, uint64_t expected, uint64_t value);
 uint64_t code_wait_until(uint64_t tsc);
 
@@ -312,6 +320,20 @@ void record_expire_exit(struct mdl_site *site);
 int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);
 int64_t record_program_cpu_nanos(void);
 int64_t record_disarm(const uint32_t *functions, int64_t n);
+
+/* ---- client.c */
+
+/* mdl_thread.in_client of threads that never call clients. */
+#define NO_CLIENTS (~0u)
+
+/* Calls the site's client, if it has one and the thread is in none. Keeps errno. */
+void client_call(const struct mdl_site *site, uint64_t function);
+/* The client to attach for a probe that only counts. */
+void client_count(uint32_t probe, void *function);
+/* See api.h, attach. */
+int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function);
+/* header.site_count has grown, the agent is ready, or it is dead. */
+void client_look_again(void);
 
 /* ---- unwind.c */
 

@@ -11,13 +11,13 @@
  *
  * The agent dies once, for good: whatever Java does later, nothing is switched on again.
  *
- * Assumes    A1 a site goes on by code_toggle() and record_arm() alone, and each looks for the agent's death after its
- *               last store
+ * Assumes    A1 a site goes on by code_toggle(), record_arm() and client_attach() alone, and each looks for the agent's
+ *               death after its last store
  *            A2 x86-TSO (record.c), `dead` being written by a locked instruction
  * Guarantees G1 from some moment after agent_died() or agent_retires() on, every site is off
  * Progress   P1 neither waits for Java
  *
- *   whoever notices                           the agent, in code_toggle() or record_arm()
+ *   whoever notices                           who switches sites on (A1)
  *   1 dead = true   (locked)                  1 dead: leave
  *   2 store `off` at every site               2 store `on`
  *                                             3 dead: store `off` at every site
@@ -74,6 +74,7 @@ void agent_died(const char *why, const char *detail) {
            NULL);
   process_release_forks();
   let_main_go();
+  client_look_again();
 }
 
 void agent_retires(void) {
@@ -126,6 +127,7 @@ void agent_ready(void) {
   process_release_forks();
   start_watch();
   let_main_go();
+  client_look_again();
 }
 
 /* ---- on the agent thread */

@@ -86,12 +86,20 @@ int main(void) {
   FIELD(mdl_site, size);
   FIELD(mdl_site, kind);
   FIELD(mdl_site, flags);
+  FIELD(mdl_site, recording);
   FIELD(mdl_site, index);
   FIELD(mdl_site, address);
   FIELD(mdl_site, stub);
   FIELD(mdl_site, image);
+  FIELD(mdl_site, bodies);
   FIELD(mdl_site, client);
   SIZE(mdl_site);
+  FIELD(mdl_bodies, alias);
+  FIELD(mdl_bodies, displacement);
+  FIELD(mdl_bodies, record);
+  FIELD(mdl_bodies, client);
+  FIELD(mdl_bodies, count);
+  SIZE(mdl_bodies);
   FIELD(mdl_frame, key);
   FIELD(mdl_frame, function);
   FIELD(mdl_frame, tsc);
@@ -116,6 +124,8 @@ int main(void) {
   FIELD(mdl_thread, calls);
   FIELD(mdl_thread, stack_low);
   FIELD(mdl_thread, unwound);
+  FIELD(mdl_thread, counts);
+  FIELD(mdl_thread, skipped);
   FIELD(mdl_thread, tail);
   FIELD(mdl_thread, tid);
   FIELD(mdl_thread, pid);
@@ -126,6 +136,7 @@ int main(void) {
   FIELD(mdl_thread, process);
   FIELD(mdl_thread, credited);
   FIELD(mdl_thread, shared);
+  FIELD(mdl_thread, in_client);
   SIZE(mdl_thread);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);
@@ -221,6 +232,13 @@ int main(void) {
   FIELD(mdl_api, count_slow);
   FIELD(mdl_api, personality);
   FIELD(mdl_api, trampolines);
+  FIELD(mdl_api, hook_entry_client);
+  FIELD(mdl_api, hook_exit_client);
+  FIELD(mdl_api, function_entry_client);
+  FIELD(mdl_api, function_exit_client);
+  FIELD(mdl_api, count_client);
+  FIELD(mdl_api, attach);
+  FIELD(mdl_api, counter);
   SIZE(mdl_api);
   return 0;
 }

@@ -2,6 +2,7 @@
 # Puts the distribution together from what the modules have built:
 #
 #   dist/bin/mdl              the launcher
+#   dist/include/fastinst.h  for programs that use probes themselves
 #   dist/lib/                 libmdlagent.so, the decoder that it loads, and what mdl calibrate measures with
 #   dist/runtime/             a Java runtime with the agent's and the command line's modules
 #   dist/runtime/lib/*.aot    what a JVM need not do again at each start: of the agent, of the command line
@@ -38,6 +39,7 @@ put_files() {
     local library file
     put src/dist/mdl "$dist/bin/mdl" 755
     put "$root/LICENSE" "$dist/LICENSE" 644
+    put "$root/native-shim/include/fastinst.h" "$dist/include/fastinst.h" 644
     put "$root/native-shim/target/cmake/libmdlagent.so" "$dist/lib/libmdlagent.so" 755
     put "$root/native-shim/target/cmake/mdl-calibrate-trial" "$dist/lib/mdl-calibrate-trial" 755
     for library in libZydis.so.4.0 libZycore.so.1.4; do
@@ -102,11 +104,11 @@ cache_command_line() {
 pack() {
     local name=mdlagent-$version-linux-x86_64
     say "packing $name.tar.gz"
-    tar czf "$dist/$name.tar.gz.new" -C "$dist" --transform "s|^|$name/|" --owner=0 --group=0 bin lib runtime LICENSE
+    tar czf "$dist/$name.tar.gz.new" -C "$dist" --transform "s|^|$name/|" --owner=0 --group=0 bin include lib runtime LICENSE
     mv -f "$dist/$name.tar.gz.new" "$dist/$name.tar.gz"
 }
 
-mkdir -p "$work" "$dist/bin" "$dist/lib"
+mkdir -p "$work" "$dist/bin" "$dist/include" "$dist/lib"
 put_files
 # Not the jars: they carry the time at which they were made.
 mapfile -t inputs < <(find "$root"/{arch,wordpatch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)

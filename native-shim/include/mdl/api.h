@@ -98,12 +98,22 @@ struct mdl_api {
   uint64_t personality;         /* 288 of their frame descriptions */
   uint64_t trampolines;         /* 296 int64_t (uint64_t start, uint64_t length, uint64_t eh_frame_hdr): unwinders and debuggers
                                        find it for code there; .eh_frame lies behind it. A length of 0: not any more */
+
+  /* Where stubs go on whose sites have clients; they do not follow the C calling convention: calls.S. */
+  uint64_t hook_entry_client;     /* 304 */
+  uint64_t hook_exit_client;      /* 312 */
+  uint64_t function_entry_client; /* 320 */
+  uint64_t function_exit_client;  /* 328 */
+  uint64_t count_client;          /* 336 */
+  uint64_t attach;                /* 344 int64_t (const uint32_t *probes, int64_t n, uint64_t function): what fastinst.h's
+                                         activate does, for functions of any origin; 0: deactivate. enum fastinst_status */
+  uint64_t counter;               /* 352 the function to attach so that a probe only counts, in mdl_thread.counts */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 304, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 360, "mdl_api");
 
 #endif

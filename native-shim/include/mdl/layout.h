@@ -18,7 +18,8 @@
 #define MDL_VERSION 1u
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
-enum mdl_session_flag { MDL_EXACT = 1 };
+/* MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients. */
+enum mdl_session_flag { MDL_EXACT = 1, MDL_UNPROFILED = 2 };
 
 struct mdl_header {
   uint64_t magic;             /*   0 */
@@ -114,7 +115,8 @@ struct mdl_function {
 enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2, MDL_WHOLE = 3, MDL_RETURN = 4, MDL_COUNT = 5 };
 enum mdl_site_flag { MDL_VARIES = 1 };
 
-/* A patch site that one store toggles: `size` bytes at `store` hold `on` or `off`. */
+/* A patch site that one store toggles: `size` bytes at `store` hold `on` while the recorder or a client wants it (code.c),
+ * else `off`. */
 struct mdl_site {
   uint64_t function; /*  0 struct mdl_function, or header.unknown_function; a wrong one is corrected by the first call */
   uint64_t store;    /*  8 where to store, through the alias */
@@ -122,13 +124,25 @@ struct mdl_site {
   uint32_t off;      /* 20 */
   uint8_t size;      /* 24 1, 2 or 4 */
   uint8_t kind;      /* 25 enum mdl_site_kind */
-  uint16_t flags;    /* 26 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown */
+  uint8_t flags;     /* 26 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown */
+  uint8_t recording; /* 27 1 while the recorder wants it */
   uint32_t index;    /* 28 of this record in header.sites */
   uint64_t address;  /* 32 of the instruction */
   uint64_t stub;     /* 40 the trampoline's head */
   uint32_t image;    /* 48 path of the ELF file, as in mdl_function */
-  uint32_t pad2;     /* 52 */
+  uint32_t bodies;   /* 52 offset in the file of the struct mdl_bodies that its stub leads to; 0: not open to clients */
   uint64_t client;   /* 56 the C function that runs here (fastinst.h), 0 for none */
+};
+
+/* Where the stubs of one text and kind may lead to. Each but the first looks whether the recorder wants the site, and goes
+ * on in its code then. */
+struct mdl_bodies {
+  int64_t alias;         /*  0 from a stub's code to its writable alias */
+  uint64_t displacement; /*  8 offset in the stub of the 32-bit displacement, counted from its end, that a store changes */
+  uint64_t record;       /* 16 records */
+  uint64_t client;       /* 24 calls the site's client */
+  uint64_t count;        /* 32 counts in mdl_thread.counts */
+  uint64_t pad[3];       /* 40 */
 };
 
 /* A frame of the shadow stack. key 0: being filled, or free. */
@@ -194,7 +208,8 @@ struct mdl_thread {
   uint64_t calls;     /*  88 uint64_t[function_capacity]: calls entered while probes were on; only grow */
   uint64_t stack_low; /*  96 lowest address of the thread's own stack: calls below it run on another */
   uint64_t unwound;   /* 104 frames that exceptions closed; recorded as returns are */
-  uint64_t pad[2];    /* 112 */
+  uint64_t counts;    /* 112 uint64_t[site_capacity], 0 until needed: calls seen by probes that clients have made count */
+  uint64_t skipped;   /* 120 calls that did not call their client, because the thread was in one */
   uint64_t tail;      /* 128 records drained; only grows; written by the agent alone */
   uint32_t tid;       /* 136 */
   uint32_t pid;       /* 140 */
@@ -207,7 +222,8 @@ struct mdl_thread {
   uint64_t process;   /* 232 struct mdl_process that had it last, 0 for none */
   uint64_t credited;  /* 240 sum of calls[] when that process got it: the calls of others */
   uint32_t shared;    /* 248 1 when other processes' calls are in it too */
-  uint32_t pad4;      /* 252 */
+  uint32_t in_client; /* 252 advanced when the thread enters a client's function and when it leaves; ~0: it never does.
+                             Odd: it is in one */
 };
 
 /* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
@@ -268,7 +284,7 @@ struct mdl_trap_index {
 
 struct mdl_string {
   uint32_t length;
-  char bytes[]; /* UTF-8, no terminator */
+  char bytes[]; /* UTF-8, and a NUL that does not count */
 };
 
 #define MDL_AT(type, field, offset) \
@@ -290,6 +306,8 @@ MDL_AT(mdl_function, site_list, 112);
 static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
 MDL_AT(mdl_site, index, 28);
 static_assert(sizeof(struct mdl_site) == 64, "mdl_site");
+MDL_AT(mdl_bodies, record, 16);
+static_assert(sizeof(struct mdl_bodies) == 64, "mdl_bodies");
 static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);

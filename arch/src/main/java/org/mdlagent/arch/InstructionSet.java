@@ -40,7 +40,7 @@ public interface InstructionSet {
     /// @param ranges what may be decoded; transfers elsewhere are not reported
     HookScan findHooks(byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder);
 
-    /// The first instruction of a function that is not a landing pad for indirect branches.
+    /// The first instruction of a function, behind a landing pad for indirect branches and behind data on its type.
     ///
     /// @param function its address
     long firstInstruction(long function);
@@ -119,6 +119,9 @@ public interface InstructionSet {
     /// @param at   the address where it will stand, a multiple of 8
     /// @param body entry or exit of the recording code
     byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body);
+
+    /// Offset in a stub of the 32-bit displacement that leads to a body: naturally aligned, counted from its end.
+    int displacementAt(Body body);
 
     /// The store that makes the hook stub at `stub` go on in `body`.
     ///

@@ -56,7 +56,14 @@ public final class NativeApi implements CodeWriter {
     static final long COUNT_SLOW = 280;
     static final long PERSONALITY = 288;
     static final long TRAMPOLINES = 296;
-    static final long SIZE = 304;
+    static final long HOOK_ENTRY_CLIENT = 304;
+    static final long HOOK_EXIT_CLIENT = 312;
+    static final long FUNCTION_ENTRY_CLIENT = 320;
+    static final long FUNCTION_EXIT_CLIENT = 328;
+    static final long COUNT_CLIENT = 336;
+    static final long ATTACH = 344;
+    static final long COUNTER = 352;
+    static final long SIZE = 360;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -82,6 +89,7 @@ public final class NativeApi implements CodeWriter {
     private final MemorySegment disarm;
     private final MemorySegment programCpu;
     private final MemorySegment toggle;
+    private final MemorySegment attach;
     private final MemorySegment allocate;
     private final MemorySegment decode;
     private final MemorySegment demangle;
@@ -106,6 +114,7 @@ public final class NativeApi implements CodeWriter {
         disarm = function(DISARM);
         programCpu = function(PROGRAM_CPU);
         toggle = function(TOGGLE);
+        attach = function(ATTACH);
         allocate = function(ALLOCATE);
         decode = function(DECODE);
         demangle = function(DEMANGLE);
@@ -166,7 +175,13 @@ public final class NativeApi implements CodeWriter {
                 Memory.getLong(table + EXPIRE_EXIT),
                 Memory.getLong(table + FUNCTION_ENTRY_SLOW),
                 Memory.getLong(table + FUNCTION_EXIT_SLOW),
-                Memory.getLong(table + COUNT_SLOW));
+                Memory.getLong(table + COUNT_SLOW),
+                new ClientEntryPoints(
+                        Memory.getLong(table + HOOK_ENTRY_CLIENT),
+                        Memory.getLong(table + HOOK_EXIT_CLIENT),
+                        Memory.getLong(table + FUNCTION_ENTRY_CLIENT),
+                        Memory.getLong(table + FUNCTION_EXIT_CLIENT),
+                        Memory.getLong(table + COUNT_CLIENT)));
     }
 
     /// Address of the personality routine of stubs of whole functions (Itanium C++ ABI: Exception Handling, 1.6.2).
@@ -295,6 +310,19 @@ public final class NativeApi implements CodeWriter {
     /// Switches `count` sites, whose indices stand at `sites`, on or off; returns the number of stores made.
     public long toggle(long sites, int count, boolean on) {
         return call(toggle, sites, count, on ? 1 : 0);
+    }
+
+    /// Lets `function`, which follows the C calling convention, run at `count` probes, whose numbers (int) stand at
+    /// `probes`; 0: none.
+    ///
+    /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
+    public long attach(long probes, int count, long function) {
+        return call(attach, probes, count, function);
+    }
+
+    /// The function to attach to probes that only count, in the blocks of threads.
+    public long counter() {
+        return Memory.getLong(table + COUNTER);
     }
 
     /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that each may

@@ -13,6 +13,7 @@ package org.mdlagent.arch;
 /// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next two
 /// @param functionExitSlow  for whole functions
 /// @param countSlow  for sites that count
+/// @param clients    where sites have clients
 public record RecordingEntryPoints(
         boolean exact,
         int tlsOffset,
@@ -23,4 +24,5 @@ public record RecordingEntryPoints(
         long expireExit,
         long functionEntrySlow,
         long functionExitSlow,
-        long countSlow) {}
+        long countSlow,
+        ClientEntryPoints clients) {}

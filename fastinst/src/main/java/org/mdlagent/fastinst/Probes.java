@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.CoreSync;
@@ -156,6 +157,7 @@ public final class Probes {
     private void install(ImageProbes image, List<Trampolines.OfText> texts) throws IOException {
         List<Installed> sites = new ArrayList<>();
         for (Trampolines.OfText text : texts) {
+            StubBodies bodies = text.bodies(tables);
             text.remap();
             for (Trampolines.Site site : text.sites()) {
                 int index = siteCount;
@@ -164,7 +166,7 @@ public final class Probes {
                     Memory.putLong(site(siteCount++) + SiteDescriptor.FUNCTION, excludedFunction);
                 }
                 text.write(site, site(index));
-                sites.add(new Installed(index, site));
+                sites.add(new Installed(index, site, bodies));
             }
             text.makeKnown();
         }
@@ -175,8 +177,8 @@ public final class Probes {
         callPatch.install(sites.stream().map(installed -> installed.site.plan()).toList());
     }
 
-    /// A site and its place in the session's table.
-    private record Installed(int index, Trampolines.Site site) {}
+    /// A site, its place in the session's table, and what its stub may lead to.
+    private record Installed(int index, Trampolines.Site site, StubBodies bodies) {}
 
     /// Records of the session's table that a site takes: that of a whole function has one for the return.
     private static int records(Trampolines.Site site) {
@@ -360,17 +362,18 @@ public final class Probes {
         boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
         long functionRecord =
                 hook.function() == 0 ? unknownFunction : function < 0 ? excludedFunction : function(function);
-        byte kind = switch (hook.role()) {
-            case ENTRY -> SiteDescriptor.KIND_ENTRY;
-            case EXIT -> jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT;
-            case WHOLE -> SiteDescriptor.KIND_WHOLE;
-            case COUNT -> SiteDescriptor.KIND_COUNT;
-        };
-        describe(image, installed.site, index, functionRecord, kind);
+        byte exit = jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT;
         switch (hook.role()) {
-            case WHOLE -> describe(image, installed.site, index + 1, functionRecord, SiteDescriptor.KIND_RETURN);
-            case COUNT -> Memory.putInt(functionRecord + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_COUNTED);
-            default -> {}
+            case ENTRY -> describe(image, installed, index, functionRecord, SiteDescriptor.KIND_ENTRY, Body.ENTRY);
+            case EXIT -> describe(image, installed, index, functionRecord, exit, Body.EXIT);
+            case WHOLE -> {
+                describe(image, installed, index, functionRecord, SiteDescriptor.KIND_WHOLE, Body.FUNCTION_ENTRY);
+                describe(image, installed, index + 1, functionRecord, SiteDescriptor.KIND_RETURN, Body.FUNCTION_EXIT);
+            }
+            case COUNT -> {
+                describe(image, installed, index, functionRecord, SiteDescriptor.KIND_COUNT, Body.COUNT);
+                Memory.putInt(functionRecord + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_COUNTED);
+            }
         }
         if (function >= 0) {
             sitesOf(function, index).add(index);
@@ -379,7 +382,8 @@ public final class Probes {
         }
     }
 
-    private void describe(ImageProbes image, Trampolines.Site site, int index, long function, byte kind) {
+    private void describe(ImageProbes image, Installed installed, int index, long function, byte kind, Body body) {
+        Trampolines.Site site = installed.site;
         long record = site(index);
         Memory.putLong(record + SiteDescriptor.FUNCTION, function);
         callPatch.describe(site.plan(), record);
@@ -388,6 +392,7 @@ public final class Probes {
         Memory.putLong(record + SiteDescriptor.ADDRESS, site.hook().address());
         Memory.putLong(record + SiteDescriptor.STUB, site.stub());
         Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(image.image().path()));
+        Memory.putInt(record + SiteDescriptor.BODIES, function == excludedFunction ? 0 : installed.bodies.table(body));
     }
 
     private void writeSiteList(int index) {

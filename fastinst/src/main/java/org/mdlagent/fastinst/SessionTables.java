@@ -65,7 +65,7 @@ final class SessionTables {
             return known;
         }
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        int size = Integer.BYTES + bytes.length + 7 & -8;
+        int size = Integer.BYTES + bytes.length + 1 + 7 & -8; // with a NUL, since the session's memory is zeroed
         if (stringEnd - stringNext < size) {
             long block = Math.max(STRING_BLOCK, size);
             stringNext = allocate(block);
@@ -73,10 +73,15 @@ final class SessionTables {
         }
         Memory.putInt(stringNext, bytes.length);
         Memory.put(stringNext + Integer.BYTES, bytes);
-        int offset = Math.toIntExact(stringNext - header);
+        int offset = offset(stringNext);
         stringNext += size;
         strings.put(text, offset);
         return offset;
+    }
+
+    /// Offset in the session file of what was allocated at `address`.
+    int offset(long address) {
+        return Math.toIntExact(address - header);
     }
 
     /// Address of room for `count` indices.

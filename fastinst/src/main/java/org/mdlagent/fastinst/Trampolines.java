@@ -201,6 +201,11 @@ final class Trampolines {
             return sites;
         }
 
+        /// What the stubs may lead to.
+        StubBodies bodies(SessionTables tables) {
+            return new StubBodies(instructions, body, base, code.alias(base), tables);
+        }
+
         /// How many sites cannot lead to a trampoline from where they are.
         int refused() {
             return refused;

@@ -76,16 +76,20 @@ public final class Agent {
         if (!options.mdl().isEmpty() || !options.metrics().isEmpty()) {
             notes.add("metrics are not available in this version: mdl and metric are ignored");
         }
-        Memory.putInt(header + HeaderDescriptor.FLAGS, options.exact() ? HeaderDescriptor.FLAG_EXACT : 0);
+        // Without windows there is one way to record: every call, at the probes that clients ask it for.
+        boolean exact = options.exact() || !options.profile();
+        Memory.putInt(
+                header + HeaderDescriptor.FLAGS,
+                (exact ? HeaderDescriptor.FLAG_EXACT : 0) | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
         Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
-        Probes probes = new Probes(api, sync(notes), options.exact(), new Filter(options), notes);
-        int functions = options.profile() ? probes.install() : 0;
+        Probes probes = new Probes(api, sync(notes), exact, new Filter(options), notes);
+        int functions = probes.install();
         api.renewClocks();
         SampledProfiler profiler = null;
-        if (functions > 0 && options.exact()) {
+        if (functions > 0 && options.profile() && exact) {
             probes.activateAll();
-        } else if (functions > 0) {
+        } else if (functions > 0 && options.profile()) {
             profiler = new SampledProfiler(api, probes, options.sampleSize(), tickNanos(), tscHz());
             profiler.start();
         }
@@ -98,7 +102,7 @@ public final class Agent {
         }
         double millis = (armed - Memory.getLong(header + HeaderDescriptor.START_TSC)) / tscHz() * 1e3;
         log.line(functions + " functions, " + probes.siteCount() + " sites armed after " + Math.round(millis) + " ms, "
-                + (options.exact() ? "every call" : "sampled"));
+                + (!options.profile() ? "for clients alone" : exact ? "every call" : "sampled"));
         if (functions == 0) {
             log.line("nothing to measure: no instrumented code is loaded, or the filters leave none of it");
         }

@@ -167,8 +167,8 @@ final class Dist {
         return calls;
     }
 
-    private static Map<Long, String> functionNames(Path directory, String image)
-            throws IOException, InterruptedException {
+    /// Symbols of the functions of an image by their offset in it.
+    static Map<Long, String> functionNames(Path directory, String image) throws IOException, InterruptedException {
         Map<Long, String> names = new HashMap<>();
         for (String line : run(directory, Map.of(), List.of("nm", "--defined-only", image))
                 .text()

@@ -65,6 +65,7 @@ public final class HeaderDescriptor {
     public static final int STATE_AGENT_DEAD = 3;
 
     public static final int FLAG_EXACT = 1;
+    public static final int FLAG_UNPROFILED = 2;
 
     public static final int PROGRAM_BYTES = 1024;
     public static final int ID_BYTES = 512;

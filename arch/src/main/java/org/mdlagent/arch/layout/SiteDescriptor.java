@@ -10,10 +10,12 @@ public final class SiteDescriptor {
     public static final long SIZE_AT = 24;
     public static final long KIND = 25;
     public static final long FLAGS = 26;
+    public static final long RECORDING = 27;
     public static final long INDEX = 28;
     public static final long ADDRESS = 32;
     public static final long STUB = 40;
     public static final long IMAGE = 48;
+    public static final long BODIES = 52;
     public static final long CLIENT = 56;
 
     public static final long SIZE = 64;

@@ -17,6 +17,8 @@ public final class ThreadDescriptor {
     public static final long CALLS = 88;
     public static final long STACK_LOW = 96;
     public static final long UNWOUND = 104;
+    public static final long COUNTS = 112;
+    public static final long SKIPPED = 120;
     public static final long TAIL = 128;
     public static final long TID = 136;
     public static final long PID = 140;
@@ -27,6 +29,7 @@ public final class ThreadDescriptor {
     public static final long PROCESS = 232;
     public static final long CREDITED = 240;
     public static final long SHARED = 248;
+    public static final long IN_CLIENT = 252;
 
     public static final long SIZE = 256;
 

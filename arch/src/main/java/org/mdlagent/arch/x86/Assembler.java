@@ -281,6 +281,12 @@ final class Assembler {
         emit(immediate);
     }
 
+    /// Compares the byte at `[base + displacement]`.
+    void cmpByte(Register base, int displacement, int immediate) {
+        memory(0, 0x80, 7, base, displacement);
+        emit(immediate);
+    }
+
     void jump(Label label) {
         emit(0xE9);
         fixup(label);

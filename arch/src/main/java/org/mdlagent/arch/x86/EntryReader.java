@@ -18,6 +18,11 @@ final class EntryReader {
     /// A jump with 32 bits of displacement.
     private static final int ROOM = 5;
 
+    /// `jmp` over six bytes, of which `v2` are the first (clang 14, getUBSanFunctionSignature).
+    private static final int TYPE_SIGNATURE = 0x327606EB;
+
+    private static final int TYPE_BYTES = 8;
+
     private EntryReader() {}
 
     /// What is at the start of `code`; null when it is none of the known forms.
@@ -97,8 +102,15 @@ final class EntryReader {
         return length <= code.length ? length : 0;
     }
 
-    /// Whether a landing pad for indirect branches is at the start of `code`.
-    static boolean isLandingPad(byte[] code) {
-        return code.length >= 4 && i32(code, 0) == X86InstructionSet.ENDBR64;
+    /// Bytes in front of the first instruction of the function whose first four bytes these are: a landing pad for
+    /// indirect branches, or [#typeData].
+    static int preamble(byte[] function) {
+        return i32(function, 0) == X86InstructionSet.ENDBR64 ? Integer.BYTES : typeData(function, 0);
+    }
+
+    /// Bytes at the start of a function that are no instructions of its own: what clang's `-fsanitize=function` notes
+    /// of its type, behind a jump over it.
+    static int typeData(byte[] code, int function) {
+        return function + Integer.BYTES <= code.length && i32(code, function) == TYPE_SIGNATURE ? TYPE_BYTES : 0;
     }
 }

@@ -30,6 +30,8 @@ final class FunctionStub {
     static final int FRAMED_AT = 33;
     static final int RETURN_AT = 43;
     static final int PASS_AT = 48;
+    static final int ENTRY_DISPLACEMENT_AT = CALL_ENTRY_AT + 1;
+    static final int EXIT_DISPLACEMENT_AT = RETURN_AT + 1;
 
     private static final int RET = (int) FrameDescriptor.RET;
     private static final int RBX = (int) FrameDescriptor.RBX;

@@ -49,8 +49,11 @@ final class HookFinder {
 
         Range(int start, int length) {
             this.start = start;
-            long unused = decoder.decode(address + start, length, lengths);
-            boundaries = Memory.copy(lengths, length);
+            // Data is not decoded: the instructions behind it would be taken for others.
+            int data = Math.min(length, EntryReader.typeData(code, start));
+            long unused = decoder.decode(address + start + data, length - data, lengths);
+            boundaries = new byte[length];
+            System.arraycopy(Memory.copy(lengths, length - data), 0, boundaries, data, length - data);
         }
 
         int previous(int at) {

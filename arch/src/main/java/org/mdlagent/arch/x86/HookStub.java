@@ -20,6 +20,7 @@ final class HookStub {
 
     private static final int RECORD_AT = 9;
     private static final int JUMP_AT = 19;
+    static final int DISPLACEMENT_AT = JUMP_AT + 1;
     private static final int MOV_R10 = 0xBA49;
 
     private static final int DWARF_RBP = 6;
@@ -47,7 +48,7 @@ final class HookStub {
     /// @throws IllegalArgumentException when `body` is out of reach
     CodeStore retarget(long body) {
         int displacement = X86InstructionSet.displacement(address + SIZE, body);
-        return new CodeStore(address + JUMP_AT + 1, displacement, Integer.BYTES);
+        return new CodeStore(address + DISPLACEMENT_AT, displacement, Integer.BYTES);
     }
 
     /// @param at where it will stand, a multiple of 8

@@ -18,7 +18,11 @@ import static org.mdlagent.arch.x86.Register.RDX;
 import static org.mdlagent.arch.x86.Register.RSI;
 
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.mdlagent.arch.Body;
 import org.mdlagent.arch.RecordingCode;
+import org.mdlagent.arch.RecordingCode.ClientBodies;
 import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -78,16 +82,20 @@ final class RecordingAssembler {
     private final RecordingEntryPoints shim;
     private final Assembler out;
     private final WholeCallAssembler whole;
+    private final ClientAssembler client;
+    private final long at;
 
     RecordingAssembler(RecordingEntryPoints shim, long at) {
         this.shim = shim;
+        this.at = at;
         out = new Assembler(at);
         whole = new WholeCallAssembler(shim, out);
+        client = new ClientAssembler(shim, out);
     }
 
     /// How to unwind from within the code that was assembled.
     List<UnwindRow> unwind() {
-        return whole.unwind();
+        return Stream.concat(whole.unwind().stream(), client.unwind().stream()).toList();
     }
 
     RecordingCode assemble() {
@@ -111,7 +119,15 @@ final class RecordingAssembler {
         out.align(64);
         int count = whole.count();
         whole.literals();
-        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count);
+        out.align(64);
+        Map<Body, ClientBodies> clients = Map.of(
+                Body.ENTRY, client.hookEntry(at + entry),
+                Body.EXIT, client.hookExit(at + exit),
+                Body.FUNCTION_ENTRY, client.functionEntry(at + functionEntry),
+                Body.FUNCTION_EXIT, client.functionExit(),
+                Body.COUNT, client.count(at + count));
+        client.literals();
+        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count, clients);
     }
 
     private void exactEntry() {

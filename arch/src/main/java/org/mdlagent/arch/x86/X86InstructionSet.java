@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeRanges;
 import org.mdlagent.arch.CodeStore;
 import org.mdlagent.arch.FrameKey;
@@ -101,7 +102,7 @@ public final class X86InstructionSet implements InstructionSet {
 
     @Override
     public long firstInstruction(long function) {
-        return EntryReader.isLandingPad(Memory.copy(function, Integer.BYTES)) ? function + Integer.BYTES : function;
+        return function + EntryReader.preamble(Memory.copy(function, Integer.BYTES));
     }
 
     @Override
@@ -178,6 +179,15 @@ public final class X86InstructionSet implements InstructionSet {
     @Override
     public byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body) {
         return HookStub.assemble(site, key, record, at, body);
+    }
+
+    @Override
+    public int displacementAt(Body body) {
+        return switch (body) {
+            case ENTRY, EXIT -> HookStub.DISPLACEMENT_AT;
+            case FUNCTION_ENTRY, COUNT -> FunctionStub.ENTRY_DISPLACEMENT_AT;
+            case FUNCTION_EXIT -> FunctionStub.EXIT_DISPLACEMENT_AT;
+        };
     }
 
     @Override

@@ -42,6 +42,7 @@ class AssemblerTest {
                 both("cmpxchg " + memory + ",rcx", x -> x.compareExchange(a, displacement, Register.RCX));
                 both("cmp rdi," + memory, x -> x.cmp(Register.RDI, a, displacement));
                 both("cmp dword ptr " + memory + ",3", x -> x.cmpInt(a, displacement, 3));
+                both("cmp byte ptr " + memory + ",0", x -> x.cmpByte(a, displacement, 0));
                 both("cmp qword ptr " + memory + ",0", x -> x.cmp(a, displacement, 0));
                 both("add qword ptr " + memory + ",64", x -> x.addTo(a, displacement, 64));
                 both("push " + memory, x -> x.push(a, displacement));

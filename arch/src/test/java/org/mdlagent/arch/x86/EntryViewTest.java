@@ -257,6 +257,20 @@ class EntryViewTest {
     }
 
     @Test
+    void shouldFindSiteBehindDataOnTheType() {
+        long function = memory.address() + 64;
+        // clang++-14 -fsanitize=function: jmp over the data; the data; nopl; push
+        Memory.put(function, HexFormat.ofDelimiter(" ").parseHex("eb 06 76 32 f0 49 01 00 0f 1f 44 00 08 53"));
+
+        long first = instructions.firstInstruction(function);
+
+        assertThat(first).isEqualTo(function + 8);
+        assertThat(requireNonNull(instructions.entrySite(first, function + 14, Role.WHOLE, function, 0))
+                        .form())
+                .isEqualTo(Form.NOP);
+    }
+
+    @Test
     void shouldFindNothingInOtherCode() {
         for (String other :
                 List.of("55 48 89 e5 90 90", "90 55", "eb 02 90 90", "0f 1f 00 55", "66 55", "0f 1e fa 55")) {

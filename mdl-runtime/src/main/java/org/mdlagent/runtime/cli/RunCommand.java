@@ -45,7 +45,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--wait", description = "Let main wait for the probes: counts are exact from the first call.")
     private boolean await;
 
-    @Option(names = "--no-profile", description = "Do not time functions.")
+    @Option(names = "--no-profile", description = "Leave the probes to the program (fastinst.h).")
     private boolean noProfile;
 
     @Option(names = "--exact", description = "Record every call, not a sample.")

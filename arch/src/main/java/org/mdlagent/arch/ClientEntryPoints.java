@@ -1,0 +1,10 @@
+package org.mdlagent.arch;
+
+/// Where bodies go on in the shim at sites that have clients; their registers stand in `calls.S`.
+///
+/// @param hookEntry     at calls of entry hooks
+/// @param hookExit      at calls of exit hooks
+/// @param functionEntry for whole functions
+/// @param functionExit  for whole functions
+/// @param count         for sites that count
+public record ClientEntryPoints(long hookEntry, long hookExit, long functionEntry, long functionExit, long count) {}

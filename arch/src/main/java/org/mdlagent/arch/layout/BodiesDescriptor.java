@@ -1,0 +1,15 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_bodies` of `mdl/layout.h`, where stubs may lead to: bytes from its start. What each field
+/// means stands there.
+public final class BodiesDescriptor {
+    public static final long ALIAS = 0;
+    public static final long DISPLACEMENT = 8;
+    public static final long RECORD = 16;
+    public static final long CLIENT = 24;
+    public static final long COUNT = 32;
+
+    public static final long SIZE = 64;
+
+    private BodiesDescriptor() {}
+}

@@ -1,0 +1,7 @@
+package org.mdlagent.fastinst;
+
+/// Hears of probes that have been found.
+@FunctionalInterface
+public interface ProbeListener {
+    void discovered(Probe probe);
+}

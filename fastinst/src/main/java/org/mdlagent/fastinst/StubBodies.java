@@ -1,0 +1,47 @@
+package org.mdlagent.fastinst;
+
+import java.util.EnumMap;
+import java.util.Map;
+import org.mdlagent.arch.Body;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.RecordingCode;
+import org.mdlagent.arch.RecordingCode.ClientBodies;
+import org.mdlagent.arch.layout.BodiesDescriptor;
+
+/// Where the stubs of one text lead to: to what records, until a client is attached. Then the shim, which has no
+/// Java on its thread, changes that by the tables that are written here.
+final class StubBodies {
+    private final RecordingCode code;
+    private final long base;
+    private final Map<Body, Integer> tables = new EnumMap<>(Body.class);
+
+    /// @param base  address of the recording code
+    /// @param alias of that address
+    StubBodies(InstructionSet instructions, RecordingCode code, long base, long alias, SessionTables session) {
+        this.code = code;
+        this.base = base;
+        for (Map.Entry<Body, ClientBodies> clients : code.clients().entrySet()) {
+            Body body = clients.getKey();
+            long table = session.allocate(BodiesDescriptor.SIZE);
+            Memory.putLong(table + BodiesDescriptor.ALIAS, alias - base);
+            Memory.putLong(table + BodiesDescriptor.DISPLACEMENT, instructions.displacementAt(body));
+            Memory.putLong(table + BodiesDescriptor.RECORD, record(body));
+            Memory.putLong(
+                    table + BodiesDescriptor.CLIENT, base + clients.getValue().call());
+            Memory.putLong(
+                    table + BodiesDescriptor.COUNT, base + clients.getValue().count());
+            tables.put(body, session.offset(table));
+        }
+    }
+
+    /// Address of what records.
+    long record(Body body) {
+        return base + code.record(body);
+    }
+
+    /// The table for `SiteDescriptor.BODIES`.
+    int table(Body body) {
+        return tables.getOrDefault(body, 0);
+    }
+}

@@ -1,0 +1,331 @@
+/*
+ * The application's own functions at probes: fastinst.h, and the same for Java.
+ *
+ * A client is one word of a site's record. Its stub leads to a body that calls it (struct mdl_bodies): from function to
+ * function one store of data is all.
+ *
+ * Assumes    A1 a body may be entered that the stub does not lead to any more: each looks for the client, and the
+ *               recorder's wish, when it comes to them
+ *            A2 membarrier is a fence in every running thread of the process (membarrier(2))
+ * Guarantees G1 a probe has at most one client, the last one given: of two threads, that of the last to get the lock
+ *            G2 a thread in a client's function enters no other
+ *            G3 whether a site is on: that of code.c
+ *            G4 when synchronize returns, no thread is in, or comes to, a function that was taken away before
+ * Progress   P1 threads at probes neither wait nor lock. Those that activate wait for each other
+ *
+ *   attach, with the lock                         a thread at the probe
+ *   1 client = function, or 0                     1 in_client: odd
+ *   2 the stub leads to the body for it           2 read client; call it
+ *   3 the site is on if wanted (code.c)           3 in_client: even
+ *
+ *   synchronize
+ *   4 membarrier
+ *   5 wait for each thread that is odd until it has changed
+ *
+ * G4: by A2, a thread has either done its step 1 visibly before 4, and 5 waits for it, or reads the client after 4, and
+ * with it what step 1 of attach has stored.
+ */
+#include "calls.h"
+
+#include <errno.h>
+#include <fastinst.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static THREAD_LOCAL volatile bool is_changing; /* a handler that interrupts it must not wait for the lock */
+static _Atomic uint32_t changes; /* of what wait() looks at */
+
+/* The values below are even and odd ones; NO_CLIENTS is none of them. */
+#define IN_CLIENT_MASK 0x7fffffffu
+
+static inline void ordered(void) { atomic_signal_fence(memory_order_seq_cst); }
+
+/* ---- at a probe */
+
+void client_call(const struct mdl_site *site, uint64_t function) {
+  int error = errno;
+  struct mdl_thread *thread = record_thread();
+  uint32_t turn = thread ? __atomic_load_n(&thread->in_client, __ATOMIC_RELAXED) : NO_CLIENTS;
+  if (turn & 1) {
+    if (thread) {
+      thread->skipped++;
+    }
+    errno = error;
+    return;
+  }
+  __atomic_store_n(&thread->in_client, turn + 1, __ATOMIC_RELAXED);
+  ordered();
+  fastinst_function client = (fastinst_function)__atomic_load_n(&site->client, __ATOMIC_RELAXED);
+  if (client) {
+    client(site->index, (void *)function);
+  }
+  ordered();
+  if (mdl_self == thread) { /* not in a child that the client has forked */
+    __atomic_store_n(&thread->in_client, (turn + 2) & IN_CLIENT_MASK, __ATOMIC_RELAXED);
+  }
+  errno = error;
+}
+
+/* Where generated code does not count: at a thread's first call, and at returns of whole functions. */
+void client_count(uint32_t probe, void *function) {
+  (void)function;
+  struct mdl_thread *thread = record_known_thread();
+  uint64_t counts = __atomic_load_n(&thread->counts, __ATOMIC_RELAXED);
+  if (!counts) {
+    uint64_t fresh = session_allocate(session->site_capacity * sizeof(uint64_t));
+    /* A handler may have been here meanwhile: its memory stays. */
+    if (!fresh || __atomic_compare_exchange_n(&thread->counts, &counts, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      counts = fresh;
+    }
+  }
+  if (counts) {
+    __asm__ volatile("incq %0" : "+m"(((uint64_t *)counts)[probe]) : : "cc");
+  }
+}
+
+/* ---- the probes */
+
+static bool is_available(void) {
+  return session && __atomic_load_n(&session->site_count, __ATOMIC_ACQUIRE) != 0 && family_has_agent() &&
+         !agent_is_dead();
+}
+
+static uint32_t probe_count(void) { return session ? __atomic_load_n(&session->site_count, __ATOMIC_ACQUIRE) : 0; }
+
+static struct mdl_site *site_of(uint32_t probe) {
+  if (probe >= probe_count()) {
+    return NULL;
+  }
+  struct mdl_site *site = (struct mdl_site *)session->sites + probe;
+  return site->bodies ? site : NULL;
+}
+
+/* What the code of a return is: that of the whole function. */
+static struct mdl_site *switch_of(struct mdl_site *site) { return site->kind == MDL_RETURN ? site - 1 : site; }
+
+static bool is_counter(uint64_t client) { return client == (uintptr_t)client_count; }
+
+/* A return that a client is to see needs the whole function's client body, which makes a frame for it. */
+static uint64_t body_of(const struct mdl_site *site, const struct mdl_bodies *bodies) {
+  if (site->kind == MDL_WHOLE && site[1].client) {
+    return bodies->client;
+  }
+  if (!site->client) {
+    /* Where nobody records, a thread that comes late must not. */
+    return session->flags & MDL_UNPROFILED ? bodies->client : bodies->record;
+  }
+  return is_counter(site->client) ? bodies->count : bodies->client;
+}
+
+static void retarget(const struct mdl_site *site) {
+  const struct mdl_bodies *bodies = (const struct mdl_bodies *)((const char *)session + site->bodies);
+  uint64_t displacement = site->stub + bodies->displacement;
+  code_store(displacement + (uint64_t)bodies->alias, body_of(site, bodies) - (displacement + sizeof(uint32_t)),
+             sizeof(uint32_t));
+}
+
+/* Steps 1 to 3; the last part of step 3 comes for all sites together. */
+static void change(struct mdl_site *site, uint64_t client) {
+  uint64_t before = site->client;
+  __atomic_store_n(&site->client, client, __ATOMIC_RELEASE);
+  if (before && client && is_counter(before) == is_counter(client)) {
+    return;
+  }
+  retarget(site);
+  if (switch_of(site) != site) {
+    retarget(switch_of(site));
+  }
+  code_follow(switch_of(site));
+}
+
+static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
+  if (!is_available()) {
+    return FASTINST_UNAVAILABLE;
+  }
+  if (is_changing) {
+    return FASTINST_BUSY;
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    if (!site_of(probes[i])) {
+      return FASTINST_NO_PROBE;
+    }
+  }
+  is_changing = true;
+  pthread_mutex_lock(&lock);
+  for (uint64_t i = 0; i < n; i++) {
+    change(site_of(probes[i]), client);
+  }
+  code_fence();
+  for (uint64_t i = 0; i < n; i++) {
+    code_confirm(switch_of(site_of(probes[i])));
+  }
+  pthread_mutex_unlock(&lock);
+  is_changing = false;
+  __atomic_fetch_add(&session->toggles, n, __ATOMIC_RELAXED);
+  if (agent_is_dead()) {
+    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+    return FASTINST_UNAVAILABLE;
+  }
+  return FASTINST_OK;
+}
+
+int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function) {
+  return attach(probes, (uint64_t)n, function);
+}
+
+static int activate(const fastinst_probe *probes, size_t n, fastinst_function function) {
+  if (!function) {
+    return FASTINST_NO_FUNCTION;
+  }
+  return attach(probes, n, (uintptr_t)(function == FASTINST_COUNT ? client_count : function));
+}
+
+static int deactivate(const fastinst_probe *probes, size_t n) { return attach(probes, n, 0); }
+
+static const char *text(uint32_t at) {
+  return at ? ((const struct mdl_string *)((const char *)session + at))->bytes : NULL;
+}
+
+static int describe(fastinst_probe probe, struct fastinst_metadata *metadata) {
+  if (!is_available()) {
+    return FASTINST_UNAVAILABLE;
+  }
+  const struct mdl_site *site = site_of(probe);
+  if (!site) {
+    return FASTINST_NO_PROBE;
+  }
+  const struct mdl_function *function =
+      (const struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
+  uint32_t file = __atomic_load_n(&function->file, __ATOMIC_ACQUIRE); /* published behind the line */
+  bool is_exit = site->kind == MDL_EXIT || site->kind == MDL_SIBLING_EXIT || site->kind == MDL_RETURN;
+  *metadata = (struct fastinst_metadata){
+      .probe = probe,
+      .kind = is_exit ? FASTINST_EXIT : FASTINST_ENTRY,
+      .function = (void *)function->address,
+      .address = (void *)site->address,
+      .name = text(function->name),
+      .symbol = text(function->symbol),
+      .image = text(site->image),
+      .file = text(file),
+      .line = file ? function->line : 0,
+  };
+  return FASTINST_OK;
+}
+
+static uint32_t discover(uint32_t first, fastinst_discovered callback, void *argument) {
+  uint32_t count = probe_count();
+  for (; first < count; first++) {
+    struct fastinst_metadata metadata;
+    if (describe(first, &metadata) == FASTINST_OK) {
+      callback(&metadata, argument);
+    }
+  }
+  return first;
+}
+
+static const struct mdl_thread *newest(void) {
+  return (const struct mdl_thread *)__atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
+}
+
+static const struct mdl_thread *after(const struct mdl_thread *thread) {
+  return (const struct mdl_thread *)thread->next;
+}
+
+static int calls(fastinst_probe probe, uint64_t *out) {
+  if (!is_available()) {
+    return FASTINST_UNAVAILABLE;
+  }
+  if (!site_of(probe)) {
+    return FASTINST_NO_PROBE;
+  }
+  uint64_t sum = 0;
+  for (const struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+    const uint64_t *counts = (const uint64_t *)__atomic_load_n(&thread->counts, __ATOMIC_ACQUIRE);
+    sum += counts ? __atomic_load_n(&counts[probe], __ATOMIC_RELAXED) : 0;
+  }
+  *out = sum;
+  return FASTINST_OK;
+}
+
+static int skipped(uint64_t *out) {
+  if (!is_available()) {
+    return FASTINST_UNAVAILABLE;
+  }
+  uint64_t sum = 0;
+  for (const struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+    sum += __atomic_load_n(&thread->skipped, __ATOMIC_RELAXED);
+  }
+  *out = sum;
+  return FASTINST_OK;
+}
+
+/* ---- waiting */
+
+static uint64_t deadline_after(int millis) {
+  return clock_nanos(CLOCK_MONOTONIC) + (millis > 0 ? (uint64_t)millis * 1000000u : 0);
+}
+
+void client_look_again(void) {
+  atomic_fetch_add(&changes, 1);
+  futex_wake(&changes);
+}
+
+static int wait_for_probes(uint32_t known, int timeout_millis) {
+  uint64_t deadline = deadline_after(timeout_millis);
+  for (;;) {
+    uint32_t seen = atomic_load(&changes);
+    if (agent_is_dead() || (session && !family_has_agent())) {
+      return FASTINST_UNAVAILABLE;
+    }
+    if (probe_count() > known && __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) != MDL_STARTING) {
+      return FASTINST_OK;
+    }
+    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+    if (now >= deadline) {
+      return FASTINST_TIMEOUT;
+    }
+    futex_wait(&changes, seen, deadline - now);
+  }
+}
+
+static bool is_still_in(const struct mdl_thread *thread, uint32_t turn) {
+  return thread != mdl_self && __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == MDL_THREAD_LIVE &&
+         __atomic_load_n(&thread->in_client, __ATOMIC_ACQUIRE) == turn;
+}
+
+static int synchronize(int timeout_millis) {
+  static const struct timespec pause = {.tv_nsec = 50000};
+  uint64_t deadline = deadline_after(timeout_millis);
+  if (!is_available() || code_sync_cores() < 0) {
+    return FASTINST_UNAVAILABLE;
+  }
+  for (const struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+    uint32_t turn = __atomic_load_n(&thread->in_client, __ATOMIC_ACQUIRE);
+    while ((turn & 1) && turn != NO_CLIENTS && is_still_in(thread, turn)) {
+      if (clock_nanos(CLOCK_MONOTONIC) >= deadline) {
+        return FASTINST_TIMEOUT;
+      }
+      nanosleep(&pause, NULL);
+    }
+  }
+  return FASTINST_OK;
+}
+
+EXPORT const struct fastinst_interface *fastinst_interface_1(void);
+
+EXPORT const struct fastinst_interface *fastinst_interface_1(void) {
+  static const struct fastinst_interface interface = {
+      .wait = wait_for_probes,
+      .discover = discover,
+      .describe = describe,
+      .activate = activate,
+      .deactivate = deactivate,
+      .calls = calls,
+      .skipped = skipped,
+      .synchronize = synchronize,
+  };
+  return &interface;
+}
