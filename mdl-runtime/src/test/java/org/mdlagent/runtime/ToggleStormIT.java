@@ -68,7 +68,6 @@ class ToggleStormIT {
             }
         }
         assertThat(offsets).hasSizeGreaterThan(LINE_BYTES * 3 / 4).anyMatch(offset -> offset > LINE_BYTES - CALL_BYTES);
-        assertThat(kinds)
-                .containsExactly(ProbeSite.Kind.ENTRY, ProbeSite.Kind.EXIT, ProbeSite.Kind.SIBLING_EXIT);
+        assertThat(kinds).containsExactly(ProbeSite.Kind.ENTRY, ProbeSite.Kind.EXIT, ProbeSite.Kind.SIBLING_EXIT);
     }
 }
