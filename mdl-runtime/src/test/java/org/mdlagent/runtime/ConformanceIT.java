@@ -38,7 +38,6 @@ import org.mdlagent.runtime.ConformanceTable.Trait;
 /// that the program has counted itself, function by function.
 ///
 /// The table is kept in docs/conformance.md. To renew it: `cp mdl-runtime/target/conformance.md docs/`.
-@Execution(ExecutionMode.CONCURRENT)
 class ConformanceIT {
     private static final Path PROGRAMS = Path.of("src/test/c/conformance").toAbsolutePath();
     private static final int ABORTED = 128 + 6;
@@ -60,6 +59,8 @@ class ConformanceIT {
         assertThat(table).hasSameTextualContentAs(Path.of("../docs/conformance.md"));
     }
 
+    // Beside each other, but not beside other classes, which measure.
+    @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest(name = "{0}")
     @MethodSource("cells")
     void shouldBehaveAndCountAsWithoutTheAgent(Cell cell) throws Exception {
