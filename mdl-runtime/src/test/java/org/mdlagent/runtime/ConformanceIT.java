@@ -33,9 +33,8 @@ import org.mdlagent.runtime.ConformanceTable.Seen;
 import org.mdlagent.runtime.ConformanceTable.Trait;
 
 /// Programs that do what is hard for probes, and builds of one program that does what is common, with the probes of
-/// each
-/// compiler, under `--wait --exact`: output and exit status are those without the agent, and the report has the calls
-/// that the program has counted itself, function by function.
+/// each compiler, under `--wait --exact`: output and exit status are those without the agent, and the report has the
+/// calls that the program has counted itself, function by function.
 ///
 /// The table is kept in docs/conformance.md. To renew it: `cp mdl-runtime/target/conformance.md docs/`.
 class ConformanceIT {

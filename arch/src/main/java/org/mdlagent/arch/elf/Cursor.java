@@ -6,8 +6,7 @@ import java.util.zip.Inflater;
 /// A position in a part of a file that is read from low to high. Every read is checked against the end of the part.
 ///
 /// Plain bytes, neither FFM accessors nor buffers: this code runs once, mostly interpreted, where those cost three
-/// times
-/// as much.
+/// times as much.
 final class Cursor {
     /// Longest string, so that many names that share one long string cannot make work without bound.
     private static final int STRING_MAX = 1 << 16;

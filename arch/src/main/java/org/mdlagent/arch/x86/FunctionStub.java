@@ -17,11 +17,10 @@ import org.mdlagent.arch.layout.FrameDescriptor;
 /// | 43 | `jmp exit` | |
 /// | 48 | `mov -16(%rsp),%r11`; `jmp body` | as at the function's start |
 ///
-/// R11 is saved too: the caller of a local function may know that the function leaves it alone (GCC, `-fipa-ra`). What
-/// is saved below the stack pointer is safe from signal handlers (System V ABI, 3.2.2: the red zone), and no callee
-/// has run yet. A stub starts at a multiple of 64; the displacements of `entry` and `exit` are naturally aligned, so
-/// one store
-/// changes either, whatever the atomic unit.
+/// R11 is saved too: the caller of a local function may know that the function leaves it alone (GCC, `-fipa-ra`).
+/// What is saved below the stack pointer is safe from signal handlers (System V ABI, 3.2.2: the red zone), and no
+/// callee has run yet. A stub starts at a multiple of 64; the displacements of `entry` and `exit` are naturally
+/// aligned, so one store changes either, whatever the atomic unit.
 final class FunctionStub {
     static final int SIZE = 64;
 

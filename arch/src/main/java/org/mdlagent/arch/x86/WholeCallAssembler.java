@@ -28,8 +28,7 @@ import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.x86.Assembler.Label;
 
 /// The fast paths of recording for [FunctionStub]: every register that they use is kept, at the entry and at the
-/// return,
-/// since the caller of a local function may hold values in any that the function leaves alone.
+/// return, since the caller of a local function may hold values in any that the function leaves alone.
 ///
 /// Assumptions and guarantees are those of [RecordingAssembler], and
 ///   A2 a frame whose key lies above the call's, on the thread's own stack, is that of a caller which is not gone
@@ -37,8 +36,7 @@ import org.mdlagent.arch.x86.Assembler.Label;
 ///   G4 a frame is given up after all is read from it, RBX too; the caller's return address is on the stack by then
 ///
 /// Within the entry: R11 site, R10 thread, RAX function, RDX frame, RCX key. Within the exit: RBX frame, RAX ticks.
-/// What is
-/// saved lies below the stack pointer, in the red zone.
+/// What is saved lies below the stack pointer, in the red zone.
 final class WholeCallAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
     private static final int KEY = (int) FrameDescriptor.KEY;
