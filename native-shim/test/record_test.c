@@ -562,13 +562,13 @@ static uint64_t race(opener open) {
   fprintf(stderr, "        %" PRIu64 " windows, %" PRIu64 " left out, %" PRIu64 " records, %" PRIu64 " closed early\n",
           opened, left_out, records_written, closed_early);
   CHECK(opened > 1000);
-  CHECK(records_written > 1000);
   return closed_early;
 }
 
 static void shouldNeverCloseANewerWindowWhileThreadsRaceWithArm(void) {
   fixture(false);
   CHECK_EQUAL(race(open_window), 0);
+  CHECK(records_written > 1000);
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(code[1], OFF);
   CHECK_EQUAL(functions[0].open, 0);
