@@ -15,6 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// `mdl calibrate`, and what the agent makes of it.
 class CalibrateIT {
+    /// Calibrations that may be disturbed.
+    private static final int DISTURBED_MAX = 3;
+
     @TempDir
     private Path directory;
 
@@ -64,11 +67,13 @@ class CalibrateIT {
     void shouldAgreeWithItselfAndBeUsedByTheAgent() throws Exception {
         Properties first = calibrate();
         Properties second = calibrate();
+        // A hypervisor that takes a processor away shows as a latency, in the calibration that it happens in.
+        for (int i = 0; i < DISTURBED_MAX && !agree(first, second); i++) {
+            first = second;
+            second = calibrate();
+        }
 
-        assertThat(Long.parseLong(second.getProperty("tmaxTicks")))
-                .isBetween(
-                        Long.parseLong(first.getProperty("agreementLowTicks")),
-                        Long.parseLong(first.getProperty("agreementHighTicks")));
+        assertThat(agree(first, second)).as("%s and %s", first, second).isTrue();
         assertThat(Long.parseLong(second.getProperty("toggles"))).isGreaterThan(1000);
 
         Map.Entry<String, String> calibrated = profile("tmax");
@@ -86,6 +91,12 @@ class CalibrateIT {
         assertThat(elsewhere.getValue())
                 .contains("T_max of another microcode (0xdeadbeef instead of")
                 .contains("run mdl calibrate");
+    }
+
+    private static boolean agree(Properties first, Properties second) {
+        long ticks = Long.parseLong(second.getProperty("tmaxTicks"));
+        return ticks >= Long.parseLong(first.getProperty("agreementLowTicks"))
+                && ticks <= Long.parseLong(first.getProperty("agreementHighTicks"));
     }
 
     @Test
