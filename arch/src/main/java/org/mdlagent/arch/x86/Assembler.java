@@ -247,6 +247,13 @@ final class Assembler {
         emit(0x0F, 0x31);
     }
 
+    /// Time-stamp counter into RAX; changes RDX and the flags.
+    void readTsc() {
+        rdtsc();
+        shiftLeft(Register.RDX, 32);
+        or(Register.RAX, Register.RDX);
+    }
+
     // Comparisons and transfers.
 
     void testLowByte(Register register, int mask) {

@@ -178,7 +178,7 @@ final class RecordingAssembler {
         out.ret();
 
         out.bind(checkDeadline);
-        readTsc();
+        out.readTsc();
         out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
         out.jump(BELOW_OR_EQUAL, counted);
         out.mov(RDI, R10);
@@ -195,7 +195,7 @@ final class RecordingAssembler {
         Label nothing = new Label();
         Label slowRecord = new Label();
         findTopFrame(nothing, other, slow);
-        readTsc();
+        out.readTsc();
         out.sub(RAX, RCX, TOP_TSC);
         out.load(R8, RCX, TOP_CHILDREN);
         pop();
@@ -261,7 +261,7 @@ final class RecordingAssembler {
         out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
-        readTsc();
+        out.readTsc();
         out.load(RSI, RCX, TOP_TSC);
         pop();
         out.lockDecrementInt(R9, OPEN);
@@ -357,7 +357,7 @@ final class RecordingAssembler {
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
         out.store(RCX, (int) FrameDescriptor.CHILDREN, 0);
         out.store(RCX, (int) FrameDescriptor.SITE, 0);
-        readTsc();
+        out.readTsc();
         out.store(RCX, (int) FrameDescriptor.TSC, RAX);
         out.store(RCX, (int) FrameDescriptor.KEY, R8);
     }
@@ -367,13 +367,6 @@ final class RecordingAssembler {
         out.store(RCX, TOP_KEY, 0);
         out.sub(RCX, FRAME);
         out.store(R11, THREAD_SP, RCX);
-    }
-
-    /// RAX = time-stamp counter; changes RDX.
-    private void readTsc() {
-        out.rdtsc();
-        out.shiftLeft(RDX, 32);
-        out.or(RAX, RDX);
     }
 
     /// Replaces the word at `[RDX + displacement]` by RCX unless RCX is `unless` it; changes RAX.

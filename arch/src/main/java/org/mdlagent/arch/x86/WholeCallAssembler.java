@@ -55,7 +55,6 @@ final class WholeCallAssembler {
     private final Label entryLiteral = new Label();
     private final Label exitLiteral = new Label();
     private final Label countLiteral = new Label();
-    private final Label recordLiteral = new Label();
 
     WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
         this.shim = shim;
@@ -144,7 +143,6 @@ final class WholeCallAssembler {
         out.literal(entryLiteral, shim.functionEntrySlow());
         out.literal(exitLiteral, shim.functionExitSlow());
         out.literal(countLiteral, shim.countSlow());
-        out.literal(recordLiteral, shim.recordSlow());
     }
 
     /// R10 thread, RAX function, RDX its next free frame, RCX key.
@@ -184,7 +182,7 @@ final class WholeCallAssembler {
 
         out.bind(checkDeadline);
         out.mov(RCX, RAX);
-        readTsc();
+        out.readTsc();
         out.cmp(RAX, RCX, (int) FunctionDescriptor.DEADLINE);
         out.mov(RAX, RCX);
         out.loadInt(RCX, RAX, INDEX);
@@ -203,7 +201,7 @@ final class WholeCallAssembler {
         out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
         out.store(RDX, (int) FrameDescriptor.SIBLING, 0); // and the flags
         out.mov(R11, RDX);
-        readTsc();
+        out.readTsc();
         out.lea(RCX, RSP, 16);
         out.store(R11, (int) FrameDescriptor.TSC, RAX);
         out.store(R11, KEY, RCX);
@@ -326,7 +324,7 @@ final class WholeCallAssembler {
 
     /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`.
     private void findTicks(Label slow) {
-        readTsc();
+        out.readTsc();
         out.sub(RAX, RBX, (int) FrameDescriptor.TSC);
         out.loadThreadWord(R11, shim.tlsOffset());
         out.test(R11);
@@ -367,13 +365,6 @@ final class WholeCallAssembler {
         out.jump(NOT_EQUAL, retry);
         out.bind(done);
         out.mov(RAX, RCX);
-    }
-
-    /// RAX = time-stamp counter; changes RDX.
-    private void readTsc() {
-        out.rdtsc();
-        out.shiftLeft(RDX, 32);
-        out.or(RAX, RDX);
     }
 
     private void save(int below, Register... registers) {
