@@ -36,7 +36,8 @@ extern "C" {
 /* Without probes of its own. */
 #define FASTINST_INLINE static inline __attribute__((no_instrument_function))
 
-/* Dense: the probes are 0 .. n - 1. They keep their numbers, and those of libraries that are loaded later come behind. */
+/* Dense: the probes are 0 .. n - 1. They keep their numbers, and those of libraries that are loaded later come behind. When
+ * a library is closed its probes lose their functions, and are FASTINST_NO_PROBE until it is loaded again. */
 typedef uint32_t fastinst_probe;
 
 /* Runs at a probe. function: the address of the function that begins or ends, also where several share a probe. */

@@ -3,36 +3,8 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <string.h>
 #include <unistd.h>
-
-struct images {
-  struct mdl_image *out;
-  int64_t capacity, count;
-};
-
-static int add_image(struct dl_phdr_info *info, size_t size, void *pointer) {
-  (void)size;
-  struct images *images = pointer;
-  if (images->count < images->capacity) {
-    struct mdl_image *image = &images->out[images->count];
-    image->bias = info->dlpi_addr;
-    image->headers = (uintptr_t)info->dlpi_phdr;
-    image->count = info->dlpi_phnum;
-    snprintf(image->path, sizeof image->path, "%s", info->dlpi_name[0] ? info->dlpi_name : session->program);
-  }
-  images->count++;
-  return 0;
-}
-
-static int64_t list_images(struct mdl_image *out, int64_t capacity) {
-  struct images images = {.out = out, .capacity = capacity};
-  process_gate_lock();
-  dl_iterate_phdr(add_image, &images);
-  process_gate_unlock();
-  return images.count;
-}
 
 static uint64_t tsc(void) { return __rdtsc(); }
 
@@ -64,8 +36,8 @@ const struct mdl_api *api_table(void) {
       .ready = address((void *)agent_ready),
       .tsc = address((void *)tsc),
       .renew_clocks = address((void *)session_renew_clocks),
-      .images = address((void *)list_images),
-      .code_remap = address((void *)code_remap),
+      .images = address((void *)libraries_list),
+      .code_copy = address((void *)code_copy),
       .code_map = address((void *)code_map),
       .store = address((void *)store),
       .sync_cores = address((void *)code_sync_cores),
@@ -100,6 +72,14 @@ const struct mdl_api *api_table(void) {
       .count_client = address((void *)calls_count_client_entry),
       .attach = address((void *)client_attach),
       .counter = address((void *)client_count),
+      .text = code_text_alias(),
+      .show = address((void *)libraries_show),
+      .counters = address((void *)libraries_counters),
+      .hold = address((void *)libraries_hold),
+      .release = address((void *)libraries_release),
+      .await_opening = address((void *)libraries_await),
+      .followed = address((void *)libraries_followed),
+      .forget_clients = address((void *)client_forget),
   };
   return &table;
 }

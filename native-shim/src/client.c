@@ -141,6 +141,16 @@ static void change(struct mdl_site *site, uint64_t client) {
   code_follow(switch_of(site));
 }
 
+/* With the lock: none of them goes. */
+static bool are_probes(const uint32_t *probes, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++) {
+    if (!site_of(probes[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
   if (!is_available()) {
     return FASTINST_UNAVAILABLE;
@@ -148,13 +158,13 @@ static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
   if (is_changing) {
     return FASTINST_BUSY;
   }
-  for (uint64_t i = 0; i < n; i++) {
-    if (!site_of(probes[i])) {
-      return FASTINST_NO_PROBE;
-    }
-  }
   is_changing = true;
   pthread_mutex_lock(&lock);
+  if (!are_probes(probes, n)) {
+    pthread_mutex_unlock(&lock);
+    is_changing = false;
+    return FASTINST_NO_PROBE;
+  }
   for (uint64_t i = 0; i < n; i++) {
     change(site_of(probes[i]), client);
   }
@@ -174,6 +184,16 @@ static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
 
 int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function) {
   return attach(probes, (uint64_t)n, function);
+}
+
+void client_forget(const uint32_t *probes, int64_t n) {
+  struct mdl_site *sites = (struct mdl_site *)session->sites;
+  pthread_mutex_lock(&lock);
+  for (int64_t i = 0; i < n; i++) {
+    __atomic_store_n(&sites[probes[i]].client, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&sites[probes[i]].bodies, 0, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 static int activate(const fastinst_probe *probes, size_t n, fastinst_function function) {

@@ -1,5 +1,9 @@
 /*
  * Code memory: executable and writable mappings of one memory file. No page is ever both.
+ *
+ * Text with sites is copied into one file whose writable mapping, the aliases of all sites, is made before the session
+ * is. So every process of a family has it, wherever the agent's process opens a library later, and a store to a site
+ * never faults, however long ago its library was closed.
  */
 #include "shim.h"
 
@@ -8,6 +12,7 @@
 #include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,14 +20,35 @@
 #define MFD_EXEC 0x10u
 #endif
 
+/* Most bytes of copied text. The file is sparse. */
+static const uint64_t TEXT_BYTES_MAX = 1ULL << 30;
+
+/* The copies of text, one behind the other. */
+static struct {
+  int file;
+  dev_t device;
+  ino_t inode;
+  uint64_t alias; /* 0 while there is none */
+  uint64_t size;
+  _Atomic uint64_t used;
+} text;
+
+static bool is_page_aligned(uint64_t value) { return (value & 4095) == 0; }
+
+/* Or -errno. */
+static int create_file(const char *name) {
+  int file = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
+  if (file < 0 && errno == EINVAL) {
+    file = memfd_create(name, MFD_CLOEXEC); /* before Linux 6.3 */
+  }
+  return file < 0 ? -errno : file;
+}
+
 /* A memory file of `length` bytes and its writable mapping: the descriptor, or -errno. */
 static int code_file(uint64_t length, void **alias) {
-  int file = memfd_create("mdl-code", MFD_CLOEXEC | MFD_EXEC);
-  if (file < 0 && errno == EINVAL) {
-    file = memfd_create("mdl-code", MFD_CLOEXEC); /* before Linux 6.3 */
-  }
+  int file = create_file("mdl-code");
   if (file < 0) {
-    return -errno;
+    return file;
   }
   /* Backed now: a store to the alias must not fault later. */
   int error = fallocate(file, 0, 0, (off_t)length) < 0 ? -errno : 0;
@@ -35,6 +61,91 @@ static int code_file(uint64_t length, void **alias) {
     return error;
   }
   return file;
+}
+
+/* How much of the address space copies may take: the application shares its limits. */
+static uint64_t text_limit(void) {
+  struct rlimit limit;
+  uint64_t most = TEXT_BYTES_MAX;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 16 < most) {
+    most = limit.rlim_cur / 16;
+  }
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < most) {
+    most = limit.rlim_cur;
+  }
+  return most & ~4095ULL;
+}
+
+void code_start(void) {
+  struct stat status;
+  if (text.alias) { /* of the process that has forked this one, before its session began */
+    munmap((void *)text.alias, text.size);
+  }
+  text.alias = 0;
+  text.size = text_limit();
+  text.used = 0;
+  text.file = create_file("mdl-text");
+  if (text.file < 0) {
+    return;
+  }
+  if (ftruncate(text.file, (off_t)text.size) == 0 && fstat(text.file, &status) == 0) {
+    void *alias = mmap(NULL, text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0);
+    if (alias != MAP_FAILED) {
+      madvise(alias, text.size, MADV_DONTDUMP); /* a core has the text itself */
+      text.alias = (uintptr_t)alias;
+    }
+    text.device = status.st_dev;
+    text.inode = status.st_ino;
+  }
+}
+
+uint64_t code_text_alias(void) { return text.alias; }
+
+int64_t code_copy(uint64_t start, uint64_t length, uint64_t alias) {
+  if (!is_page_aligned(start) || !is_page_aligned(length) || length == 0) {
+    return -EINVAL;
+  }
+  if (!text.alias) {
+    return -ENOMEM;
+  }
+  if (!alias) {
+    uint64_t at = atomic_load(&text.used);
+    do {
+      if (length > text.size - at) {
+        return -ENOSPC;
+      }
+    } while (!atomic_compare_exchange_weak(&text.used, &at, at + length));
+    /* Backed now: a store to the alias must not fault later. */
+    if (fallocate(text.file, 0, (off_t)at, (off_t)length) < 0) {
+      return -errno;
+    }
+    alias = text.alias + at;
+  }
+  memcpy((void *)alias, (const void *)start, length);
+  return (int64_t)alias;
+}
+
+/* Where the agent could not have descriptors of its own the application may have closed this one, and opened another. */
+static bool has_text_file(void) {
+  struct stat status;
+  return fstat(text.file, &status) == 0 && status.st_dev == text.device && status.st_ino == text.inode;
+}
+
+/*
+ * A thread in the text goes on in the copy, at the same address. The kernel takes the old pages away, on all cores, before
+ * the new ones can be had: so an instruction is fetched from the old text or from the new, and with the interrupt that does
+ * it, or the page fault that follows, the core has serialised.
+ */
+int64_t code_show(uint64_t start, uint64_t length, uint64_t alias) {
+  if (agent_is_dead()) {
+    return -ECANCELED; /* somebody switches all sites off, and may have stored old words to this copy */
+  }
+  if (!has_text_file()) {
+    return -EBADF;
+  }
+  void *mapped = mmap((void *)start, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, text.file,
+                      (off_t)(alias - text.alias));
+  return mapped == MAP_FAILED ? -errno : 0;
 }
 
 /* Private, so that a debugger can write its breakpoints; stores through the alias are still seen. */
@@ -52,22 +163,6 @@ static int64_t map_executable(uint64_t at, uint64_t length, int flags, int file,
   }
   close(file);
   return result;
-}
-
-static bool is_page_aligned(uint64_t value) { return (value & 4095) == 0; }
-
-int64_t code_remap(uint64_t start, uint64_t length) {
-  void *alias = NULL;
-  if (!is_page_aligned(start) || !is_page_aligned(length) || length == 0) {
-    return -EINVAL;
-  }
-  int file = code_file(length, &alias);
-  if (file < 0) {
-    return file;
-  }
-  process_hold_forks();
-  memcpy(alias, (const void *)start, length);
-  return map_executable(start, length, MAP_FIXED, file, alias);
 }
 
 int64_t code_map(uint64_t at, uint64_t length) {
@@ -173,10 +268,15 @@ void code_switch_all_off(void) {
   uint32_t count = __atomic_load_n(&header->site_count, __ATOMIC_ACQUIRE);
   struct mdl_site *sites = (struct mdl_site *)header->sites;
   for (uint32_t i = 0; sites && i < count; i++) {
-    if (sites[i].store) {
+    /* The place last: the agent, should it be giving the site another one, writes it first, so a new word never goes to
+     * the old place, which a forked process may execute; and an old word in the new place is never shown (code_show). */
+    uint32_t off = __atomic_load_n(&sites[i].off, __ATOMIC_ACQUIRE);
+    uint8_t size = __atomic_load_n(&sites[i].size, __ATOMIC_ACQUIRE);
+    uint64_t store = __atomic_load_n(&sites[i].store, __ATOMIC_ACQUIRE);
+    if (store) {
       __atomic_store_n(&sites[i].recording, 0, __ATOMIC_RELAXED);
       __atomic_store_n(&sites[i].client, 0, __ATOMIC_RELAXED);
-      code_store(sites[i].store, sites[i].off, sites[i].size);
+      code_store(store, off, size);
     }
   }
 }

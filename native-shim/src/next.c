@@ -46,6 +46,7 @@ void next_resolve(void) {
   RESOLVE(dl_find_object, "_dl_find_object");
   RESOLVE(dl_iterate_phdr, "dl_iterate_phdr");
   RESOLVE(backtrace, "backtrace");
+  RESOLVE(dlclose, "dlclose");
   atomic_thread_fence(memory_order_release);
   RESOLVE(sigaction, "sigaction");
 #undef RESOLVE

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -296,74 +295,32 @@ int process_start_agent_thread(void *(*routine)(void *)) {
 
 /* ---- fork */
 
-/*
- * A forked process shares the code that the agent has remapped, and the stores to it. While the agent makes sites of
- * it (CallPatch.install, and what comes before), its waits do not reach the cores of another process: membarrier goes
- * by address space. So no process is forked meanwhile. One forked before has the program's own code, which nobody
- * changes; one forked later has its first instruction fetched after all of these stores. What is stored after that to
- * sites is single words, which need no wait. Protocols that do need one must wait for T_max where there are children
- * (header.children).
- */
-static sem_t births;
-static _Atomic bool births_held;     /* by the agent */
-static _Atomic bool births_are_free; /* it took too long: never again */
-static bool gate_held;               /* by the forking thread, as the next */
-static bool birth_counted;
+static bool gate_held; /* by the forking thread */
 
 void process_gate_lock(void) { pthread_mutex_lock(&gate); }
 
 void process_gate_unlock(void) { pthread_mutex_unlock(&gate); }
 
-void process_hold_forks(void) {
-  bool before_ready = session && __atomic_load_n(&session->state, __ATOMIC_RELAXED) == MDL_STARTING;
-  if (is_agent_thread && before_ready && !atomic_exchange(&births_held, true)) {
-    while (sem_wait(&births) != 0) {
-    }
-  }
-}
-
-void process_release_forks(void) {
-  if (atomic_exchange(&births_held, false)) {
-    sem_post(&births);
-  }
-}
-
 static void before_fork(void) {
   if (is_agent_thread) {
     return;
+  }
+  if (session) {
+    __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
   }
   /* Bounded: this thread may be inside dlopen, in a constructor, and hold what the holder waits for. */
   struct timespec deadline;
   clock_gettime(CLOCK_REALTIME, &deadline);
   deadline.tv_sec += 1;
-  int error = errno;
-  if (!atomic_load(&births_are_free)) {
-    int waited;
-    while ((waited = sem_timedwait(&births, &deadline)) != 0 && errno == EINTR) {
-    }
-    if (waited == 0) {
-      birth_counted = true;
-    } else {
-      atomic_store(&births_are_free, true);
-    }
-  }
-  errno = error;
   if (pthread_mutex_timedlock(&gate, &deadline) == 0) {
     gate_held = true;
   }
 }
 
 static void after_fork_in_parent(void) {
-  if (is_agent_thread) {
-    return;
-  }
-  if (gate_held) {
+  if (!is_agent_thread && gate_held) {
     gate_held = false;
     pthread_mutex_unlock(&gate);
-  }
-  if (birth_counted) {
-    birth_counted = false;
-    sem_post(&births);
   }
 }
 
@@ -373,10 +330,7 @@ static void after_fork_in_child(void) {
   pid_t parent = process_pid;
   process_pid = getpid();
   pthread_mutex_init(&gate, NULL);
-  sem_init(&births, 0, 1);
-  atomic_store(&births_held, false);
   gate_held = false;
-  birth_counted = false;
   is_agent_thread = false;
   mdl_self = NULL; /* the parent's block is the parent's */
   atomic_store(&application_threads, 1);
@@ -386,6 +340,7 @@ static void after_fork_in_child(void) {
   }
   signals_forked();
   masks_forked();
+  libraries_forked();
   if (!agent_forked() && session) {
     family_forked(parent);
   }
@@ -508,19 +463,8 @@ EXPORT int fflush(FILE *stream) {
   return next()->fflush(stream);
 }
 
-EXPORT void *dlopen(const char *file, int mode) {
-  if (!is_agent_thread) {
-    return next()->dlopen(file, mode);
-  }
-  process_gate_lock();
-  void *library = next()->dlopen(file, mode);
-  process_gate_unlock();
-  return library;
-}
-
 void process_start(void) {
   process_pid = getpid();
-  sem_init(&births, 0, 1);
   masks_start();
   if (pthread_key_create(&thread_key, thread_ended) == 0) {
     atomic_store(&watching, true);

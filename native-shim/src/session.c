@@ -386,6 +386,7 @@ const char *session_create(const struct instant *start) {
   memcpy(header->program, program, sizeof header->program);
   memcpy(header->id, id, sizeof header->id);
   memcpy(header->directory, directory, sizeof header->directory);
+  code_start();
   __atomic_store_n(&header->magic, MDL_MAGIC, __ATOMIC_RELEASE);
   __atomic_store_n(&session, header, __ATOMIC_RELEASE);
   session_renew_clocks();

@@ -9,6 +9,7 @@
  *   masks.c    SIGTRAP stays out of the application's masks; those of agent threads
  *   session.c  the session's directory and file, and its memory
  *   log.c      the session's log
+ *   libraries.c what the application opens and closes meanwhile
  *   jvm.c      creation of the JVM and the call into Java
  *   api.c      the table that Java gets
  *   code.c     mappings of code, stores to it, who wants a site on
@@ -110,6 +111,7 @@ struct next {
   int (*dl_find_object)(void *, struct dl_find_object *);
   int (*backtrace)(void **, int);
   int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+  int (*dlclose)(void *);
 };
 
 extern struct next next_table;
@@ -143,9 +145,6 @@ _Noreturn void process_park(void);
 /* The loader's state, and whatever else a forked child could find half changed, is changed with the gate held. */
 void process_gate_lock(void);
 void process_gate_unlock(void);
-/* No process is forked while code is being changed that it would share: from the first call until the second. */
-void process_hold_forks(void);
-void process_release_forks(void);
 
 uint64_t clock_nanos(clockid_t clock);
 /* True when woken, false when the time is over; returns at once when *word != value. */
@@ -246,7 +245,12 @@ const struct mdl_api *api_table(void);
 
 /* ---- code.c */
 
-int64_t code_remap(uint64_t start, uint64_t length);
+/* In each process that begins a session, before it is there. */
+void code_start(void);
+int64_t code_copy(uint64_t start, uint64_t length, uint64_t alias);
+int64_t code_show(uint64_t start, uint64_t length, uint64_t alias);
+/* Of the first copy. */
+uint64_t code_text_alias(void);
 int64_t code_map(uint64_t at, uint64_t length);
 int64_t code_sync_cores(void);
 int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
@@ -271,6 +275,20 @@ static inline void code_store(uint64_t alias, uint64_t value, int64_t size) {
     default: break;
   }
 }
+
+/* ---- libraries.c */
+
+/* From now on the agent follows what is opened: whoever waits for it does not wait in vain. */
+void libraries_begin(void);
+int64_t libraries_counters(void);
+int64_t libraries_list(struct mdl_image *out, int64_t capacity);
+int64_t libraries_hold(void);
+void libraries_release(void);
+int64_t libraries_show(const uint64_t (*triples)[3], int64_t n);
+int64_t libraries_await(uint64_t nanos);
+void libraries_followed(uint64_t opened);
+/* In a forked child: no agent follows what it opens. */
+void libraries_forked(void);
 
 /* ---- trap.c */
 
@@ -332,6 +350,8 @@ void client_call(const struct mdl_site *site, uint64_t function);
 void client_count(uint32_t probe, void *function);
 /* See api.h, attach. */
 int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function);
+/* See api.h, forget_clients. */
+void client_forget(const uint32_t *probes, int64_t n);
 /* header.site_count has grown, the agent is ready, or it is dead. */
 void client_look_again(void);
 

@@ -72,7 +72,6 @@ void agent_died(const char *why, const char *detail) {
   }
   log_line("the agent has ended, the program goes on without it: ", why, detail ? ": " : "", detail ? detail : "",
            NULL);
-  process_release_forks();
   let_main_go();
   client_look_again();
 }
@@ -124,8 +123,8 @@ void agent_ready(void) {
   uint64_t never = 0;
   __atomic_compare_exchange_n(&session->armed_tsc, &never, __rdtsc(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-  process_release_forks();
   start_watch();
+  libraries_begin();
   let_main_go();
   client_look_again();
 }

@@ -103,7 +103,7 @@ static _Unwind_Reason_Code pass_on(struct _Unwind_Context *context, void *pointe
   struct trace *trace = pointer;
   static _Atomic(_Unwind_Ptr (*)(struct _Unwind_Context *)) get_address;
   if (!get_address) {
-    *(void **)&get_address = dlsym(RTLD_DEFAULT, "_Unwind_GetIP");
+    *(void **)&get_address = unwinder_symbol("_Unwind_GetIP");
   }
   bool is_ours = !trace->begun || find(get_address(context)); /* the first is _Unwind_Backtrace below */
   trace->begun = true;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 /* ---- mappings */
@@ -87,8 +88,10 @@ static void shouldRemapRunningTextSoThatStoresThroughTheAliasAreExecuted(void) {
   while (runs == 0) {
   }
   uint64_t page = (uintptr_t)patched & ~4095ULL;
-  int64_t alias = code_remap(page, 4096);
+  code_start();
+  int64_t alias = code_copy(page, 4096, 0);
   CHECK(alias > 0);
+  CHECK_EQUAL(code_show(page, 4096, (uint64_t)alias), 0);
   CHECK_TEXT(permissions(page), "r-xp");
   CHECK_EQUAL(patched(), 0x11223344);
   uint8_t *text = (uint8_t *)alias;
@@ -112,6 +115,67 @@ static void shouldRemapRunningTextSoThatStoresThroughTheAliasAreExecuted(void) {
   int status;
   waitpid(child, &status, 0);
   CHECK_EQUAL(WEXITSTATUS(status), 5);
+}
+
+enum { REPLACEMENTS = 20000, OLD = 0x11223344, NEW = 0x55667788 };
+
+static constant straddler;
+static _Atomic uint64_t values_seen[2];
+
+static void *run_straddler(void *unused) {
+  while (!stop_running) {
+    uint32_t value = straddler();
+    CHECK(value == OLD || value == NEW);
+    values_seen[value == NEW]++;
+  }
+  return unused;
+}
+
+static void shouldReplaceTextUnderRunningThreads(void) {
+  code_start();
+  uint64_t at = free_address();
+  int64_t text_alias = code_map(at, 8192);
+  CHECK(text_alias > 0);
+  uint64_t function = 4096 - 3; /* its constant lies across the boundary of the pages */
+  put_constant((uint8_t *)text_alias + function, OLD);
+  straddler = function_at(at + function);
+  int64_t old = code_copy(at, 8192, 0), new = code_copy(at, 8192, 0);
+  CHECK(old > 0 && new > 0 && old != new);
+  put_constant((uint8_t *)new + function, NEW);
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) {
+    pthread_create(&threads[i], NULL, run_straddler, NULL);
+  }
+  for (int i = 0; i < REPLACEMENTS; i++) {
+    CHECK_EQUAL(code_show(at, 8192, (uint64_t)(i % 2 == 0 ? new : old)), 0);
+  }
+  while (values_seen[0] < 1000 || values_seen[1] < 1000) {
+    code_show(at, 8192, (uint64_t)(values_seen[0] < 1000 ? old : new));
+    usleep(100);
+  }
+  stop_running = true;
+  for (int i = 0; i < 2; i++) {
+    pthread_join(threads[i], NULL);
+  }
+  CHECK_TEXT(permissions(at), "r-xp");
+  CHECK_EQUAL(code_copy(at, 8192, (uint64_t)new), new); /* to the same place again */
+  CHECK_EQUAL(code_copy(at + 1, 8192, 0), -EINVAL);
+  CHECK_EQUAL(code_copy(at, 1ULL << 40, 0), -ENOSPC);
+}
+
+static void shouldNotTakeAFileOfTheApplicationForItsOwn(void) {
+  code_start();
+  uint64_t at = free_address();
+  CHECK(code_map(at, 4096) > 0);
+  int64_t alias = code_copy(at, 4096, 0);
+  CHECK(alias > 0);
+  int null = open("/dev/null", O_RDWR);
+  for (int file = 3; file < 64; file++) { /* whichever it has */
+    if (file != null) {
+      dup2(null, file);
+    }
+  }
+  CHECK_EQUAL(code_show(at, 4096, (uint64_t)alias), -EBADF);
 }
 
 static void shouldStoreExactlyTheGivenBytes(void) {
@@ -327,6 +391,8 @@ TESTS({"shouldMapExecutableMemoryExactlyThereWithAWritableAlias",
        shouldMapExecutableMemoryExactlyThereWithAWritableAlias},
       {"shouldRemapRunningTextSoThatStoresThroughTheAliasAreExecuted",
        shouldRemapRunningTextSoThatStoresThroughTheAliasAreExecuted},
+      {"shouldReplaceTextUnderRunningThreads", shouldReplaceTextUnderRunningThreads},
+      {"shouldNotTakeAFileOfTheApplicationForItsOwn", shouldNotTakeAFileOfTheApplicationForItsOwn},
       {"shouldStoreExactlyTheGivenBytes", shouldStoreExactlyTheGivenBytes},
       {"shouldToggleSitesAndCountTheStores", shouldToggleSitesAndCountTheStores},
       {"shouldReachTheThreadsWordThroughTheOffset", shouldReachTheThreadsWordThroughTheOffset},

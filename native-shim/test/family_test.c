@@ -654,64 +654,6 @@ static void shouldSwitchAllOffWhenTheHeartNeverBeats(void) {
 
 /* ---- forks while code is being made */
 
-static _Atomic bool held, code_is_made;
-
-static void *make_code(void *unused) {
-  is_agent_thread = true;
-  process_hold_forks();
-  held = true;
-  usleep(100000); /* the other thread is to be found waiting; if it is not, the test passes all the same */
-  code_is_made = true;
-  agent_ready();
-  is_agent_thread = false;
-  return unused;
-}
-
-static void shouldForkNoProcessWhileSitesAreBeingMade(void) {
-  fixture(true);
-  agent_watch_nanos = 3600000000000u;
-  pthread_t thread;
-  pthread_create(&thread, NULL, make_code, NULL);
-  while (!held) {
-    usleep(100);
-  }
-  pid_t child = fork();
-  if (child == 0) {
-    _exit(code_is_made ? 0 : 1);
-  }
-  CHECK(code_is_made);
-  CHECK_EQUAL(end_of(child), 0);
-  pthread_join(thread, NULL);
-}
-
-static void *make_code_for_ever(void *unused) {
-  is_agent_thread = true;
-  process_hold_forks();
-  held = true;
-  for (;;) {
-    pause();
-  }
-  return unused;
-}
-
-static void shouldNotKeepAForkWaitingForAnAgentThatIsStuck(void) {
-  fixture(true);
-  pthread_t thread;
-  pthread_create(&thread, NULL, make_code_for_ever, NULL);
-  while (!held) {
-    usleep(100);
-  }
-  uint64_t before = clock_nanos(CLOCK_MONOTONIC);
-  for (int i = 0; i < 20; i++) {
-    pid_t child = fork();
-    if (child == 0) {
-      _exit(0);
-    }
-    CHECK_EQUAL(end_of(child), 0);
-  }
-  CHECK(clock_nanos(CLOCK_MONOTONIC) - before < 5000000000u); /* one waits for a second, the others do not */
-}
-
 TESTS({"shouldHaveARecordOfEachProcess", shouldHaveARecordOfEachProcess},
       {"shouldNoteWhoWasKilled", shouldNoteWhoWasKilled},
       {"shouldNoteWhoHasExecutedAnotherProgram", shouldNoteWhoHasExecutedAnotherProgram},
@@ -734,6 +676,4 @@ TESTS({"shouldHaveARecordOfEachProcess", shouldHaveARecordOfEachProcess},
       {"shouldLetTogglesReachAllProcesses", shouldLetTogglesReachAllProcesses},
       {"shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain", shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain},
       {"shouldNotTakeAStoppedProcessForDead", shouldNotTakeAStoppedProcessForDead},
-      {"shouldSwitchAllOffWhenTheHeartNeverBeats", shouldSwitchAllOffWhenTheHeartNeverBeats},
-      {"shouldForkNoProcessWhileSitesAreBeingMade", shouldForkNoProcessWhileSitesAreBeingMade},
-      {"shouldNotKeepAForkWaitingForAnAgentThatIsStuck", shouldNotKeepAForkWaitingForAnAgentThatIsStuck})
+      {"shouldSwitchAllOffWhenTheHeartNeverBeats", shouldSwitchAllOffWhenTheHeartNeverBeats})

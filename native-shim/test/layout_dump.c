@@ -53,6 +53,7 @@ int main(void) {
   FIELD(mdl_header, processes_forgotten);
   FIELD(mdl_header, calls_forgotten);
   FIELD(mdl_header, processes_refused);
+  FIELD(mdl_header, forks);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
@@ -204,7 +205,7 @@ int main(void) {
   FIELD(mdl_api, tsc);
   FIELD(mdl_api, renew_clocks);
   FIELD(mdl_api, images);
-  FIELD(mdl_api, code_remap);
+  FIELD(mdl_api, code_copy);
   FIELD(mdl_api, code_map);
   FIELD(mdl_api, store);
   FIELD(mdl_api, sync_cores);
@@ -239,6 +240,14 @@ int main(void) {
   FIELD(mdl_api, count_client);
   FIELD(mdl_api, attach);
   FIELD(mdl_api, counter);
+  FIELD(mdl_api, text);
+  FIELD(mdl_api, show);
+  FIELD(mdl_api, counters);
+  FIELD(mdl_api, hold);
+  FIELD(mdl_api, release);
+  FIELD(mdl_api, await_opening);
+  FIELD(mdl_api, followed);
+  FIELD(mdl_api, forget_clients);
   SIZE(mdl_api);
   return 0;
 }

@@ -55,7 +55,8 @@ struct mdl_api {
   uint64_t tsc;           /*  56 uint64_t (void) */
   uint64_t renew_clocks;  /*  64 void (void): header.now_*, header.agent_cpu_nanos */
   uint64_t images;        /*  72 int64_t (struct mdl_image *out, int64_t capacity): how many there are */
-  uint64_t code_remap;    /*  80 int64_t (uint64_t start, uint64_t length): text -> its writable alias */
+  uint64_t code_copy;     /*  80 int64_t (uint64_t start, uint64_t length, uint64_t alias): copies text, to `alias` when that is
+                                 not 0: the copy's writable alias */
   uint64_t code_map;      /*  88 int64_t (uint64_t at, uint64_t length): new R-X memory at exactly `at`
                                  (-EEXIST when taken) -> its writable alias */
   uint64_t store;         /*  96 void (uint64_t alias, uint64_t value, int64_t size): one store of 1, 2, 4 or 8 bytes */
@@ -108,12 +109,28 @@ struct mdl_api {
   uint64_t attach;                /* 344 int64_t (const uint32_t *probes, int64_t n, uint64_t function): what fastinst.h's
                                          activate does, for functions of any origin; 0: deactivate. enum fastinst_status */
   uint64_t counter;               /* 352 the function to attach so that a probe only counts, in mdl_thread.counts */
+
+  /* Images that come and go. */
+  uint64_t text;          /* 360 alias of the first copy of text; the file of all copies is called mdl-text, and
+                                 their offsets in it are those of their aliases from this one */
+  uint64_t show;          /* 368 int64_t (const uint64_t (*texts)[3], int64_t n): of each text its start, its length and the alias of
+                                 its copy: the copies take their place, while images are held. None does, -ESTALE, when
+                                 any image has gone all the same */
+  uint64_t counters;      /* 376 int64_t (void): changes with each image that comes or goes */
+  uint64_t hold;          /* 384 int64_t (void): no image is closed until `release`: 1, or 0 when that cannot be had at this moment */
+  uint64_t release;       /* 392 void (void) */
+  uint64_t await_opening; /* 400 int64_t (uint64_t nanos): returns as soon as the application waits for the probes of a library,
+                                 at the latest after so long: how many times it has */
+  uint64_t followed;      /* 408 void (uint64_t opened): what was loaded at the last `hold` has probes; so do those that
+                                 await_opening has told of */
+  uint64_t forget_clients; /* 416 void (const uint32_t *probes, int64_t n): of libraries that have gone: none has a client, or is
+                                 open to one until `bodies` is written again */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 360, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 424, "mdl_api");
 
 #endif

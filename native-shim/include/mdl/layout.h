@@ -69,7 +69,8 @@ struct mdl_header {
   uint64_t processes_forgotten; /* 280 ended ones whose records others have taken */
   uint64_t calls_forgotten;   /* 288 of these */
   uint64_t processes_refused; /* 296 for which there was no record: their calls are seen, but not whose they are */
-  uint8_t reserved[208];      /* 304 */
+  uint64_t forks;             /* 304 begun by any process */
+  uint8_t reserved[200];      /* 312 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */

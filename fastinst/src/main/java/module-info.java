@@ -2,7 +2,6 @@
 module org.mdlagent.fastinst {
     requires transitive org.mdlagent.arch;
     requires org.mdlagent.callpatch;
-    requires org.mdlagent.wordpatch;
     requires static transitive org.jspecify;
 
     exports org.mdlagent.fastinst;

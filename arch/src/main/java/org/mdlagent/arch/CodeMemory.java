@@ -1,24 +1,28 @@
 package org.mdlagent.arch;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// Executable memory and its writable aliases. No page is ever writable and executable at once: text that carries
-/// sites is remapped over a memory file that is also mapped writable elsewhere, and trampolines live in the same kind
-/// of mapping (design: "Code memory").
+/// sites is copied into a memory file that is mapped writable elsewhere, and the copy then takes its place;
+/// trampolines live in the same kind of mapping (design: "Code memory").
 ///
-/// Safe for use by several threads. Mappings are never undone, so an alias once told stays right; looking one up takes
-/// no lock.
+/// Sites are made in a copy before it is shown. So no thread ever executes one that is half made, in whatever
+/// process, and whoever stands in the text when the copy takes its place goes on in it.
+///
+/// Aliases are for good: when text has gone, what is stored to its copy is seen by nobody. Safe for use by several
+/// threads; looking an alias up takes no lock.
 public final class CodeMemory {
     private static final long PAGE = 4096;
 
-    /// Text is remapped in pieces of this size, so that a large program pays for what it probes, and neighbours
+    /// Text is copied in pieces of this size, so that a large program pays for what it probes, and neighbours
     /// become one mapping.
     static final long CHUNK = 64 * 1024;
 
@@ -31,13 +35,18 @@ public final class CodeMemory {
     private static final long LOWEST = 1L << 16;
     private static final long HIGHEST = 1L << 47;
     private static final int EEXIST = 17;
+    private static final int ESTALE = 116;
+    private static final int ECANCELED = 125;
+
+    /// Name of the file of all copies of text.
+    private static final String TEXT_FILE = "/memfd:mdl-text (deleted)";
 
     private final NativeApi api;
 
     /// By address, disjoint; replaced, never changed.
     private volatile Mapping[] mappings = {};
 
-    private record Mapping(long start, long end, long alias) {}
+    record Mapping(long start, long end, long alias) {}
 
     public CodeMemory(NativeApi api) {
         this.api = api;
@@ -76,12 +85,17 @@ public final class CodeMemory {
         mappings = all;
     }
 
-    /// Remaps the chunks of `[textStart, textEnd)` that hold any of `addresses`, as far as they are not remapped yet;
-    /// adjacent chunks become one mapping.
+    /// Copies the chunks of `[textStart, textEnd)` that hold any of `addresses`, as far as they are not copied yet;
+    /// adjacent chunks become one. From now on their bytes have aliases. [#show] lets the copies take the place of
+    /// the text, which must not change before.
     ///
     /// @param addresses ascending
-    /// @throws IOException when the kernel refuses a mapping
-    public synchronized void remap(long textStart, long textEnd, long[] addresses) throws IOException {
+    /// @param former    a copy of the same text, which has gone: it is overwritten, if it has the same parts and no
+    ///     other process can have it; null when there is none
+    /// @throws IOException when there is no memory
+    public synchronized TextCopy copy(long textStart, long textEnd, long[] addresses, @Nullable TextCopy former)
+            throws IOException {
+        List<Mapping> parts = new ArrayList<>();
         long start = 0;
         long end = 0;
         for (long address : addresses) {
@@ -92,34 +106,105 @@ public final class CodeMemory {
                 end = Math.max(end, last);
                 continue;
             }
-            remapGaps(start, end);
+            addGaps(parts, start, end);
             start = first;
             end = last;
         }
-        remapGaps(start, end);
+        addGaps(parts, start, end);
+        List<Mapping> places = former != null && !mayBeShared(former) && former.hasParts(textStart, parts)
+                ? former.parts()
+                : List.of();
+        for (int i = 0; i < parts.size(); i++) {
+            Mapping part = parts.get(i);
+            long place = places.isEmpty() ? 0 : places.get(i).alias;
+            long alias = api.codeCopy(part.start, part.end - part.start, place);
+            if (alias < 0) {
+                throw new IOException("cannot copy text at 0x" + Long.toHexString(part.start) + ": errno " + -alias);
+            }
+            parts.set(i, new Mapping(part.start, part.end, alias));
+        }
+        parts.forEach(this::add);
+        return new TextCopy(textStart, parts);
     }
 
-    /// What has an alias keeps it: sites that are toggled through it are there.
-    private void remapGaps(long start, long end) throws IOException {
+    /// Adds what of `[start, end)` has no alias. What has one keeps it: sites that are toggled through it are there.
+    private void addGaps(List<Mapping> parts, long start, long end) {
         long from = start;
         for (Mapping mapping : mappings) {
             if (mapping.end > from && mapping.start < end) {
-                remap(from, mapping.start);
+                addPart(parts, from, mapping.start);
                 from = mapping.end;
             }
         }
-        remap(from, end);
+        addPart(parts, from, end);
     }
 
-    private void remap(long start, long end) throws IOException {
-        if (start >= end) {
-            return;
+    private static void addPart(List<Mapping> parts, long start, long end) {
+        if (start < end) {
+            parts.add(new Mapping(start, end, 0));
         }
-        long alias = api.codeRemap(start, end - start);
-        if (alias < 0) {
-            throw new IOException("cannot remap text at 0x" + Long.toHexString(start) + ": errno " + -alias);
+    }
+
+    /// Lets copies take the place of the texts that they were made of, while images are held
+    /// ([NativeApi#holdImages]).
+    ///
+    /// @return false, and no text is replaced, when an image has gone all the same, or the agent has been declared
+    ///     dead
+    /// @throws IOException when the kernel refuses a mapping
+    public synchronized boolean show(List<TextCopy> copies) throws IOException {
+        List<Mapping> parts = new ArrayList<>();
+        for (TextCopy copy : copies) {
+            copy.shownAfter(forks());
+            parts.addAll(copy.parts());
         }
-        add(new Mapping(start, end, alias));
+        try (Arena arena = Arena.ofConfined()) {
+            long texts = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, 3L * parts.size()))
+                    .address();
+            long at = texts;
+            for (Mapping part : parts) {
+                Memory.putLong(at, part.start);
+                Memory.putLong(at + Long.BYTES, part.end - part.start);
+                Memory.putLong(at + 2 * Long.BYTES, part.alias);
+                at += 3 * Long.BYTES;
+            }
+            long result = api.show(texts, parts.size());
+            if (result == -ESTALE || result == -ECANCELED) {
+                return false;
+            }
+            if (result < 0) {
+                throw new IOException("a copy of text cannot be mapped: errno " + -result);
+            }
+            return true;
+        }
+    }
+
+    /// Whether the copy is what stands there now, all of it.
+    public boolean isShown(TextCopy copy, MemoryMap memory) {
+        for (Mapping part : copy.parts()) {
+            MemoryMap.Region region = memory.at(part.start);
+            if (region == null
+                    || !region.path().equals(TEXT_FILE)
+                    || region.offset() + (part.start - region.start()) != part.alias - api.textAlias()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Forgets where a copy stood: its text has gone. Its aliases remain.
+    public synchronized void forget(TextCopy copy) {
+        List<Mapping> remaining = new ArrayList<>(List.of(mappings));
+        remaining.removeAll(copy.parts());
+        mappings = remaining.toArray(Mapping[]::new);
+    }
+
+    /// Whether another process may execute the copy: one that was forked while it was shown.
+    private boolean mayBeShared(TextCopy copy) {
+        return copy.forksBefore() != forks();
+    }
+
+    private long forks() {
+        return Memory.getLongAcquire(api.session() + HeaderDescriptor.FORKS);
     }
 
     /// Whether direct jumps reach from anywhere in `[from, to)` to `target`, and back.
@@ -175,15 +260,9 @@ public final class CodeMemory {
         List<Long> below = new ArrayList<>();
         List<Long> above = new ArrayList<>();
         long gapStart = LOWEST;
-        for (String line : Files.readAllLines(Path.of("/proc/self/maps"))) {
-            int dash = line.indexOf('-');
-            long mappedStart = Long.parseUnsignedLong(line, 0, dash, 16);
-            long mappedEnd = Long.parseUnsignedLong(line, dash + 1, line.indexOf(' '), 16);
-            if (mappedStart < 0) {
-                break; // vsyscall
-            }
-            addPlace(gapStart, mappedStart, size, lowest, highest, from, below, above);
-            gapStart = mappedEnd;
+        for (MemoryMap.Region region : MemoryMap.read().regions()) {
+            addPlace(gapStart, region.start(), size, lowest, highest, from, below, above);
+            gapStart = region.end();
         }
         addPlace(gapStart, HIGHEST, size, lowest, highest, from, below, above);
         List<Long> places = new ArrayList<>(below.reversed());

@@ -17,7 +17,8 @@ import java.util.List;
 /// Every function has at most three integer parameters and at most one integer result, so one method handle of that
 /// shape calls them all: an additional argument register is ignored by the System V calling convention, and each
 /// further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the collector run
-/// meanwhile: no other Java thread would notice.
+/// meanwhile: no other Java thread would notice. The one that sleeps is not, and has its own handle, made when it is
+/// first called.
 public final class NativeApi implements CodeWriter {
     static final long SESSION = 8;
     static final long TLS_OFFSET = 16;
@@ -28,7 +29,7 @@ public final class NativeApi implements CodeWriter {
     static final long TSC = 56;
     static final long RENEW_CLOCKS = 64;
     static final long IMAGES = 72;
-    static final long CODE_REMAP = 80;
+    static final long CODE_COPY = 80;
     static final long CODE_MAP = 88;
     static final long STORE = 96;
     static final long SYNC_CORES = 104;
@@ -63,7 +64,15 @@ public final class NativeApi implements CodeWriter {
     static final long COUNT_CLIENT = 336;
     static final long ATTACH = 344;
     static final long COUNTER = 352;
-    static final long SIZE = 360;
+    static final long TEXT = 360;
+    static final long SHOW = 368;
+    static final long COUNTERS = 376;
+    static final long HOLD = 384;
+    static final long RELEASE = 392;
+    static final long AWAIT_OPENING = 400;
+    static final long FOLLOWED = 408;
+    static final long FORGET_CLIENTS = 416;
+    static final long SIZE = 424;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -76,7 +85,11 @@ public final class NativeApi implements CodeWriter {
     private static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
 
     private static final int SYMBOL_BYTES = 4096;
-    private static final int IMAGE_CAPACITY = 1024;
+
+    /// Lets the collector run meanwhile.
+    private static final class Sleeping {
+        static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE);
+    }
 
     private final long table;
     private final MemorySegment store;
@@ -223,8 +236,9 @@ public final class NativeApi implements CodeWriter {
     /// The images that the dynamic linker has loaded now, the executable first.
     public List<LoadedImage> images() {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment buffer = arena.allocate(IMAGE_SIZE * IMAGE_CAPACITY, 8);
-            long count = Math.min(IMAGE_CAPACITY, call(function(IMAGES), buffer.address(), IMAGE_CAPACITY, 0));
+            long capacity = call(function(IMAGES), 0, 0, 0);
+            MemorySegment buffer = arena.allocate(IMAGE_SIZE * capacity, 8);
+            long count = Math.min(capacity, call(function(IMAGES), buffer.address(), capacity, 0));
             List<LoadedImage> images = new ArrayList<>((int) count);
             for (long at = buffer.address(); images.size() < count; at += IMAGE_SIZE) {
                 images.add(new LoadedImage(
@@ -237,11 +251,64 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Remaps `[start, start + length)` so that it has a writable alias; both multiples of the page size.
+    /// A number that changes with each image that the dynamic linker loads or unloads.
+    public long imageCounters() {
+        return call(function(COUNTERS), 0, 0, 0);
+    }
+
+    /// From now on no image is closed until [#releaseImages]: its memory may be read, and [#show] replaces its text.
     ///
-    /// @return the alias, or `-errno`
-    long codeRemap(long start, long length) {
-        return call(function(CODE_REMAP), start, length, 0);
+    /// @return false, and nothing is held, while one is being closed, or opened by somebody who waits
+    public boolean holdImages() {
+        return call(function(HOLD), 0, 0, 0) != 0;
+    }
+
+    public void releaseImages() {
+        call(function(RELEASE), 0, 0, 0);
+    }
+
+    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), at most `nanos`.
+    ///
+    /// @return how many libraries it has waited for so far, for [#followed]
+    public long awaitOpening(long nanos) {
+        try {
+            return (long) Sleeping.CALL.invokeExact(function(AWAIT_OPENING), nanos, 0L, 0L);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /// Lets the application go on that waited, up to what [#awaitOpening] has told of: what was loaded when images
+    /// were held last has probes.
+    public void followed(long opened) {
+        call(function(FOLLOWED), opened, 0, 0);
+    }
+
+    /// Takes the clients of `count` probes, whose numbers (int) stand at `probes`: their library has gone. They are
+    /// open to none until `SiteDescriptor.BODIES` is written again.
+    public void forgetClients(long probes, int count) {
+        call(function(FORGET_CLIENTS), probes, count, 0);
+    }
+
+    /// Copies the text `[start, start + length)`, both multiples of the page size, to `alias`, or to a new place
+    /// when that is 0.
+    ///
+    /// @return the copy's writable alias, or `-errno`
+    long codeCopy(long start, long length, long alias) {
+        return call(function(CODE_COPY), start, length, alias);
+    }
+
+    /// Lets copies take the place of texts, while images are held.
+    ///
+    /// @param texts address of `count` triples of longs: start, length and the copy's alias
+    /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, when an image has gone all the same
+    long show(long texts, long count) {
+        return call(function(SHOW), texts, count, 0);
+    }
+
+    /// Alias of the first copy of text. Others lie as far from it as they do from the start of the file `mdl-text`.
+    long textAlias() {
+        return Memory.getLong(table + TEXT);
     }
 
     /// Maps new executable memory at exactly `at`.

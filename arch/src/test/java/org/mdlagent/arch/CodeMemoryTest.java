@@ -12,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// Text, here memory that another instance has mapped, and its aliases.
 class CodeMemoryTest {
@@ -33,9 +34,68 @@ class CodeMemoryTest {
         }
     }
 
+    /// Copies chunks and lets the copies take their place.
+    private TextCopy remap(long[] addresses) throws IOException {
+        return show(code.copy(text, end, addresses, null));
+    }
+
+    private TextCopy show(TextCopy copy) throws IOException {
+        assertThat(API.holdImages()).isTrue();
+        assertThat(code.show(List.of(copy))).isTrue();
+        API.releaseImages();
+        return copy;
+    }
+
+    @Test
+    void shouldShowWhatWasWrittenToACopyOnlyWhenItTakesThePlaceOfTheText() throws IOException {
+        TextCopy copy = code.copy(text, end, new long[] {text}, null);
+        Memory.putLong(code.alias(text), 42);
+        assertThat(Memory.getLong(text)).isEqualTo(text);
+        assertThat(code.isShown(copy, MemoryMap.read())).isFalse();
+
+        show(copy);
+
+        assertThat(Memory.getLong(text)).isEqualTo(42);
+        assertThat(code.isShown(copy, MemoryMap.read())).isTrue();
+    }
+
+    @Test
+    void shouldNotTakeOneCopyForAnother() throws IOException {
+        TextCopy first = remap(new long[] {text});
+        code.forget(first);
+
+        TextCopy second = remap(new long[] {text});
+
+        assertThat(code.isShown(first, MemoryMap.read())).isFalse();
+        assertThat(code.isShown(second, MemoryMap.read())).isTrue();
+    }
+
+    @Test
+    void shouldOverwriteTheCopyOfATextThatHasGoneUnlessAnotherProcessMayHaveIt() throws IOException {
+        long forks = API.session() + HeaderDescriptor.FORKS;
+        TextCopy copy = remap(new long[] {text});
+        long alias = code.alias(text);
+        code.forget(copy);
+        assertThatThrownBy(() -> code.alias(text)).isInstanceOf(IllegalArgumentException.class);
+
+        TextCopy again = show(code.copy(text, end, new long[] {text}, copy));
+
+        assertThat(code.alias(text)).isEqualTo(alias);
+        code.forget(again);
+        TextCopy other = show(code.copy(text, end, new long[] {text, text + 3 * CHUNK}, again));
+        assertThat(code.alias(text)).as("other parts").isNotEqualTo(alias);
+        code.forget(other);
+        show(code.copy(text, end, new long[] {text}, again));
+        assertThat(code.alias(text)).isEqualTo(alias);
+        code.forget(again);
+        Memory.putLong(forks, Memory.getLong(forks) + 1);
+        show(code.copy(text, end, new long[] {text}, again));
+        assertThat(code.alias(text)).as("a process was forked").isNotEqualTo(alias);
+    }
+
     @Test
     void shouldRemapChunksWithAddressesOnly() throws IOException {
-        code.remap(text, end, new long[] {text + 5, text + CHUNK + 7, text + 4 * CHUNK});
+        remap(new long[] {text + 5, text + CHUNK + 7, text + 4 * CHUNK});
 
         assertThat(Memory.getLong(code.alias(text))).as("what stood there").isEqualTo(text);
         Memory.putLong(code.alias(text + CHUNK), 0x1122334455667788L);
@@ -52,19 +112,19 @@ class CodeMemoryTest {
 
     @Test
     void shouldRemapNextChunkWhenInstructionMayReachIntoIt() throws IOException {
-        code.remap(text, end, new long[] {text + CHUNK - 4});
+        remap(new long[] {text + CHUNK - 4});
 
         assertThat(code.alias(text + CHUNK)).isEqualTo(code.alias(text) + CHUNK);
     }
 
     @Test
     void shouldKeepAliasesWhenMoreOfTheTextIsRemapped() throws IOException {
-        code.remap(text, end, new long[] {text + 2 * CHUNK, text + 5 * CHUNK});
+        remap(new long[] {text + 2 * CHUNK, text + 5 * CHUNK});
         long second = code.alias(text + 2 * CHUNK);
         long fifth = code.alias(text + 5 * CHUNK);
         Memory.putLong(second, 42);
 
-        code.remap(text, end, new long[] {
+        remap(new long[] {
             text, text + CHUNK, text + 2 * CHUNK, text + 3 * CHUNK, text + 4 * CHUNK, text + 5 * CHUNK, text + 6 * CHUNK
         });
 
@@ -83,7 +143,7 @@ class CodeMemoryTest {
     @Test
     void shouldTellAliasesWhileOthersMap() throws Exception {
         AtomicBoolean mapped = new AtomicBoolean();
-        code.remap(text, end, new long[] {text});
+        remap(new long[] {text});
         long alias = code.alias(text);
         try (ExecutorService executor = Executors.newFixedThreadPool(3)) {
             Future<Long> reader = executor.submit(() -> {

@@ -76,7 +76,7 @@ final class ProbedLibrary {
         Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
         List<String> notes = new ArrayList<>();
         probes = new Probes(api, new Membarrier(api), true, ALL, notes);
-        if (probes.install() == 0) {
+        if (!probes.follow() || probes.functionCount() == 0) {
             throw new IOException("no probe is found: " + notes);
         }
         List<Integer> exitSites = new ArrayList<>();

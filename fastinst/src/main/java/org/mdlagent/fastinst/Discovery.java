@@ -2,42 +2,48 @@ package org.mdlagent.fastinst;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.LoadedImage;
+import org.mdlagent.arch.MemoryMap;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
 
 /// Finds the probe sites of images, with the provider that suits each best.
 final class Discovery {
-    private final NativeApi api;
+    private static final long PAGE = 4096;
+
     private final List<String> notes;
     private final List<ProbeProvider> providers;
 
-    /// Those that have been opened and may have probes.
+    /// Those that have been opened and not looked at yet.
     private final Map<LoadedImage, ElfFile> files = new HashMap<>();
+
+    /// Those that were loaded at first, among which the dynamic linker looks for hooks.
+    private final Set<LoadedImage> first;
 
     /// Looks for hooks in the images that are loaded now: the dynamic linker chooses among these alone.
     ///
-    /// @param notes receives what was found and left alone, for the log
-    Discovery(NativeApi api, InstructionSet instructions, List<String> notes) {
-        this.api = api;
+    /// @param images of the dynamic linker's list, in its order
+    /// @param notes  receives what was found and left alone, for the log
+    Discovery(NativeApi api, InstructionSet instructions, List<LoadedImage> images, List<String> notes) {
         this.notes = notes;
+        first = Set.copyOf(images);
         String functionHooks = null;
         String profilingHooks = null;
         boolean gprof = false;
-        List<LoadedImage> candidates = candidates();
-        for (LoadedImage image : candidates) {
+        for (LoadedImage image : images) {
             if (isCLibrary(image)) {
                 break; // Images behind it cannot override its hooks.
             }
             try {
                 ElfFile elf = open(image);
-                gprof |= image.equals(candidates.getFirst()) && ProfilingCallsProvider.startsGprof(elf);
+                gprof |= image.equals(images.getFirst()) && ProfilingCallsProvider.startsGprof(elf);
                 if (functionHooks == null && InstrumentFunctionsProvider.exportsHooks(elf)) {
                     functionHooks = image.path();
                 }
@@ -55,26 +61,20 @@ final class Discovery {
                 new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof));
     }
 
-    /// The probes of all images that are loaded now, of the executable first.
-    List<ImageProbes> discover() {
-        List<ImageProbes> found = new ArrayList<>();
-        for (LoadedImage image : candidates()) {
-            ImageProbes probes = discover(image);
-            if (probes != null) {
-                found.add(probes);
-            }
-        }
-        return found;
-    }
-
-    /// The probes of one image, null when it has none.
+    /// The probes of an image, with its file, which is the caller's to close; null when it has none.
     @Nullable
     ImageProbes discover(LoadedImage image) {
         try {
             ElfFile elf = open(image);
+            if (!first.contains(image) && bringsHooks(elf)) {
+                notes.add(image.path() + ": left alone, it may have been opened so that it calls hooks of its own");
+                close(image);
+                return null;
+            }
             for (ProbeProvider provider : providers) {
                 ImageProbes probes = provider.discover(image, elf, notes);
                 if (probes != null) {
+                    files.remove(image);
                     return probes;
                 }
             }
@@ -83,6 +83,28 @@ final class Discovery {
         }
         close(image);
         return null;
+    }
+
+    /// Whether the dynamic linker, which lists an image first, has relocated it too: then it takes away the right
+    /// to write to what nobody need write to any more.
+    boolean isRelocated(LoadedImage image, MemoryMap memory) {
+        try {
+            for (Segment segment : open(image).segments()) {
+                long end = segment.address() + segment.memorySize();
+                if (segment.readOnlyAfterRelocation() && (segment.address() & -PAGE) < (end & -PAGE)) {
+                    MemoryMap.Region region = memory.at(image.bias() + segment.address());
+                    return region == null || !region.writable();
+                }
+            }
+        } catch (IOException e) {
+            // discover says so.
+        }
+        return true;
+    }
+
+    /// With `RTLD_DEEPBIND`, or linked with `-Bsymbolic`, an image prefers its own.
+    private static boolean bringsHooks(ElfFile elf) throws IOException {
+        return InstrumentFunctionsProvider.exportsHooks(elf) || ProfilingCallsProvider.exportsHooks(elf);
     }
 
     private ElfFile open(LoadedImage image) throws IOException {
@@ -106,28 +128,7 @@ final class Discovery {
         }
     }
 
-    private List<LoadedImage> candidates() {
-        List<LoadedImage> candidates = new ArrayList<>();
-        for (LoadedImage image : api.images()) {
-            if (image.path().startsWith("/") && !isAgents(Path.of(image.path()).normalize())) {
-                candidates.add(image);
-            }
-        }
-        return candidates;
-    }
-
     private static boolean isCLibrary(LoadedImage image) {
         return Path.of(image.path()).getFileName().toString().startsWith("libc.so");
-    }
-
-    /// Whether an image is the shim, its decoder or part of the Java runtime beside it.
-    private boolean isAgents(Path image) {
-        Path library = Path.of(api.libraryDirectory());
-        String name = image.getFileName().toString();
-        return image.startsWith(library.resolveSibling("runtime"))
-                || image.startsWith(library)
-                        && (name.equals("libmdlagent.so")
-                                || name.startsWith("libZydis.so")
-                                || name.startsWith("libZycore.so"));
     }
 }

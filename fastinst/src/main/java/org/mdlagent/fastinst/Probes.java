@@ -1,14 +1,17 @@
 package org.mdlagent.fastinst;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
@@ -17,21 +20,20 @@ import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.CoreSync;
 import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.LoadedImage;
 import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.MemoryMap;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.PatchPlan;
-import org.mdlagent.arch.TrapTable;
+import org.mdlagent.arch.TextCopy;
 import org.mdlagent.arch.elf.DwarfLines;
+import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SourceLine;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.callpatch.CallPatch;
-import org.mdlagent.wordpatch.PatchResult;
-import org.mdlagent.wordpatch.PatchSite;
-import org.mdlagent.wordpatch.TrapMode;
-import org.mdlagent.wordpatch.WordPatch;
 
 /// The probes of this process: finds them, gives each function a record and each site a trampoline, and switches
 /// them.
@@ -41,21 +43,45 @@ public final class Probes {
     /// The stub of a whole function takes some 150 bytes with what unwinders must know: room for more than a million.
     private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
 
+    /// Room in the session's tables for what is opened later. A function takes 160 bytes, and 8 in each thread's
+    /// block, in exact mode 16; a site takes 64.
+    private static final int LATER_FUNCTIONS = 4096;
+
+    private static final int LATER_SITES = 4 * LATER_FUNCTIONS;
+
+    private static final byte[] ACTIVATION_ORDER = {
+        SiteDescriptor.KIND_EXIT,
+        SiteDescriptor.KIND_SIBLING_EXIT,
+        SiteDescriptor.KIND_ENTRY,
+        SiteDescriptor.KIND_WHOLE,
+        SiteDescriptor.KIND_COUNT
+    };
+
     private final NativeApi api;
     private final ProbeFilter filter;
     private final List<String> notes;
     private final InstructionSet instructions = InstructionSet.host();
     private final CodeMemory code;
     private final CodeArena arena;
-    private final CoreSync sync;
     private final CallPatch callPatch;
     private final Trampolines trampolines;
-    private @Nullable WordPatch wordPatch;
     private final SessionTables tables;
     private final long header;
 
-    private final List<ImageProbes> images = new ArrayList<>();
-    private final Map<Long, Integer> functionOfAddress = new HashMap<>();
+    private final LoadedImages images;
+
+    /// Null until the images have been read for the first time.
+    private @Nullable Discovery discovery;
+
+    /// Images that have been looked at, as long as they are loaded.
+    private final Set<LoadedImage> known = new HashSet<>();
+
+    /// Those with probes, also when they have been closed.
+    private final List<Library> libraries = new ArrayList<>();
+
+    /// What the last [#follow] has brought.
+    private final List<Library> opened = new ArrayList<>();
+
     private final List<Function> functions = new ArrayList<>();
 
     /// Function record of sites whose function the code does not show: its address is 0, so that the first call asks
@@ -72,20 +98,21 @@ public final class Probes {
 
     private int lastLearned;
 
-    /// What is known of a probed function before its record is written.
+    /// What is known of a probed function beside its record.
     private static final class Function {
-        final long address;
+        final Library library;
 
-        /// Of its image in [#images].
-        final int image;
+        /// Of its address in the image.
+        final long offset;
+
         final String symbol;
         final String name;
         final List<Integer> entries = new ArrayList<>(1);
         final List<Integer> exits = new ArrayList<>(2);
 
-        Function(long address, int image, String symbol, String name) {
-            this.address = address;
-            this.image = image;
+        Function(Library library, long offset, String symbol, String name) {
+            this.library = library;
+            this.offset = offset;
             this.symbol = symbol;
             this.name = name;
         }
@@ -97,45 +124,207 @@ public final class Probes {
         this.api = api;
         this.filter = filter;
         this.notes = notes;
-        this.sync = sync;
         code = new CodeMemory(api);
         arena = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
         callPatch = new CallPatch(api, api, code, arena, sync, instructions);
         trampolines = new Trampolines(api, instructions, code, arena, callPatch, api.recordingEntryPoints(exact));
         tables = new SessionTables(api);
+        images = new LoadedImages(api);
         header = api.session();
     }
 
-    /// Finds all sites and makes them switchable; all are off afterwards.
+    /// Follows the dynamic linker: finds the images that have come since the last call, and makes their sites
+    /// switchable, all of which are off afterwards; takes the probes of those that have gone.
     ///
-    /// @return the number of functions with probes
+    /// @return false when the application opens or closes an image at this moment, so that it must be done later
     /// @throws IOException when code memory is refused
-    public int install() throws IOException {
-        images.addAll(new Discovery(api, instructions, notes).discover());
-        List<List<Trampolines.OfText>> texts = new ArrayList<>();
-        int siteCapacity = 0;
-        for (int i = 0; i < images.size(); i++) {
-            texts.add(plan(images.get(i)));
-            register(i, texts.get(i));
-            siteCapacity += texts.get(i).stream()
-                    .flatMap(text -> text.sites().stream())
-                    .mapToInt(Probes::records)
-                    .sum();
+    public boolean follow() throws IOException {
+        opened.clear();
+        if (!images.haveChanged()) {
+            return true;
         }
-        if (siteCapacity == 0) {
-            return 0;
+        if (!api.holdImages()) {
+            return false;
         }
-        writeFunctions();
-        tables.allocateSites(siteCapacity);
-        for (int i = 0; i < images.size(); i++) {
-            install(images.get(i), texts.get(i));
+        try {
+            MemoryMap memory = MemoryMap.read();
+            List<LoadedImage> now = images.read(memory);
+            closeAllBut(now, memory);
+            return openAll(now, memory);
+        } finally {
+            api.releaseImages();
         }
-        for (int i = 0; i < functions.size(); i++) {
-            writeSiteList(i);
+    }
+
+    /// Whether the last [#follow] has brought probes, new ones or such that were there before: [#activateOpened],
+    /// [#openedFunctions].
+    public boolean haveOpened() {
+        return !opened.isEmpty();
+    }
+
+    private void closeAllBut(List<LoadedImage> now, MemoryMap memory) {
+        for (Library library : libraries) {
+            Library.Placement placement = library.current();
+            // The same may be there again: then its text is that of the file.
+            if (placement != null
+                    && (!now.contains(placement.image())
+                            || !placement.texts().stream().allMatch(text -> text.isShown(memory)))) {
+                close(library, placement);
+            }
         }
+        known.retainAll(now);
+    }
+
+    /// Its sites are off from now on: also in forked processes, which may have it still.
+    private void close(Library library, Library.Placement placement) {
+        List<Integer> sites = library.sites().values().stream()
+                .filter(index -> Memory.getLong(site(index) + SiteDescriptor.STORE) != 0)
+                .toList();
+        withIndices(withReturns(sites), (indices, count) -> api.forgetClients(indices, count));
+        toggle(sites, false);
+        library.close();
+        for (int index : library.probedFunctions()) {
+            long record = function(index);
+            long address = Memory.getLong(record + FunctionDescriptor.ADDRESS);
+            Memory.putLongRelease(record + FunctionDescriptor.ADDRESS, 0);
+            tables.removeLookup(address, record, excludedFunction);
+            publishSiteList(index);
+        }
+        placement.texts().forEach(Trampolines.OfText::forget);
+        known.remove(placement.image());
+    }
+
+    private boolean openAll(List<LoadedImage> now, MemoryMap memory) throws IOException {
+        boolean first = discovery == null;
+        Discovery providers = first ? new Discovery(api, instructions, now, notes) : Objects.requireNonNull(discovery);
+        discovery = providers;
+        List<ImageProbes> come = new ArrayList<>();
+        for (LoadedImage image : now) {
+            if (known.contains(image)) {
+                continue;
+            }
+            if (!first && !providers.isRelocated(image, memory)) {
+                images.invalidate();
+                continue;
+            }
+            known.add(image);
+            ImageProbes probes = providers.discover(image);
+            if (probes != null) {
+                come.add(probes);
+            }
+        }
+        List<Library> placed = new ArrayList<>();
+        for (ImageProbes probes : come) {
+            Library library = place(probes, first);
+            if (library != null) {
+                placed.add(library);
+            }
+            if (library == null || library.lineTables() != probes.elf()) {
+                probes.elf().close();
+            }
+        }
+        if (first) {
+            allocateTables();
+        }
+        boolean shown = show(placed, first);
         Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, siteCount);
         Memory.putIntRelease(header + HeaderDescriptor.FUNCTION_COUNT, functions.size());
-        return functions.size();
+        return shown;
+    }
+
+    /// Installs libraries and shows their sites. What cannot be had later leaves them without probes; at first,
+    /// there is no profile without it.
+    private boolean show(List<Library> placed, boolean first) throws IOException {
+        List<TextCopy> copies = new ArrayList<>();
+        String refusal = null;
+        try {
+            for (Library library : placed) {
+                copies.addAll(install(library));
+            }
+            if (code.show(copies)) {
+                opened.addAll(placed);
+                return true;
+            }
+            images.invalidate();
+        } catch (IOException | IllegalStateException e) {
+            if (first) {
+                throw e;
+            }
+            refusal = e.getMessage();
+        }
+        for (Library library : placed) {
+            close(library, Objects.requireNonNull(library.current()));
+            if (refusal != null) {
+                notes.add(library.path() + ": left alone: " + refusal);
+                library.leaveOut();
+            }
+        }
+        return refusal != null;
+    }
+
+    /// Gives an image its functions and the indices of its sites, or those that it had when it was there before.
+    ///
+    /// @param first whether there are no tables yet, so that there is room for all
+    /// @return null when it is left alone
+    private @Nullable Library place(ImageProbes probes, boolean first) throws IOException {
+        Library coming = new Library(probes.image().path(), content(probes));
+        for (Library kept : libraries) {
+            if (kept.returns(coming)) {
+                return place(kept, probes, false, first) ? kept : null;
+            }
+        }
+        libraries.add(coming);
+        return place(coming, probes, true, first) ? coming : null;
+    }
+
+    private boolean place(Library library, ImageProbes probes, boolean isNew, boolean first) throws IOException {
+        if (library.isLeftOut()) {
+            return false;
+        }
+        int functionsBefore = functions.size();
+        int sitesBefore = siteCount;
+        String refusal = null;
+        try {
+            Library.Placement placement = library.placementAt(probes.image());
+            if (placement == null) {
+                placement = new Library.Placement(probes.image(), plan(probes));
+            }
+            if (isNew) {
+                register(library, probes, placement);
+                library.lineTables(probes.elf());
+            }
+            library.open(placement);
+        } catch (IOException e) {
+            if (first) {
+                throw e;
+            }
+            refusal = e.getMessage();
+        }
+        String size = functions.size() - functionsBefore + " functions, " + (siteCount - sitesBefore) + " sites";
+        if (refusal == null && !first && !hasRoom()) {
+            refusal = "the session has no room for " + size;
+        }
+        if (refusal != null) {
+            notes.add(library.path() + ": left alone: " + refusal);
+            library.leaveOut();
+            library.lineTables(null);
+            functions.subList(functionsBefore, functions.size()).clear();
+            siteCount = sitesBefore;
+        } else if (isNew && !first) {
+            notes.add(library.path() + ": opened, " + size);
+        }
+        return refusal == null;
+    }
+
+    private boolean hasRoom() {
+        return functions.size() <= Memory.getInt(header + HeaderDescriptor.FUNCTION_CAPACITY)
+                && siteCount <= Memory.getInt(header + HeaderDescriptor.SITE_CAPACITY);
+    }
+
+    /// What tells builds of one path apart.
+    private static String content(ImageProbes probes) throws IOException {
+        String build = probes.elf().buildId();
+        return build != null ? build : Long.toString(new File(probes.image().path()).lastModified());
     }
 
     private List<Trampolines.OfText> plan(ImageProbes image) throws IOException {
@@ -153,80 +342,59 @@ public final class Probes {
         return texts;
     }
 
-    /// Writes trampolines and site records of one image, and makes its sites switchable. Their functions have records.
-    private void install(ImageProbes image, List<Trampolines.OfText> texts) throws IOException {
-        List<Installed> sites = new ArrayList<>();
-        for (Trampolines.OfText text : texts) {
-            StubBodies bodies = text.bodies(tables);
-            text.remap();
+    private void allocateTables() {
+        tables.allocateFunctions(functions.size() + LATER_FUNCTIONS);
+        tables.allocateSites(siteCount + LATER_SITES);
+        unknownFunction = tables.allocate(FunctionDescriptor.SIZE);
+        Memory.putLong(header + HeaderDescriptor.UNKNOWN_FUNCTION, unknownFunction);
+        excludedFunction = tables.allocate(FunctionDescriptor.SIZE);
+    }
+
+    /// Copies a library's text and makes its sites in the copy, where nobody executes them; writes trampolines and
+    /// records.
+    private List<TextCopy> install(Library library) throws IOException {
+        Library.Placement placement = Objects.requireNonNull(library.current());
+        List<TextCopy> copies = new ArrayList<>();
+        List<PatchPlan> plans = new ArrayList<>();
+        library.probedFunctions().forEach(this::describeFunction);
+        for (Trampolines.OfText text : placement.texts()) {
+            copies.add(text.copy());
             for (Trampolines.Site site : text.sites()) {
-                int index = siteCount;
-                for (int i = 0; i < records(site); i++) {
-                    // Nobody toggles it before it is described.
-                    Memory.putLong(site(siteCount++) + SiteDescriptor.FUNCTION, excludedFunction);
+                Integer index = library.sites().get(site.hook().address() - placement.bias());
+                if (index == null) {
+                    continue; // It could not be reached where the library stood first.
                 }
                 text.write(site, site(index));
-                sites.add(new Installed(index, site, bodies));
+                PatchPlan plan = site.plan();
+                Memory.put(code.alias(plan.address()), plan.rewritten());
+                describe(library, index, site);
+                plans.add(plan);
             }
             text.makeKnown();
         }
-        rewrite(image, sites);
-        for (Installed installed : sites) {
-            describe(image, installed);
+        callPatch.install(plans);
+        for (Trampolines.OfText text : placement.texts()) {
+            StubBodies bodies = text.bodies(tables);
+            for (Trampolines.Site site : text.sites()) {
+                Integer index = library.sites().get(site.hook().address() - placement.bias());
+                if (index != null) {
+                    openToClients(index, site.hook(), bodies);
+                }
+            }
         }
-        callPatch.install(sites.stream().map(installed -> installed.site.plan()).toList());
+        for (int function : library.probedFunctions()) {
+            if (Memory.getLong(function(function) + FunctionDescriptor.SITE_LIST) == 0) {
+                writeSiteList(function);
+            } else {
+                publishSiteList(function);
+            }
+        }
+        return copies;
     }
-
-    /// A site, its place in the session's table, and what its stub may lead to.
-    private record Installed(int index, Trampolines.Site site, StubBodies bodies) {}
 
     /// Records of the session's table that a site takes: that of a whole function has one for the return.
     private static int records(Trampolines.Site site) {
         return site.hook().role() == HookSite.Role.WHOLE ? 2 : 1;
-    }
-
-    /// Makes those sites inert as a whole that no single store neutralises; takes those away where that fails.
-    private void rewrite(ImageProbes image, List<Installed> sites) {
-        List<Installed> straddlers = sites.stream()
-                .filter(installed -> installed.site.plan().rewritten().length > 0)
-                .toList();
-        if (straddlers.isEmpty()) {
-            return;
-        }
-        WordPatch patcher;
-        try {
-            patcher = wordPatch();
-        } catch (IllegalStateException e) {
-            sites.removeAll(straddlers);
-            notes.add(image.image().path() + ": " + straddlers.size() + " sites left alone: " + e.getMessage());
-            return;
-        }
-        List<PatchSite> words = new ArrayList<>();
-        long[] values = new long[straddlers.size()];
-        for (Installed straddler : straddlers) {
-            PatchPlan plan = straddler.site.plan();
-            for (int i = 0; i < plan.length(); i++) {
-                values[words.size()] |= (plan.rewritten()[i] & 0xFFL) << i * Byte.SIZE;
-            }
-            words.add(patcher.site(plan.address(), plan.length()));
-        }
-        List<PatchResult> results = patcher.patchAll(words, values);
-        for (int i = 0; i < values.length; i++) {
-            if (results.get(i) instanceof PatchResult.Rejected rejected) {
-                sites.remove(straddlers.get(i));
-                notes.add(image.image().path() + ": a site left alone: " + rejected.reason());
-            }
-        }
-    }
-
-    /// Made when it is needed, for it takes SIGTRAP.
-    private WordPatch wordPatch() {
-        WordPatch made = wordPatch;
-        if (made == null) {
-            made = new WordPatch(api, api, code, arena, new TrapTable(api), sync, TrapMode.REDIRECT, instructions);
-            wordPatch = made;
-        }
-        return made;
     }
 
     public int functionCount() {
@@ -242,37 +410,72 @@ public final class Probes {
         return Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + index * FunctionDescriptor.SIZE;
     }
 
-    /// Switches every probe on: exits before entries, so that no entry stays without its exit.
-    public void activateAll() {
-        activate(SiteDescriptor.KIND_EXIT, false);
-        activate(SiteDescriptor.KIND_SIBLING_EXIT, false);
-        activate(SiteDescriptor.KIND_ENTRY, false);
-        activate(SiteDescriptor.KIND_WHOLE, false);
-        activate(SiteDescriptor.KIND_COUNT, false);
+    /// Indices of the functions whose probes the last [#follow] has brought.
+    public List<Integer> openedFunctions() {
+        return opened.stream()
+                .flatMap(library -> library.probedFunctions().stream())
+                .toList();
     }
 
-    /// Switches on the sites whose function is not known, which no window of a function switches: exits, which close
+    /// Switches on what the last [#follow] has brought: exits before entries, so that no entry stays without its
+    /// exit.
+    public void activateOpened() {
+        activate(false);
+    }
+
+    /// The same for the sites whose function is not known, which no window of a function switches: exits, which close
     /// whatever frame they meet, before entries, which ask the shim for their function.
-    public void activateUnknown() {
-        activate(SiteDescriptor.KIND_EXIT, true);
-        activate(SiteDescriptor.KIND_SIBLING_EXIT, true);
-        activate(SiteDescriptor.KIND_ENTRY, true);
+    public void activateOpenedUnknown() {
+        activate(true);
     }
 
-    private void activate(byte kind, boolean onlyUnknown) {
-        try (Arena arena = Arena.ofConfined()) {
-            long indices = arena.allocate(ValueLayout.JAVA_INT, siteCount).address();
-            int count = 0;
-            for (int i = 0; i < siteCount; i++) {
-                long site = site(i);
-                long function = Memory.getLong(site + SiteDescriptor.FUNCTION);
-                if (Memory.getByte(site + SiteDescriptor.KIND) == kind
-                        && function != excludedFunction
-                        && (!onlyUnknown || function == unknownFunction)) {
-                    Memory.putInt(indices + (long) count++ * Integer.BYTES, i);
-                }
+    private void activate(boolean onlyUnknown) {
+        for (byte kind : ACTIVATION_ORDER) {
+            toggle(
+                    opened.stream()
+                            .flatMap(library -> library.sites().values().stream())
+                            .filter(index -> {
+                                long function = Memory.getLong(site(index) + SiteDescriptor.FUNCTION);
+                                return Memory.getByte(site(index) + SiteDescriptor.KIND) == kind
+                                        && function != excludedFunction
+                                        && (!onlyUnknown || function == unknownFunction);
+                            })
+                            .toList(),
+                    true);
+        }
+    }
+
+    private void toggle(List<Integer> sites, boolean on) {
+        withIndices(sites, (indices, count) -> {
+            long unused = callPatch.toggle(indices, count, on);
+        });
+    }
+
+    /// The records of these sites, and those of the returns of whole functions, which stand behind them.
+    private List<Integer> withReturns(List<Integer> sites) {
+        List<Integer> all = new ArrayList<>();
+        for (int site : sites) {
+            all.add(site);
+            if (Memory.getByte(site(site) + SiteDescriptor.KIND) == SiteDescriptor.KIND_WHOLE) {
+                all.add(site + 1);
             }
-            long unused = callPatch.toggle(indices, count, true);
+        }
+        return all;
+    }
+
+    /// What the shim does with indices (int) that stand at an address.
+    private interface OfIndices {
+        void accept(long indices, int count);
+    }
+
+    private static void withIndices(List<Integer> sites, OfIndices action) {
+        try (Arena arena = Arena.ofConfined()) {
+            long indices = arena.allocate(ValueLayout.JAVA_INT, Math.max(1, sites.size()))
+                    .address();
+            for (int i = 0; i < sites.size(); i++) {
+                Memory.putInt(indices + (long) i * Integer.BYTES, sites.get(i));
+            }
+            action.accept(indices, sites.size());
         }
     }
 
@@ -282,32 +485,34 @@ public final class Probes {
 
     /// Makes a function of every address that a site of the image names, if the filter lets it. A site that names
     /// none is mostly in the function that it belongs to, or in one that names it elsewhere.
-    private void register(int index, List<Trampolines.OfText> texts) throws IOException {
-        ImageProbes image = images.get(index);
+    private void register(Library library, ImageProbes image, Library.Placement placement) throws IOException {
         SymbolTable symbols = image.elf().symbols();
-        long bias = image.image().bias();
+        long bias = placement.bias();
         Map<Long, String> files = filter.needsFiles() ? sourceFiles(image) : Map.of();
-        for (Trampolines.OfText text : texts) {
-            for (Trampolines.Site site : text.sites()) {
-                HookSite hook = site.hook();
-                long address = hook.function();
-                if (address == 0) {
-                    int around = hook.role() == HookSite.Role.EXIT ? -1 : symbols.containing(hook.address() - bias);
-                    address = around < 0 ? 0 : symbols.start(around) + bias;
-                }
-                if (address == 0 || functionOfAddress.containsKey(address)) {
+        for (Trampolines.Site site : placement.sites()) {
+            HookSite hook = site.hook();
+            library.sites().put(hook.address() - bias, siteCount);
+            siteCount += records(site);
+            long offset = hook.function() - bias;
+            if (hook.function() == 0) {
+                int around = hook.role() == HookSite.Role.EXIT ? -1 : symbols.containing(hook.address() - bias);
+                if (around < 0) {
                     continue;
                 }
-                int at = symbols.at(address - bias);
-                String symbol = at >= 0
-                        ? symbols.name(at)
-                        : Path.of(image.image().path()).getFileName() + "+0x" + Long.toHexString(address - bias);
-                String name = api.demangle(symbol);
-                boolean included = filter.includes(image.image().path(), files.getOrDefault(address, ""), name);
-                functionOfAddress.put(address, included ? functions.size() : -1);
-                if (included) {
-                    functions.add(new Function(address, index, symbol, name));
-                }
+                offset = symbols.start(around);
+            }
+            if (library.functions().containsKey(offset)) {
+                continue;
+            }
+            int at = symbols.at(offset);
+            String symbol = at >= 0
+                    ? symbols.name(at)
+                    : Path.of(library.path()).getFileName() + "+0x" + Long.toHexString(offset);
+            String name = api.demangle(symbol);
+            boolean included = filter.includes(library.path(), files.getOrDefault(offset, ""), name);
+            library.functions().put(offset, included ? functions.size() : -1);
+            if (included) {
+                functions.add(new Function(library, offset, symbol, name));
             }
         }
     }
@@ -330,78 +535,100 @@ public final class Probes {
         Map<Long, String> files = new HashMap<>();
         for (int i = 0; i < addresses.length; i++) {
             if (found[i] != null) {
-                files.put(addresses[i] + bias, found[i].file());
+                files.put(addresses[i], found[i].file());
             }
         }
         return files;
     }
 
-    private void writeFunctions() {
-        tables.allocateFunctions(functions.size());
-        unknownFunction = tables.allocate(FunctionDescriptor.SIZE);
-        Memory.putLong(header + HeaderDescriptor.UNKNOWN_FUNCTION, unknownFunction);
-        excludedFunction = tables.allocate(FunctionDescriptor.SIZE);
-        for (int i = 0; i < functions.size(); i++) {
-            Function function = functions.get(i);
-            long record = function(i);
-            Memory.putLong(record + FunctionDescriptor.ADDRESS, function.address);
-            Memory.putInt(record + FunctionDescriptor.INDEX, i);
-            Memory.putInt(record + FunctionDescriptor.NAME, tables.string(function.name));
-            Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(function.symbol));
-            Memory.putInt(
-                    record + FunctionDescriptor.IMAGE,
-                    tables.string(images.get(function.image).image().path()));
-            tables.addLookup(function.address, record);
+    /// Writes a function's record, or what has changed while its library was away.
+    private void describeFunction(int index) {
+        Function function = functions.get(index);
+        long record = function(index);
+        long address = Objects.requireNonNull(function.library.current()).bias() + function.offset;
+        Memory.putInt(record + FunctionDescriptor.INDEX, index);
+        Memory.putInt(record + FunctionDescriptor.NAME, tables.string(function.name));
+        Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(function.symbol));
+        Memory.putInt(record + FunctionDescriptor.IMAGE, tables.string(function.library.path()));
+        Memory.putLongRelease(record + FunctionDescriptor.ADDRESS, address);
+        tables.addLookup(address, record);
+    }
+
+    /// Writes a site's record, or what has changed while its library was away: not what was learned of its function.
+    private void describe(Library library, int index, Trampolines.Site site) {
+        HookSite hook = site.hook();
+        if (Memory.getLong(site(index) + SiteDescriptor.FUNCTION) == 0) {
+            assign(library, index, hook);
+        }
+        describe(library, index, site, kind(hook));
+        if (hook.role() == HookSite.Role.WHOLE) {
+            Memory.putLong(
+                    site(index + 1) + SiteDescriptor.FUNCTION, Memory.getLong(site(index) + SiteDescriptor.FUNCTION));
+            describe(library, index + 1, site, SiteDescriptor.KIND_RETURN);
         }
     }
 
-    private void describe(ImageProbes image, Installed installed) {
-        HookSite hook = installed.site.hook();
-        int index = installed.index;
-        int function = hook.function() == 0 ? -1 : functionOfAddress.getOrDefault(hook.function(), -1);
+    /// From now on clients may be attached to a site.
+    private void openToClients(int index, HookSite hook, StubBodies bodies) {
+        if (Memory.getLong(site(index) + SiteDescriptor.FUNCTION) == excludedFunction) {
+            return;
+        }
+        Body body = switch (hook.role()) {
+            case ENTRY -> Body.ENTRY;
+            case EXIT -> Body.EXIT;
+            case WHOLE -> Body.FUNCTION_ENTRY;
+            case COUNT -> Body.COUNT;
+        };
+        if (hook.role() == HookSite.Role.WHOLE) {
+            Memory.putIntRelease(site(index + 1) + SiteDescriptor.BODIES, bodies.table(Body.FUNCTION_EXIT));
+        }
+        Memory.putIntRelease(site(index) + SiteDescriptor.BODIES, bodies.table(body));
+    }
+
+    private static byte kind(HookSite hook) {
         boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
-        long functionRecord =
-                hook.function() == 0 ? unknownFunction : function < 0 ? excludedFunction : function(function);
-        byte exit = jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT;
-        switch (hook.role()) {
-            case ENTRY -> describe(image, installed, index, functionRecord, SiteDescriptor.KIND_ENTRY, Body.ENTRY);
-            case EXIT -> describe(image, installed, index, functionRecord, exit, Body.EXIT);
-            case WHOLE -> {
-                describe(image, installed, index, functionRecord, SiteDescriptor.KIND_WHOLE, Body.FUNCTION_ENTRY);
-                describe(image, installed, index + 1, functionRecord, SiteDescriptor.KIND_RETURN, Body.FUNCTION_EXIT);
-            }
-            case COUNT -> {
-                describe(image, installed, index, functionRecord, SiteDescriptor.KIND_COUNT, Body.COUNT);
-                Memory.putInt(functionRecord + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_COUNTED);
-            }
-        }
-        if (function >= 0) {
-            sitesOf(function, index).add(index);
-        } else if (hook.function() == 0) {
+        return switch (hook.role()) {
+            case ENTRY -> SiteDescriptor.KIND_ENTRY;
+            case EXIT -> jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT;
+            case WHOLE -> SiteDescriptor.KIND_WHOLE;
+            case COUNT -> SiteDescriptor.KIND_COUNT;
+        };
+    }
+
+    /// Gives a site its function.
+    private void assign(Library library, int index, HookSite hook) {
+        long record = site(index);
+        if (hook.function() == 0) {
+            Memory.putLong(record + SiteDescriptor.FUNCTION, unknownFunction);
             unknownSites.add(index);
+            return;
+        }
+        long offset =
+                hook.function() - Objects.requireNonNull(library.current()).bias();
+        int function = library.functions().getOrDefault(offset, -1);
+        Memory.putLong(record + SiteDescriptor.FUNCTION, function < 0 ? excludedFunction : function(function));
+        if (function >= 0) {
+            sitesOf(functions.get(function), kind(hook)).add(index);
+            if (hook.role() == HookSite.Role.COUNT) {
+                Memory.putInt(function(function) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_COUNTED);
+            }
         }
     }
 
-    private void describe(ImageProbes image, Installed installed, int index, long function, byte kind, Body body) {
-        Trampolines.Site site = installed.site;
+    private void describe(Library library, int index, Trampolines.Site site, byte kind) {
         long record = site(index);
-        Memory.putLong(record + SiteDescriptor.FUNCTION, function);
         callPatch.describe(site.plan(), record);
         Memory.putByte(record + SiteDescriptor.KIND, kind);
         Memory.putInt(record + SiteDescriptor.INDEX, index);
         Memory.putLong(record + SiteDescriptor.ADDRESS, site.hook().address());
         Memory.putLong(record + SiteDescriptor.STUB, site.stub());
-        Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(image.image().path()));
-        Memory.putInt(record + SiteDescriptor.BODIES, function == excludedFunction ? 0 : installed.bodies.table(body));
+        Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(library.path()));
     }
 
     private void writeSiteList(int index) {
         Function function = functions.get(index);
-        long record = function(index);
         long list = tables.allocateIndices(function.exits.size() + function.entries.size());
-        Memory.putLong(record + FunctionDescriptor.SITE_LIST, list);
-        Memory.putInt(record + FunctionDescriptor.EXIT_SITES, function.exits.size());
-        Memory.putInt(record + FunctionDescriptor.ENTRY_SITES, function.entries.size());
+        Memory.putLong(function(index) + FunctionDescriptor.SITE_LIST, list);
         for (int site : function.exits) {
             Memory.putInt(list, site);
             list += Integer.BYTES;
@@ -410,6 +637,15 @@ public final class Probes {
             Memory.putInt(list, site);
             list += Integer.BYTES;
         }
+        publishSiteList(index);
+    }
+
+    /// The list of a function is empty while its library is closed.
+    private void publishSiteList(int index) {
+        Function function = functions.get(index);
+        boolean open = function.library.current() != null;
+        Memory.putInt(function(index) + FunctionDescriptor.EXIT_SITES, open ? function.exits.size() : 0);
+        Memory.putInt(function(index) + FunctionDescriptor.ENTRY_SITES, open ? function.entries.size() : 0);
     }
 
     /// Gives sites whose function the first calls have shown to that function, and takes those away whose calls
@@ -430,7 +666,8 @@ public final class Probes {
                 continue;
             }
             int function = Memory.getInt(record + FunctionDescriptor.INDEX);
-            sitesOf(function, site).add(site);
+            sitesOf(functions.get(function), Memory.getByte(site(site) + SiteDescriptor.KIND))
+                    .add(site);
             changed.add(function);
             expected--;
         }
@@ -458,39 +695,37 @@ public final class Probes {
         return (Memory.getByte(site(site) + SiteDescriptor.FLAGS) & SiteDescriptor.FLAG_VARIES) != 0;
     }
 
-    private List<Integer> sitesOf(int function, int site) {
-        byte kind = Memory.getByte(site(site) + SiteDescriptor.KIND);
+    private static List<Integer> sitesOf(Function function, byte kind) {
         boolean exit = kind == SiteDescriptor.KIND_EXIT || kind == SiteDescriptor.KIND_SIBLING_EXIT;
-        return exit ? functions.get(function).exits : functions.get(function).entries;
+        return exit ? function.exits : function.entries;
     }
 
-    /// Finds the source lines of all functions and writes them to their records. That may take longer than the
-    /// watchdog's patience, so it shows signs of life.
+    /// Finds the source lines of functions that have come, and writes them to their records. That may take longer
+    /// than the watchdog's patience, so it shows signs of life.
     ///
     /// @throws IOException when a line table is damaged; the functions of other images have theirs
     public void resolveLines() throws IOException {
-        for (int i = 0; i < images.size(); i++) {
-            DwarfLines lines = images.get(i).elf().lines(api::renewClocks);
-            if (lines != null) {
-                resolveLines(i, lines, images.get(i).image().bias());
+        for (Library library : libraries) {
+            ElfFile file = library.lineTables();
+            if (file != null) {
+                library.lineTables(null);
+                try (file) {
+                    DwarfLines lines = file.lines(api::renewClocks);
+                    if (lines != null) {
+                        resolveLines(library, lines);
+                    }
+                }
             }
         }
     }
 
-    private void resolveLines(int image, DwarfLines lines, long bias) throws IOException {
-        List<Integer> own = new ArrayList<>();
-        for (int i = 0; i < functions.size(); i++) {
-            if (functions.get(i).image == image) {
-                own.add(i);
-            }
-        }
-        own.sort((a, b) -> Long.compare(functions.get(a).address, functions.get(b).address));
-        long[] addresses = new long[own.size()];
-        for (int i = 0; i < addresses.length; i++) {
-            addresses[i] = functions.get(own.get(i)).address - bias;
-        }
-        @Nullable SourceLine[] found = lines.at(addresses);
-        for (int i = 0; i < addresses.length; i++) {
+    private void resolveLines(Library library, DwarfLines lines) throws IOException {
+        List<Integer> own = new ArrayList<>(library.probedFunctions());
+        own.sort(Comparator.comparingLong(index -> functions.get(index).offset));
+        @Nullable
+        SourceLine[] found = lines.at(
+                own.stream().mapToLong(index -> functions.get(index).offset).toArray());
+        for (int i = 0; i < found.length; i++) {
             SourceLine line = found[i];
             if (line != null) {
                 long record = function(own.get(i));

@@ -49,10 +49,32 @@ final class SessionTables {
         long table = Memory.getLong(header + HeaderDescriptor.LOOKUP);
         long mask = Memory.getLong(header + HeaderDescriptor.LOOKUP_MASK);
         long slot = ((address >>> 4) * HASH >>> 32) & mask;
-        while (Memory.getLong(table + slot * Long.BYTES) != 0) {
+        while (isTaken(Memory.getLong(table + slot * Long.BYTES))) {
             slot = slot + 1 & mask;
         }
         Memory.putLongRelease(table + slot * Long.BYTES, function);
+    }
+
+    /// A slot that was taken once stays part of the chains that lead over it, until another function takes it.
+    private static boolean isTaken(long function) {
+        return function != 0 && Memory.getLong(function + FunctionDescriptor.ADDRESS) != 0;
+    }
+
+    /// The function record is found by its address no longer.
+    ///
+    /// @param nobody a function record without an address
+    void removeLookup(long address, long function, long nobody) {
+        long table = Memory.getLong(header + HeaderDescriptor.LOOKUP);
+        long mask = Memory.getLong(header + HeaderDescriptor.LOOKUP_MASK);
+        long slot = ((address >>> 4) * HASH >>> 32) & mask;
+        long at = Memory.getLong(table + slot * Long.BYTES);
+        while (at != function && at != 0) {
+            slot = slot + 1 & mask;
+            at = Memory.getLong(table + slot * Long.BYTES);
+        }
+        if (at == function) {
+            Memory.putLongRelease(table + slot * Long.BYTES, nobody);
+        }
     }
 
     /// Offset in the session file of `text` as a `struct mdl_string`; 0 for the empty string.

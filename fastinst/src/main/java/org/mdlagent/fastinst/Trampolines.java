@@ -5,15 +5,18 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.MemoryMap;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.PatchPlan;
 import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.TextCopy;
 import org.mdlagent.arch.TrampolineRange;
 import org.mdlagent.callpatch.CallPatch;
 
@@ -69,8 +72,8 @@ final class Trampolines {
         return planned;
     }
 
-    /// Those of one text. They are one piece of the arena, whose parts begin at multiples of 64: recording code; stubs
-    /// of hooks, of whole functions, and of those that are counted; what unwinders must know.
+    /// Those of one text. They are one piece of the arena, whose parts begin at multiples of 64: recording code;
+    /// stubs of hooks, of whole functions, and of those that are counted; what unwinders must know.
     final class OfText {
         private final ImageProbes.Text text;
         private final List<Site> sites = new ArrayList<>();
@@ -90,6 +93,9 @@ final class Trampolines {
 
         private long nextWholeStub;
         private long nextCountStub;
+        private @Nullable TextCopy copy;
+        private @Nullable StubBodies bodies;
+        private boolean known;
 
         private OfText(ImageProbes.Text text) throws IOException {
             this.text = text;
@@ -203,7 +209,12 @@ final class Trampolines {
 
         /// What the stubs may lead to.
         StubBodies bodies(SessionTables tables) {
-            return new StubBodies(instructions, body, base, code.alias(base), tables);
+            StubBodies made = bodies;
+            if (made == null) {
+                made = new StubBodies(instructions, body, base, code.alias(base), tables);
+                bodies = made;
+            }
+            return made;
         }
 
         /// How many sites cannot lead to a trampoline from where they are.
@@ -211,11 +222,12 @@ final class Trampolines {
             return refused;
         }
 
-        /// Makes the text writable where its sites are, and hops that stand in it.
+        /// Copies the text where its sites are, and hops that stand in it; over the copy of an earlier time, if
+        /// possible.
         ///
-        /// @throws IOException when the kernel refuses
-        void remap() throws IOException {
-            code.remap(
+        /// @throws IOException when there is no memory
+        TextCopy copy() throws IOException {
+            copy = code.copy(
                     text.start(),
                     text.end(),
                     sites.stream()
@@ -223,10 +235,24 @@ final class Trampolines {
                                     LongStream.of(site.hop(), site.hook().address()))
                             .filter(address -> address >= text.start() && address < text.end())
                             .sorted()
-                            .toArray());
+                            .toArray(),
+                    copy);
+            return copy;
         }
 
-        /// Writes a site's stub, and the hop to it. The text has been remapped.
+        /// Whether the copy is what stands there.
+        boolean isShown(MemoryMap memory) {
+            return copy != null && code.isShown(copy, memory);
+        }
+
+        /// The text has gone.
+        void forget() {
+            if (copy != null) {
+                code.forget(copy);
+            }
+        }
+
+        /// Writes a site's stub, and the hop to it. The text has been copied.
         ///
         /// @param record address of the site's record
         void write(Site site, long record) {
@@ -254,6 +280,10 @@ final class Trampolines {
         ///
         /// @throws IOException when code memory is refused
         void makeKnown() throws IOException {
+            if (known) {
+                return;
+            }
+            known = true;
             api.addTrampolines(base, unwindTable, base + unwindTable);
             for (TrampolineRange range : hops) {
                 int size = unwindTableOf(range, base).length;

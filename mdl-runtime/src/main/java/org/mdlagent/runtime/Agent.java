@@ -25,17 +25,25 @@ public final class Agent {
     private static final int SYNC_TMAX = 1;
     private static final int SYNC_MEMBARRIER = 2;
 
-    /// Exact mode has nothing to drain: its ticks only renew the clocks.
-    private static final long EXACT_TICK_NANOS = 100_000_000;
-
     /// Ticks vary by this part of their length to either side, so that periodic work of the program is not always met
     /// in the same phase.
     private static final double JITTER = 0.25;
+
+    /// While the application opens or closes a library.
+    private static final long TRY_NANOS = 100_000;
+
+    private static final int FIRST_TRIES = 100;
 
     private final NativeApi api;
     private final AgentOptions options;
     private final AgentLog log;
     private final long header;
+
+    /// What the log has to tell.
+    private final List<String> notes = new ArrayList<>();
+
+    /// Libraries whose openers need not wait any more.
+    private long followed;
 
     private Agent(NativeApi api, AgentOptions options, AgentLog log) {
         this.api = api;
@@ -72,7 +80,6 @@ public final class Agent {
     }
 
     private void run() throws IOException {
-        List<String> notes = new ArrayList<>();
         if (!options.mdl().isEmpty() || !options.metrics().isEmpty()) {
             notes.add("metrics are not available in this version: mdl and metric are ignored");
         }
@@ -83,35 +90,55 @@ public final class Agent {
                 (exact ? HeaderDescriptor.FLAG_EXACT : 0) | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
         Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
-        Probes probes = new Probes(api, sync(notes), exact, new Filter(options), notes);
-        int functions = probes.install();
+        Probes probes = new Probes(api, sync(), exact, new Filter(options), notes);
         api.renewClocks();
-        SampledProfiler profiler = null;
-        if (functions > 0 && options.profile() && exact) {
-            probes.activateAll();
-        } else if (functions > 0 && options.profile()) {
-            profiler = new SampledProfiler(api, probes, options.sampleSize(), tickNanos(), tscHz());
-            profiler.start();
+        SampledProfiler profiler =
+                exact ? null : new SampledProfiler(api, probes, options.sampleSize(), tickNanos(), tscHz());
+        for (int tries = 0; !follow(probes, profiler, true) && tries < FIRST_TRIES; tries++) {
+            LockSupport.parkNanos(TRY_NANOS);
         }
+        api.followed(0);
         long armed = api.tsc();
         Memory.putLong(header + HeaderDescriptor.ARMED_TSC, armed);
 
         // Before a waiting main goes on: it may end at once, and nobody waits for the agent then.
-        for (String note : notes) {
-            log.line(note);
-        }
         double millis = (armed - Memory.getLong(header + HeaderDescriptor.START_TSC)) / tscHz() * 1e3;
-        log.line(functions + " functions, " + probes.siteCount() + " sites armed after " + Math.round(millis) + " ms, "
+        log.line(probes.functionCount() + " functions, " + probes.siteCount() + " sites armed after "
+                + Math.round(millis) + " ms, "
                 + (!options.profile() ? "for clients alone" : exact ? "every call" : "sampled"));
-        if (functions == 0) {
-            log.line("nothing to measure: no instrumented code is loaded, or the filters leave none of it");
+        if (probes.functionCount() == 0) {
+            log.line("nothing to measure yet: no instrumented code is loaded, or the filters leave none of it");
         }
         api.ready();
         resolveLines(probes);
-        profile(profiler);
+        profile(probes, profiler);
     }
 
-    private CoreSync sync(List<String> notes) {
+    /// Finds what the application has opened and closed, and arms what has come.
+    ///
+    /// @param whole whether nothing of it has been called yet
+    /// @return false when it is opening or closing something at this moment
+    private boolean follow(Probes probes, @Nullable SampledProfiler profiler, boolean whole) throws IOException {
+        boolean done = probes.follow();
+        if (probes.haveOpened() && options.profile()) {
+            if (profiler == null) {
+                probes.activateOpened();
+            } else {
+                profiler.open(probes.openedFunctions(), whole);
+            }
+        }
+        logNotes();
+        return done;
+    }
+
+    private void logNotes() {
+        for (String note : notes) {
+            log.line(note);
+        }
+        notes.clear();
+    }
+
+    private CoreSync sync() {
         api.renewClocks();
         SyncChoice choice = SyncChoice.of(
                 options.sync(),
@@ -134,25 +161,44 @@ public final class Agent {
     }
 
     /// Never returns; the process ends it.
-    private void profile(@Nullable SampledProfiler profiler) {
+    private void profile(Probes probes, @Nullable SampledProfiler profiler) throws IOException {
         SplittableRandom random = new SplittableRandom();
-        double tick = profiler == null ? EXACT_TICK_NANOS : tickNanos();
+        double tick = profiler == null ? options.epochMillis() * 1e6 : tickNanos();
         long next = System.nanoTime();
+        long look = next;
         while (true) {
             next = Math.max(next, System.nanoTime() - (long) tick)
                     + (long) (tick * (1 + JITTER * (2 * random.nextDouble() - 1)));
-            sleepUntil(next);
+            followUntil(next, probes, profiler);
+            if (next >= look) {
+                look = next + options.epochMillis() * 1_000_000L;
+                if (follow(probes, profiler, false)) {
+                    api.followed(followed);
+                    resolveLines(probes);
+                }
+            }
             if (profiler == null) {
                 api.renewClocks();
-                continue;
+            } else {
+                profiler.tick();
             }
-            profiler.tick();
         }
     }
 
-    private static void sleepUntil(long nanoTime) {
+    /// Sleeps, but for libraries whose openers wait for their probes.
+    private void followUntil(long nanoTime, Probes probes, @Nullable SampledProfiler profiler) throws IOException {
         for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
-            LockSupport.parkNanos(wait);
+            long opened = api.awaitOpening(wait);
+            if (opened == followed) {
+                continue;
+            }
+            if (follow(probes, profiler, true)) {
+                followed = opened;
+                api.followed(opened);
+                resolveLines(probes);
+            } else {
+                LockSupport.parkNanos(TRY_NANOS);
+            }
         }
     }
 

@@ -107,9 +107,6 @@ final class ConformanceTable {
 
         /// Why there is no such program, empty when there is.
         private Optional<String> reason() {
-            if (column.is(Trait.OPENED_LIBRARY)) {
-                return Optional.of("libraries that are opened later have no probes yet");
-            }
             if (column.isRust() && provider.rust.isEmpty()) {
                 return Optional.of("the Rust compiler makes no such probes");
             }

@@ -3,6 +3,7 @@ package org.mdlagent.profiler;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.List;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -76,27 +77,27 @@ public final class SampledProfiler {
     private long renewalTsc;
     private final long header;
 
-    private final boolean[] windowed;
+    private boolean[] windowed = {};
 
     /// By function: calls so far, now and when the windows were last opened.
-    private final long[] calls;
+    private long[] calls = {};
 
-    private final long[] callsAtOpening;
-    private final long[] scratch;
+    private long[] callsAtOpening = {};
+    private long[] scratch = {};
 
     /// By open function: calls that are in its estimate.
-    private final long[] callsEstimated;
+    private long[] callsEstimated = {};
 
     /// By windowed function: calls for each nanosecond of CPU time, smoothed.
-    private final double[] rates;
+    private double[] rates = {};
 
-    private final CallEstimate[] estimates;
+    private CallEstimate[] estimates = {};
 
     /// By function: calls that its samples so far stand for, those that the next ones will, and how many these are.
-    private final double[] drained;
+    private double[] drained = {};
 
-    private final double[] undrained;
-    private final int[] timed;
+    private double[] undrained = {};
+    private int[] timed = {};
 
     /// CPU time of the program, in nanoseconds: now, when this epoch began, and when the windows were last opened.
     private long cpu;
@@ -110,9 +111,9 @@ public final class SampledProfiler {
     private double lost;
 
     /// Arguments for the shim: the functions whose windows are open, and how long these may last.
-    private final long armed;
+    private long armed;
 
-    private final long longest;
+    private long longest;
     private int opened;
 
     /// @param sampleSize calls timed in each window
@@ -128,31 +129,52 @@ public final class SampledProfiler {
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
         drain = new RingDrain(api);
-        int functions = probes.functionCount();
-        windowed = new boolean[functions];
-        calls = new long[functions];
-        callsAtOpening = new long[functions];
-        scratch = new long[functions];
-        callsEstimated = new long[functions];
-        rates = new double[functions];
-        estimates = new CallEstimate[functions];
-        drained = new double[functions];
-        undrained = new double[functions];
-        timed = new int[functions];
-        armed = Arena.global().allocate(ValueLayout.JAVA_INT, functions).address();
-        longest = Arena.global().allocate(ValueLayout.JAVA_LONG, functions).address();
     }
 
-    /// Opens every function.
-    public void start() {
-        probes.activateUnknown();
-        for (int i = 0; i < windowed.length; i++) {
-            estimates[i] = new CallEstimate();
-            arm(i, i, FIRST_LEASE_FACTOR * leaseTicks);
-            Memory.putInt(probes.function(i) + FunctionDescriptor.WHOLE, 1);
+    /// Opens the functions that [Probes#follow] has brought. Windows that are open now end.
+    ///
+    /// @param whole whether none of their calls has been missed
+    public void open(List<Integer> functions, boolean whole) {
+        int before = windowed.length;
+        readClockAndCalls();
+        closeWindows();
+        grow();
+        probes.activateOpenedUnknown();
+        int arming = 0;
+        for (int function : functions) {
+            if (function >= before || !whole) {
+                Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, whole ? 1 : 0);
+            }
+            if (!windowed[function]) {
+                arm(arming++, function, FIRST_LEASE_FACTOR * leaseTicks);
+            }
         }
         renewalTsc = api.tsc();
-        long unused = api.arm(armed, longest, windowed.length);
+        long unused = api.arm(armed, longest, arming);
+    }
+
+    /// Makes room for functions that have come.
+    private void grow() {
+        int before = windowed.length;
+        int functions = probes.functionCount();
+        if (before == 0 && functions > 0) {
+            int most = Memory.getInt(header + HeaderDescriptor.FUNCTION_CAPACITY);
+            armed = Arena.global().allocate(ValueLayout.JAVA_INT, most).address();
+            longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
+        }
+        windowed = Arrays.copyOf(windowed, functions);
+        calls = Arrays.copyOf(calls, functions);
+        callsAtOpening = Arrays.copyOf(callsAtOpening, functions);
+        scratch = Arrays.copyOf(scratch, functions);
+        callsEstimated = Arrays.copyOf(callsEstimated, functions);
+        rates = Arrays.copyOf(rates, functions);
+        estimates = Arrays.copyOf(estimates, functions);
+        drained = Arrays.copyOf(drained, functions);
+        undrained = Arrays.copyOf(undrained, functions);
+        timed = Arrays.copyOf(timed, functions);
+        for (int i = before; i < functions; i++) {
+            estimates[i] = new CallEstimate();
+        }
     }
 
     /// Ends the windows of one group and opens those of the next; at the end of an epoch, looks at the open

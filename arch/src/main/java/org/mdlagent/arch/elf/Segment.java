@@ -13,6 +13,7 @@ public record Segment(int type, int flags, long offset, long address, long fileS
     static final int DYNAMIC = 2;
     static final int NOTE = 4;
     static final int GNU_EH_FRAME = 0x6474e550;
+    private static final int GNU_RELRO = 0x6474e552;
 
     private static final int FLAG_EXECUTE = 1;
 
@@ -24,6 +25,11 @@ public record Segment(int type, int flags, long offset, long address, long fileS
     /// Whether it is loaded and its bytes may be executed.
     public boolean executable() {
         return loaded() && (flags & FLAG_EXECUTE) != 0;
+    }
+
+    /// Whether the dynamic linker makes it read-only when it has relocated the image.
+    public boolean readOnlyAfterRelocation() {
+        return type == GNU_RELRO;
     }
 
     /// Whether a virtual address of the image lies in this segment.

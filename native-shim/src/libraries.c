@@ -1,0 +1,323 @@
+/*
+ * Libraries that the application opens and closes while the agent is there.
+ *
+ * The agent reads the memory of images, and puts copies with sites in place of their text. Meanwhile it holds them:
+ *
+ * Assumes    A1 the dynamic linker unmaps an image with the lock taken with which dl_iterate_phdr calls back, and counts
+ *               it in dlpi_subs (glibc: _dl_close_worker)
+ *            A2 x86-TSO (record.c)
+ * Guarantees G1 text is replaced only in an image that was there when the agent began to hold
+ *            G2 dlclose unmaps nothing that is held, unless the agent takes longer than HOLD_NANOS_MAX. What libc closes
+ *               by itself (character sets, name services) is not kept from it
+ *            G3 a dlopen that waits returns when what it has loaded has probes, or after a second, with a line in the
+ *               log. Its library's constructors have run by then, uncounted
+ * Progress   P1 nobody waits for an agent that is dead, or for longer than said; nor does the agent: when others take too
+ *               long, it tries again later
+ *
+ *   dlclose, or dlopen that waits             the agent
+ *   1 busy++              (locked)            1 held = true         (locked)
+ *   2 held: busy--, wait until it is not, 1   2 busy != 0: wait a little; then held = false, leave
+ *   3 close, or open                          3 note dlpi_subs; read, copy, make sites in the copies
+ *   4 busy--                                  4 called back, dlpi_subs as noted: replace text
+ *                                             5 held = false, wake
+ *
+ *   dlopen that waits, when it has opened     the agent
+ *   5 ticket = ++opened, wake                 6 asleep; or awake, seen = opened
+ *   6 wait until followed has come to ticket  7 steps 1 to 5
+ *                                             8 followed = seen, wake
+ *
+ * dlopen goes by its return address: the caller's RUNPATH and namespace, $ORIGIN. So when control must come back here,
+ * it is called with a return address in the caller's image, at an instruction that returns (see way_back).
+ */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+enum { RETURN = 0xC3, FINI_BYTES = 16 };
+
+static const uint64_t OPEN_NANOS_MAX = 1000000000u;
+static const uint64_t HOLD_NANOS_MAX = 5000000000u;
+static const uint64_t BUSY_NANOS_MAX = 10000000u;
+
+static _Atomic int busy;
+static THREAD_LOCAL int own; /* calls that the thread is in, counted once: constructors open libraries, destructors close them */
+static _Atomic uint32_t held;
+static struct changes {
+  uint64_t additions, removals; /* dlpi_adds, dlpi_subs */
+} noted;                        /* when the agent began to hold */
+static _Atomic uint64_t covered; /* additions that have been followed */
+static _Atomic uint32_t opened;
+static _Atomic uint32_t followed;
+static _Atomic bool following;
+
+void libraries_forked(void) {
+  atomic_store(&busy, 0);
+  own = 0;
+  atomic_store(&held, 0);
+  atomic_store(&following, false);
+}
+
+/* True when the word has changed from `value`, false when the time is over. */
+static bool await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline) {
+  while (atomic_load(word) == value && !agent_is_dead()) {
+    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+    if (now >= deadline) {
+      return false;
+    }
+    futex_wait(word, value, deadline - now);
+  }
+  return true;
+}
+
+/* ---- the dynamic linker's list */
+
+static int read_changes(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  struct changes *changes = pointer;
+  *changes = (struct changes){info->dlpi_adds, info->dlpi_subs};
+  return 1;
+}
+
+/* By threads of the application without the gate: whoever holds it may wait for a lock that this thread has. */
+static struct changes changes_now(void) {
+  struct changes changes = {0, 0};
+  if (is_agent_thread) {
+    process_gate_lock();
+  }
+  next()->dl_iterate_phdr(read_changes, &changes);
+  if (is_agent_thread) {
+    process_gate_unlock();
+  }
+  return changes;
+}
+
+int64_t libraries_counters(void) {
+  struct changes changes = changes_now();
+  return (int64_t)(changes.additions << 32 ^ changes.removals);
+}
+
+struct images {
+  struct mdl_image *out;
+  int64_t capacity, count;
+};
+
+static int add_image(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  struct images *images = pointer;
+  if (images->count < images->capacity) {
+    struct mdl_image *image = &images->out[images->count];
+    image->bias = info->dlpi_addr;
+    image->headers = (uintptr_t)info->dlpi_phdr;
+    image->count = info->dlpi_phnum;
+    snprintf(image->path, sizeof image->path, "%s", info->dlpi_name[0] ? info->dlpi_name : session->program);
+  }
+  images->count++;
+  return 0;
+}
+
+int64_t libraries_list(struct mdl_image *out, int64_t capacity) {
+  struct images images = {.out = out, .capacity = capacity};
+  process_gate_lock();
+  next()->dl_iterate_phdr(add_image, &images);
+  process_gate_unlock();
+  return images.count;
+}
+
+/* ---- held images */
+
+int64_t libraries_hold(void) {
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + BUSY_NANOS_MAX;
+  atomic_store(&held, 1);
+  while (atomic_load(&busy) != 0) {
+    if (clock_nanos(CLOCK_MONOTONIC) >= deadline) {
+      libraries_release();
+      return 0;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+  }
+  noted = changes_now();
+  return 1;
+}
+
+/* Steps 1 and 2. */
+static void become_busy(void) {
+  int error = errno;
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + HOLD_NANOS_MAX;
+  atomic_fetch_add(&busy, 1);
+  while (atomic_load(&held) && !agent_is_dead()) {
+    atomic_fetch_sub(&busy, 1);
+    bool is_over = !await_change(&held, 1, deadline);
+    atomic_fetch_add(&busy, 1);
+    if (is_over) {
+      break;
+    }
+  }
+  errno = error;
+}
+
+/* The agent waits for whoever is busy already, so such a call must not wait for it. */
+static void begin_call(void) {
+  if (own++ == 0) {
+    become_busy();
+  }
+}
+
+static void end_call(void) {
+  if (--own == 0) {
+    atomic_fetch_sub(&busy, 1);
+  }
+}
+
+void libraries_release(void) {
+  atomic_store(&held, 0);
+  futex_wake(&held);
+}
+
+struct replacements {
+  const uint64_t (*triples)[3];
+  int64_t count, result;
+};
+
+static int replace(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  struct replacements *replacements = pointer;
+  replacements->result = info->dlpi_subs == noted.removals ? 0 : -ESTALE;
+  for (int64_t i = 0; i < replacements->count && replacements->result == 0; i++) {
+    const uint64_t *triple = replacements->triples[i];
+    replacements->result = code_show(triple[0], triple[1], triple[2]);
+  }
+  return 1;
+}
+
+int64_t libraries_show(const uint64_t (*triples)[3], int64_t n) {
+  struct replacements replacements = {triples, n, -EPERM};
+  if (atomic_load(&held)) {
+    process_gate_lock();
+    next()->dl_iterate_phdr(replace, &replacements);
+    process_gate_unlock();
+  }
+  return replacements.result;
+}
+
+EXPORT int dlclose(void *library) {
+  if (is_agent_thread) {
+    process_gate_lock();
+    int result = next()->dlclose(library);
+    process_gate_unlock();
+    return result;
+  }
+  begin_call();
+  int result = next()->dlclose(library);
+  end_call();
+  return result;
+}
+
+/* ---- libraries whose opener waits */
+
+void libraries_begin(void) { atomic_store(&following, true); }
+
+int64_t libraries_await(uint64_t nanos) {
+  uint32_t done = atomic_load(&followed);
+  if (atomic_load(&opened) == done) {
+    futex_wait(&opened, done, nanos);
+  }
+  return atomic_load(&opened);
+}
+
+void libraries_followed(uint64_t seen) {
+  atomic_store(&covered, noted.additions);
+  atomic_store(&followed, (uint32_t)seen);
+  futex_wake(&followed);
+  client_look_again();
+}
+
+static void await_probes(const char *file) {
+  int error = errno;
+  bool is_nested = own > 0;
+  atomic_fetch_sub(&busy, is_nested);
+  uint32_t ticket = atomic_fetch_add(&opened, 1) + 1;
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + OPEN_NANOS_MAX;
+  futex_wake(&opened);
+  for (uint32_t seen; (int32_t)((seen = atomic_load(&followed)) - ticket) < 0 && !agent_is_dead();) {
+    if (!await_change(&followed, seen, deadline)) {
+      log_line("the program goes on before the probes are in place of ", file ? file : "the program", NULL);
+      break;
+    }
+  }
+  if (is_nested) {
+    become_busy();
+  }
+  errno = error;
+}
+
+/*
+ * An instruction that returns, in the image that holds `address`: that of its function _fini, which each has from crtn.o,
+ * and which has no unwind table, so that a backtrace from a constructor ends there in good order. NULL when there is none.
+ */
+static __attribute__((noinline)) const uint8_t *way_back(void *address) {
+  Dl_info info;
+  struct link_map *map = NULL;
+  if (!dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
+    return NULL;
+  }
+  for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag == DT_FINI) {
+      return memchr((const void *)(map->l_addr + entry->d_un.d_ptr), RETURN, FINI_BYTES);
+    }
+  }
+  return NULL;
+}
+
+/* Where the processor keeps return addresses of its own, a return address that nobody has called from ends the process. */
+static bool has_shadow_stack(void) {
+  uint64_t pointer = 0;
+  __asm__ volatile("rdsspq %0" : "+r"(pointer)); /* no operation elsewhere */
+  return pointer != 0;
+}
+
+/* open(file, mode), which returns to `way`, and from there to here. */
+__attribute__((naked, noinline)) static void *open_by(__attribute__((unused)) const char *file,
+                                                      __attribute__((unused)) int mode,
+                                                      __attribute__((unused)) void *(*open)(const char *, int),
+                                                      __attribute__((unused)) const uint8_t *way) {
+  __asm__("leaq 1f(%rip), %rax\n\t"
+          "pushq %rax\n\t"
+          ".cfi_adjust_cfa_offset 8\n\t"
+          "pushq %rcx\n\t"
+          ".cfi_adjust_cfa_offset 8\n\t"
+          "jmp *%rdx\n"
+          "1:\n\t"
+          ".cfi_adjust_cfa_offset -16\n\t"
+          "ret");
+}
+
+static __attribute__((noinline)) void *open_and_await(const char *file, int mode, const uint8_t *way) {
+  begin_call();
+  void *library = open_by(file, mode, next()->dlopen, way);
+  end_call();
+  /* It may have been there already, but another thread, which has loaded it, still waits. */
+  if (library && changes_now().additions != atomic_load(&covered)) {
+    await_probes(file);
+  }
+  return library;
+}
+
+static __attribute__((noinline)) void *open_by_agent(const char *file, int mode) {
+  process_gate_lock();
+  void *library = next()->dlopen(file, mode);
+  process_gate_unlock();
+  return library;
+}
+
+/* What it needs the stack for is done elsewhere, so that libc is reached by a tail call. */
+EXPORT void *dlopen(const char *file, int mode) {
+  if (is_agent_thread) {
+    return open_by_agent(file, mode);
+  }
+  bool waits = options.wait && atomic_load(&following) && !agent_is_dead() && !has_shadow_stack();
+  const uint8_t *way = waits ? way_back(__builtin_return_address(0)) : NULL;
+  return way ? open_and_await(file, mode, way) : next()->dlopen(file, mode);
+}

@@ -1,0 +1,309 @@
+#include "fixture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+
+/* Of outer.c: opens libinner.so, which only the RUNPATH of its own library leads to. */
+char *outer(void);
+void plugin_begins(void);
+void plugin_ends(void);
+
+enum { ROUNDS = 300 };
+
+static void nothing(void) {}
+static void (*on_begin)(void) = nothing;
+static void (*on_end)(void) = nothing;
+
+EXPORT void plugin_begins(void) { on_begin(); }
+EXPORT void plugin_ends(void) { on_end(); }
+
+static bool is_listed(const char *name) {
+  static struct mdl_image images[64];
+  int64_t count = libraries_list(images, 64);
+  CHECK(count < 64);
+  for (int64_t i = 0; i < count; i++) {
+    if (strstr(images[i].path, name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ---- an agent that does nothing but follow */
+
+static _Atomic bool stop_following;
+static _Atomic uint32_t rounds; /* in which libraries had been opened */
+static const char *expected;    /* a library that must be there then, completely */
+
+static void *follow(void *unused) {
+  is_agent_thread = true;
+  uint64_t seen = 0;
+  while (!stop_following) {
+    uint64_t now = (uint64_t)libraries_await(1000000);
+    if (now != seen && libraries_hold()) {
+      usleep(1000); /* an opener that does not wait would be noticed */
+      CHECK(!expected || is_listed(expected));
+      seen = now;
+      rounds++;
+      libraries_release();
+      libraries_followed(seen);
+    }
+  }
+  return unused;
+}
+
+static void wait_for_followers(void) {
+  create_session();
+  options.wait = true;
+  pthread_t thread;
+  CHECK_EQUAL(libraries_hold(), 1);
+  libraries_release();
+  libraries_followed(0);
+  pthread_create(&thread, NULL, follow, NULL);
+  libraries_begin();
+}
+
+static void shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes(void) {
+  wait_for_followers();
+  expected = "libinner.so";
+  CHECK(!is_listed(expected));
+  CHECK_TEXT(outer(), "found");
+  CHECK_EQUAL(rounds, 1);
+  CHECK_TEXT(outer(), "found");
+  CHECK_EQUAL(rounds, 1); /* it was there already */
+}
+
+static void shouldOpenAsWithoutAnAgent(void) {
+  wait_for_followers();
+  void *program = dlopen(NULL, RTLD_NOW);
+  CHECK(program && dlsym(program, "plugin_begins") == (void *)plugin_begins);
+  CHECK(dlopen(PLUGIN, RTLD_NOW | RTLD_NOLOAD) == NULL);
+  CHECK(dlopen("libinner.so", RTLD_NOW) == NULL); /* not in the RUNPATH of this one */
+  CHECK(strstr(dlerror(), "libinner.so: cannot open") != NULL);
+  CHECK(dlerror() == NULL);
+  CHECK_EQUAL(rounds, 0);
+  errno = 4711;
+  void *library = dlopen(PLUGIN, RTLD_NOW);
+  CHECK_EQUAL(errno, 4711);
+  CHECK(library != NULL);
+  CHECK_EQUAL(rounds, 1);
+  int (*plugin)(void);
+  *(void **)&plugin = dlsym(library, "plugin");
+  CHECK_EQUAL(plugin(), 7);
+  CHECK(dlopen(PLUGIN, RTLD_NOW | RTLD_NOLOAD) == library);
+  CHECK_EQUAL(rounds, 1);
+  CHECK_EQUAL(dlclose(library), 0);
+  CHECK_EQUAL(dlclose(library), 0);
+  CHECK(!is_listed("libplugin.so"));
+}
+
+static int frames;
+
+static void walk_stack(void) {
+  void *addresses[64];
+  int (*backtrace)(void **, int);
+  *(void **)&backtrace = dlsym(RTLD_DEFAULT, "backtrace");
+  frames = backtrace(addresses, 64);
+}
+
+static void shouldLetConstructorsWalkTheStack(void) {
+  wait_for_followers();
+  on_begin = walk_stack;
+  CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
+  CHECK(frames > 2);
+}
+
+static void shouldGoOnWithoutAnAgentThatDoesNotCome(void) {
+  create_session();
+  options.wait = true;
+  libraries_begin();
+  uint64_t before = clock_nanos(CLOCK_MONOTONIC);
+  CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
+  uint64_t took = clock_nanos(CLOCK_MONOTONIC) - before;
+  CHECK(took > 900000000 && took < 3000000000);
+  agent_died("for the test's sake", NULL);
+  CHECK_TEXT(outer(), "found"); /* a minute later without the death */
+  CHECK(clock_nanos(CLOCK_MONOTONIC) - before < took + 500000000);
+}
+
+static void shouldNotWaitInForkedProcesses(void) {
+  create_session();
+  options.wait = true;
+  libraries_begin();
+  pid_t child = fork();
+  if (child == 0) {
+    uint64_t before = clock_nanos(CLOCK_MONOTONIC);
+    CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
+    CHECK(clock_nanos(CLOCK_MONOTONIC) - before < 500000000);
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  CHECK_EQUAL(status, 0);
+  CHECK_EQUAL(session->forks, 1);
+}
+
+/* ---- held images */
+
+static void *library;
+static _Atomic bool closes, is_closed;
+
+static void *close_library(void *unused) {
+  closes = true;
+  errno = 4711;
+  CHECK_EQUAL(dlclose(library), 0);
+  CHECK_EQUAL(errno, 4711);
+  is_closed = true;
+  return unused;
+}
+
+static void shouldCloseNothingThatIsHeld(void) {
+  create_session();
+  pthread_t thread;
+  library = dlopen(PLUGIN, RTLD_NOW);
+  CHECK_EQUAL(libraries_hold(), 1);
+  pthread_create(&thread, NULL, close_library, NULL);
+  while (!closes) {
+  }
+  usleep(50000);
+  CHECK(is_listed("libplugin.so"));
+  CHECK(!is_closed);
+  libraries_release();
+  pthread_join(thread, NULL);
+  CHECK(!is_listed("libplugin.so"));
+}
+
+static void hold_meanwhile(void) { CHECK_EQUAL(libraries_hold(), 0); }
+
+static void shouldHoldNothingThatIsBeingClosed(void) {
+  create_session();
+  library = dlopen(PLUGIN, RTLD_NOW);
+  on_end = hold_meanwhile;
+  CHECK_EQUAL(dlclose(library), 0);
+  CHECK_EQUAL(libraries_hold(), 1);
+}
+
+static void shouldReplaceTextOnlyWhileNothingHasGone(void) {
+  create_session();
+  library = dlopen(PLUGIN, RTLD_NOW);
+  void *other = dlopen(INNER, RTLD_NOW);
+  int (*plugin)(void);
+  *(void **)&plugin = dlsym(library, "plugin");
+  uint64_t page = (uintptr_t)dlsym(library, "plugin") & ~4095ULL;
+  int64_t alias = code_copy(page, 4096, 0);
+  CHECK(alias > 0);
+  uint8_t *copy = memmem((void *)alias, 4096, "\xb8\x07\0\0\0", 5); /* mov $7, %eax */
+  CHECK(copy != NULL);
+  copy[1] = 8;
+  const uint64_t text[1][3] = {{page, 4096, (uint64_t)alias}};
+  CHECK_EQUAL(libraries_show(text, 1), -EPERM); /* nothing is held */
+  CHECK_EQUAL(libraries_hold(), 1);
+  next()->dlclose(other); /* as libc itself closes */
+  CHECK_EQUAL(libraries_show(text, 1), -ESTALE);
+  CHECK_EQUAL(plugin(), 7);
+  libraries_release();
+  CHECK_EQUAL(libraries_hold(), 1);
+  CHECK_EQUAL(libraries_show(text, 1), 0);
+  CHECK_EQUAL(plugin(), 8);
+  libraries_release();
+  dlclose(library);
+  library = dlopen(PLUGIN, RTLD_NOW);
+  *(void **)&plugin = dlsym(library, "plugin");
+  CHECK_EQUAL(plugin(), 7);
+  code_store((uint64_t)(copy + 1), 9, 1); /* to the alias of what has gone: seen by nobody */
+  CHECK_EQUAL(plugin(), 7);
+}
+
+static void *open_too(void *unused) {
+  CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
+  CHECK(rounds > 0);
+  return unused;
+}
+
+static void shouldWaitForWhatAnotherThreadHasLoaded(void) {
+  wait_for_followers();
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) {
+    pthread_create(&threads[i], NULL, open_too, NULL);
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], NULL);
+  }
+}
+
+static void open_another(void) {
+  expected = "libinner.so";
+  void *inner = dlopen(INNER, RTLD_NOW);
+  CHECK(inner != NULL);
+  CHECK_EQUAL(rounds, 1);
+  CHECK_EQUAL(dlclose(inner), 0);
+  expected = NULL;
+}
+
+static void shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited(void) {
+  wait_for_followers();
+  on_begin = open_another;
+  uint64_t before = clock_nanos(CLOCK_MONOTONIC);
+  CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
+  CHECK_EQUAL(rounds, 1); /* it was listed when the agent looked */
+  CHECK(clock_nanos(CLOCK_MONOTONIC) - before < 500000000);
+}
+
+static _Atomic bool stop_cycling;
+
+static void *open_and_close(void *unused) {
+  while (!stop_cycling) {
+    void *mine = dlopen(PLUGIN, RTLD_NOW);
+    CHECK(mine != NULL);
+    usleep(50);
+    CHECK_EQUAL(dlclose(mine), 0);
+  }
+  return unused;
+}
+
+/* What is held is read, all of it. */
+static void shouldKeepHeldImagesReadableWhileOthersOpenAndClose(void) {
+  static struct mdl_image images[64];
+  create_session();
+  pthread_t thread;
+  pthread_create(&thread, NULL, open_and_close, NULL);
+  int seen = 0;
+  volatile uint8_t sum = 0;
+  while (seen < ROUNDS) {
+    if (!libraries_hold()) {
+      continue;
+    }
+    int64_t count = libraries_list(images, 64);
+    usleep(100); /* long enough for a closer that does not wait */
+    for (int64_t i = 0; i < count; i++) {
+      if (strstr(images[i].path, "libplugin.so")) {
+        const ElfW(Phdr) *headers = (const ElfW(Phdr) *)images[i].headers;
+        for (uint32_t h = 0; h < images[i].count; h++) {
+          for (uint64_t at = 0; headers[h].p_type == PT_LOAD && at < headers[h].p_filesz; at += 64) {
+            sum = (uint8_t)(sum + *(const uint8_t *)(images[i].bias + headers[h].p_vaddr + at));
+          }
+        }
+        seen++;
+      }
+    }
+    libraries_release();
+    sched_yield();
+  }
+  stop_cycling = true;
+  pthread_join(thread, NULL);
+}
+
+TESTS({"shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes",
+       shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes},
+      {"shouldOpenAsWithoutAnAgent", shouldOpenAsWithoutAnAgent},
+      {"shouldLetConstructorsWalkTheStack", shouldLetConstructorsWalkTheStack},
+      {"shouldGoOnWithoutAnAgentThatDoesNotCome", shouldGoOnWithoutAnAgentThatDoesNotCome},
+      {"shouldNotWaitInForkedProcesses", shouldNotWaitInForkedProcesses},
+      {"shouldCloseNothingThatIsHeld", shouldCloseNothingThatIsHeld},
+      {"shouldHoldNothingThatIsBeingClosed", shouldHoldNothingThatIsBeingClosed},
+      {"shouldReplaceTextOnlyWhileNothingHasGone", shouldReplaceTextOnlyWhileNothingHasGone},
+      {"shouldWaitForWhatAnotherThreadHasLoaded", shouldWaitForWhatAnotherThreadHasLoaded},
+      {"shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited", shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited},
+      {"shouldKeepHeldImagesReadableWhileOthersOpenAndClose", shouldKeepHeldImagesReadableWhileOthersOpenAndClose})
