@@ -3,9 +3,9 @@ package org.mdlagent.fastinst;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.LoadedImage;
 import org.mdlagent.arch.elf.ElfFile;
@@ -26,8 +26,8 @@ final class Library {
     /// Index of each function's record by the offset of its address; -1 where the filter leaves it out.
     private final Map<Long, Integer> functions = new HashMap<>();
 
-    /// Index of each site's record by the offset of its address.
-    private final Map<Long, Integer> sites = new TreeMap<>();
+    /// Index of each site's record by the offset of its address, in ascending order.
+    private final Map<Long, Integer> sites = new LinkedHashMap<>();
 
     private final List<Placement> placements = new ArrayList<>();
     private @Nullable Placement current;

@@ -12,13 +12,16 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 /// Writes the session's tables of functions and sites. A table is complete before its count is published.
 final class SessionTables {
     private static final long HASH = 0x9E3779B97F4A7C15L;
-    private static final int STRING_BLOCK = 64 * 1024;
+    private static final int BLOCK = 64 * 1024;
 
     private final NativeApi api;
     private final long header;
     private final Map<String, Integer> strings = new HashMap<>();
-    private long stringNext;
-    private long stringEnd;
+
+    /// What is left of the block that small pieces are taken from.
+    private long blockNext;
+
+    private long blockEnd;
 
     SessionTables(NativeApi api) {
         this.api = api;
@@ -87,16 +90,10 @@ final class SessionTables {
             return known;
         }
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        int size = Integer.BYTES + bytes.length + 1 + 7 & -8; // with a NUL, since the session's memory is zeroed
-        if (stringEnd - stringNext < size) {
-            long block = Math.max(STRING_BLOCK, size);
-            stringNext = allocate(block);
-            stringEnd = stringNext + block;
-        }
-        Memory.putInt(stringNext, bytes.length);
-        Memory.put(stringNext + Integer.BYTES, bytes);
-        int offset = offset(stringNext);
-        stringNext += size;
+        long at = take(Integer.BYTES + bytes.length + 1L); // with a NUL, since the session's memory is zeroed
+        Memory.putInt(at, bytes.length);
+        Memory.put(at + Integer.BYTES, bytes);
+        int offset = offset(at);
         strings.put(text, offset);
         return offset;
     }
@@ -108,7 +105,20 @@ final class SessionTables {
 
     /// Address of room for `count` indices.
     long allocateIndices(int count) {
-        return allocate(Math.max(1L, count) * Integer.BYTES);
+        return take(Math.max(1L, count) * Integer.BYTES);
+    }
+
+    /// Address of a small piece, at a multiple of 8.
+    private long take(long bytes) {
+        long size = bytes + Long.BYTES - 1 & -Long.BYTES;
+        if (blockEnd - blockNext < size) {
+            long block = Math.max(BLOCK, size);
+            blockNext = allocate(block);
+            blockEnd = blockNext + block;
+        }
+        long at = blockNext;
+        blockNext += size;
+        return at;
     }
 
     /// @throws IllegalStateException when the session is full

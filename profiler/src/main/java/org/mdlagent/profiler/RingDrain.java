@@ -119,8 +119,12 @@ final class RingDrain {
         }
         add(chunk + index % RowDescriptor.CHUNK_SLOTS * Long.BYTES, weight);
         add(row + RowDescriptor.TOTAL, ticks * weight);
-        Memory.putLong(row + RowDescriptor.MIN, Math.min(ticks, Memory.getLong(row + RowDescriptor.MIN)));
-        Memory.putLong(row + RowDescriptor.MAX, Math.max(ticks, Memory.getLong(row + RowDescriptor.MAX)));
+        if (ticks < Memory.getLong(row + RowDescriptor.MIN)) {
+            Memory.putLong(row + RowDescriptor.MIN, ticks);
+        }
+        if (ticks > Memory.getLong(row + RowDescriptor.MAX)) {
+            Memory.putLong(row + RowDescriptor.MAX, ticks);
+        }
         add(row + RowDescriptor.COUNT, weight);
         add(row + RowDescriptor.SAMPLES, 1);
     }

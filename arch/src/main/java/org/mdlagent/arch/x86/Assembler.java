@@ -13,7 +13,7 @@ final class Assembler {
     private static final int REX = 0x40;
     private static final int REX_W = 0x48;
 
-    private byte[] bytes = new byte[1024];
+    private byte[] bytes = new byte[128];
     private int size;
     private final long origin;
     private final List<Fixup> fixups = new ArrayList<>();

@@ -71,6 +71,12 @@ final class EntryView {
     /// Prefixes without an effect in 64-bit mode (AMD APM vol. 3, 1.2.4): they make displacements positive.
     private static final int[] INERT_PREFIXES = {0x36, 0x2E, 0x26};
 
+    /// What four bytes of a run of NOPs may become, the best first: none of them has an effect.
+    private static final int[] INERT_DISPLACEMENTS = IntStream.concat(
+                    Arrays.stream(INERT), Arrays.stream(INERT_PREFIXES))
+            .flatMap(top -> Arrays.stream(INERT).map(next -> top << 24 | next << 16 | NOP << 8 | NOP))
+            .toArray();
+
     private final HookSite site;
     private final long address;
     private final int atomicUnit;
@@ -109,14 +115,9 @@ final class EntryView {
     long[] hops() {
         return switch (site.form()) {
             case NOP_RUN -> {
-                int[] tops = IntStream.concat(Arrays.stream(INERT), Arrays.stream(INERT_PREFIXES))
-                        .toArray();
-                long[] hops = new long[tops.length * INERT.length];
-                int count = 0;
-                for (int top : tops) {
-                    for (int next : INERT) {
-                        hops[count++] = address + JUMP_LENGTH + (top << 24 | next << 16 | NOP << 8 | NOP);
-                    }
+                long[] hops = new long[INERT_DISPLACEMENTS.length];
+                for (int i = 0; i < hops.length; i++) {
+                    hops[i] = address + JUMP_LENGTH + INERT_DISPLACEMENTS[i];
                 }
                 yield hops;
             }
@@ -241,7 +242,12 @@ final class EntryView {
     }
 
     private static boolean contains(int[] values, int wanted) {
-        return Arrays.stream(values).anyMatch(value -> value == wanted);
+        for (int value : values) {
+            if (value == wanted) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static byte[] bytes(int value, int count) {
