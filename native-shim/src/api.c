@@ -80,6 +80,8 @@ const struct mdl_api *api_table(void) {
       .await_opening = address((void *)libraries_await),
       .followed = address((void *)libraries_followed),
       .forget_clients = address((void *)client_forget),
+      .take_request = address((void *)control_take),
+      .answer_request = address((void *)control_answer),
   };
   return &table;
 }

@@ -227,6 +227,9 @@ int64_t libraries_await(uint64_t nanos) {
   return atomic_load(&opened);
 }
 
+/* The word stays as it is, so a sleep that begins at this moment is not cut short: the request waits for an epoch. */
+void libraries_interrupt(void) { futex_wake(&opened); }
+
 void libraries_followed(uint64_t seen) {
   atomic_store(&covered, noted.additions);
   atomic_store(&followed, (uint32_t)seen);

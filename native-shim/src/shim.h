@@ -13,6 +13,7 @@
  *   jvm.c      creation of the JVM and the call into Java
  *   api.c      the table that Java gets
  *   code.c     mappings of code, stores to it, who wants a site on
+ *   control.c  requests of the command line
  *   client.c   fastinst.h: the application's own functions at probes
  *   record.c   the calling thread's block; recording off the fast path
  *   family.c   the processes of a session, and what becomes of what those held that have ended
@@ -286,9 +287,20 @@ int64_t libraries_hold(void);
 void libraries_release(void);
 int64_t libraries_show(const uint64_t (*triples)[3], int64_t n);
 int64_t libraries_await(uint64_t nanos);
+/* Whoever is in libraries_await returns: there is something else to do. */
+void libraries_interrupt(void);
 void libraries_followed(uint64_t opened);
 /* In a forked child: no agent follows what it opens. */
 void libraries_forked(void);
+
+/* ---- control.c */
+
+/* In the process that has the agent, which has descriptors of its own. */
+void control_start(void);
+/* See api.h. */
+int64_t control_take(char *out);
+void control_answer(const char *text, int64_t length);
+extern uint64_t control_patience_nanos;
 
 /* ---- trap.c */
 

@@ -42,6 +42,7 @@ char library_directory[PATH_MAX];
 static struct instant start;
 static _Atomic bool dead;
 static _Atomic uint32_t main_may_go;
+static bool has_own_descriptors;
 
 /* A fork before the JVM is being loaded, as of a daemon's parent, leaves an agent to the child. */
 enum phase { NONE, DELAYED, BEGUN, LOADING };
@@ -127,15 +128,19 @@ void agent_ready(void) {
   libraries_begin();
   let_main_go();
   client_look_again();
+  if (has_own_descriptors) {
+    control_start();
+  }
 }
 
 /* ---- on the agent thread */
 
 static void take_own_descriptors(void) {
   if (unshare(CLONE_FILES | CLONE_FS) < 0) {
-    log_line("unshare is refused: the agent's descriptors are among the program's", NULL);
+    log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
     return;
   }
+  has_own_descriptors = true;
   if (syscall(SYS_close_range, 0u, ~0u, 0u) < 0) {
     for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
       close(file);

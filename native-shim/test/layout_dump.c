@@ -248,6 +248,8 @@ int main(void) {
   FIELD(mdl_api, await_opening);
   FIELD(mdl_api, followed);
   FIELD(mdl_api, forget_clients);
+  FIELD(mdl_api, take_request);
+  FIELD(mdl_api, answer_request);
   SIZE(mdl_api);
   return 0;
 }

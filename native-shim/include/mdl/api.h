@@ -42,6 +42,10 @@ struct mdl_instruction {
   uint8_t pad;            /* 15 */
 };
 
+/* Bytes of a request and of its answer. */
+#define MDL_REQUEST_MAX 4096
+#define MDL_ANSWER_MAX 65536
+
 struct mdl_api {
   uint64_t size;          /*   0 sizeof(struct mdl_api) */
   uint64_t session;       /*   8 address of struct mdl_header */
@@ -125,12 +129,16 @@ struct mdl_api {
                                  await_opening has told of */
   uint64_t forget_clients; /* 416 void (const uint32_t *probes, int64_t n): of libraries that have gone: none has a client, or is
                                  open to one until `bodies` is written again */
+
+  /* Requests of the command line (control.c). */
+  uint64_t take_request;   /* 424 int64_t (char out[MDL_REQUEST_MAX]): bytes of the one that waits, 0 for none */
+  uint64_t answer_request; /* 432 void (const char *text, int64_t length): to the one that was taken */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 424, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 440, "mdl_api");
 
 #endif

@@ -81,8 +81,9 @@ struct mdl_header {
  * threads, the second by the agent alone. */
 enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_EXPIRED = 3 };
 
-/* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations. */
-enum mdl_function_flag { MDL_COUNTED = 1 };
+/* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations.
+ * MDL_OFF: the recorder leaves it out, because somebody has asked for that (control.c). */
+enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2 };
 
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */

@@ -7,6 +7,7 @@ module org.mdlagent.runtime {
     requires org.mdlagent.profiler;
     requires static com.sun.jna;
     requires static info.picocli;
+    requires static org.jline.terminal;
     requires static transitive org.jspecify;
 
     opens org.mdlagent.runtime.cli to

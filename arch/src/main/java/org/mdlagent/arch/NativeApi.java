@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
 ///
@@ -72,7 +73,9 @@ public final class NativeApi implements CodeWriter {
     static final long AWAIT_OPENING = 400;
     static final long FOLLOWED = 408;
     static final long FORGET_CLIENTS = 416;
-    static final long SIZE = 424;
+    static final long TAKE_REQUEST = 424;
+    static final long ANSWER_REQUEST = 432;
+    static final long SIZE = 440;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -107,6 +110,7 @@ public final class NativeApi implements CodeWriter {
     private final MemorySegment decode;
     private final MemorySegment demangle;
     private final MemorySegment renewClocks;
+    private final MemorySegment takeRequest;
     private final MemorySegment scratch = Arena.global().allocate(3L * SYMBOL_BYTES);
 
     /// @param table address of the shim's `struct mdl_api`
@@ -132,6 +136,7 @@ public final class NativeApi implements CodeWriter {
         decode = function(DECODE);
         demangle = function(DEMANGLE);
         renewClocks = function(RENEW_CLOCKS);
+        takeRequest = function(TAKE_REQUEST);
     }
 
     /// The table that a library's function `mdl_harness_api` returns: the shim's, outside of any target process, as
@@ -267,7 +272,8 @@ public final class NativeApi implements CodeWriter {
         call(function(RELEASE), 0, 0, 0);
     }
 
-    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), at most `nanos`.
+    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), or a request has
+    /// come, at most `nanos`.
     ///
     /// @return how many libraries it has waited for so far, for [#followed]
     public long awaitOpening(long nanos) {
@@ -288,6 +294,22 @@ public final class NativeApi implements CodeWriter {
     /// open to none until `SiteDescriptor.BODIES` is written again.
     public void forgetClients(long probes, int count) {
         call(function(FORGET_CLIENTS), probes, count, 0);
+    }
+
+    /// The request that has come to the control socket, which [#answerRequest] must follow; null when there is none.
+    public @Nullable String takeRequest() {
+        long length = call(takeRequest, scratch.address(), 0, 0);
+        return length == 0 ? null : new String(Memory.copy(scratch.address(), (int) length), StandardCharsets.UTF_8);
+    }
+
+    /// Answers the request that was taken; of a very long text (`MDL_ANSWER_MAX`) the beginning.
+    public void answerRequest(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(Math.max(1, bytes.length)).address();
+            Memory.put(at, bytes);
+            call(function(ANSWER_REQUEST), at, bytes.length, 0);
+        }
     }
 
     /// Copies the text `[start, start + length)`, both multiples of the page size, to `alias`, or to a new place

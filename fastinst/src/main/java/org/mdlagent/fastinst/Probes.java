@@ -417,6 +417,45 @@ public final class Probes {
                 .toList();
     }
 
+    /// Indices of the functions with probes that `wanted` includes, those of closed libraries left out.
+    public List<Integer> functions(ProbeFilter wanted) {
+        List<Integer> found = new ArrayList<>();
+        for (int i = 0; i < functions.size(); i++) {
+            Function function = functions.get(i);
+            String file = wanted.needsFiles() ? tables.text(Memory.getInt(function(i) + FunctionDescriptor.FILE)) : "";
+            if (function.library.current() != null && wanted.includes(function.library.path(), file, function.name)) {
+                found.add(i);
+            }
+        }
+        return found;
+    }
+
+    /// Whether the recorder is to leave a function out: [#leaveOut].
+    public boolean isLeftOut(int function) {
+        return isOff(function(function));
+    }
+
+    /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.
+    public void leaveOut(int function, boolean out) {
+        long flags = function(function) + FunctionDescriptor.FLAGS;
+        int others = Memory.getInt(flags) & ~FunctionDescriptor.FLAG_OFF;
+        Memory.putInt(flags, others | (out ? FunctionDescriptor.FLAG_OFF : 0));
+    }
+
+    /// Lets the recorder see every call of these functions, or none. Calls that are in progress then are not timed.
+    public void record(List<Integer> functions, boolean on) {
+        List<Integer> exits = new ArrayList<>();
+        List<Integer> entries = new ArrayList<>();
+        for (int function : functions) {
+            leaveOut(function, !on);
+            exits.addAll(this.functions.get(function).exits);
+            entries.addAll(this.functions.get(function).entries);
+        }
+        // As a window begins and ends: no entry stays without its exit.
+        toggle(on ? exits : entries, on);
+        toggle(on ? entries : exits, on);
+    }
+
     /// Switches on what the last [#follow] has brought: exits before entries, so that no entry stays without its
     /// exit.
     public void activateOpened() {
@@ -438,11 +477,16 @@ public final class Probes {
                                 long function = Memory.getLong(site(index) + SiteDescriptor.FUNCTION);
                                 return Memory.getByte(site(index) + SiteDescriptor.KIND) == kind
                                         && function != excludedFunction
+                                        && !isOff(function)
                                         && (!onlyUnknown || function == unknownFunction);
                             })
                             .toList(),
                     true);
         }
+    }
+
+    private static boolean isOff(long function) {
+        return (Memory.getInt(function + FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_OFF) != 0;
     }
 
     private void toggle(List<Integer> sites, boolean on) {
@@ -650,10 +694,12 @@ public final class Probes {
 
     /// Gives sites whose function the first calls have shown to that function, and takes those away whose calls
     /// turned out to vary.
-    public void adoptLearnedSites() {
+    ///
+    /// @return the functions whose sites have changed
+    public Set<Integer> adoptLearnedSites() {
         int learned = Memory.getIntAcquire(header + HeaderDescriptor.LEARNED);
         if (learned == lastLearned) {
-            return;
+            return Set.of();
         }
         Set<Integer> changed = new HashSet<>();
         int expected = learned - lastLearned;
@@ -678,6 +724,7 @@ public final class Probes {
         for (int function : changed) {
             writeSiteList(function);
         }
+        return changed;
     }
 
     private void removeVaryingSites(Set<Integer> changed) {

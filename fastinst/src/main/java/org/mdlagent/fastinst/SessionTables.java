@@ -98,6 +98,15 @@ final class SessionTables {
         return offset;
     }
 
+    /// The text that [#string] has written at an offset.
+    String text(int offset) {
+        if (offset == 0) {
+            return "";
+        }
+        long at = header + Integer.toUnsignedLong(offset);
+        return new String(Memory.copy(at + Integer.BYTES, Memory.getInt(at)), StandardCharsets.UTF_8);
+    }
+
     /// Offset in the session file of what was allocated at `address`.
     int offset(long address) {
         return Math.toIntExact(address - header);

@@ -3,6 +3,7 @@ package org.mdlagent.runtime;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -109,9 +110,19 @@ public final class Agent {
         if (probes.functionCount() == 0) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters leave none of it");
         }
+        Control control = new Control(Map.of("probes", new ProbesCommand(probes, recorder(probes, profiler))));
         api.ready();
         resolveLines(probes);
-        profile(probes, profiler);
+        profile(probes, profiler, control);
+    }
+
+    private ProbesCommand.Switch recorder(Probes probes, @Nullable SampledProfiler profiler) {
+        if (!options.profile()) {
+            return (functions, on) -> {
+                throw new IllegalArgumentException("the profiler is off in this session");
+            };
+        }
+        return profiler == null ? probes::record : profiler::record;
     }
 
     /// Finds what the application has opened and closed, and arms what has come.
@@ -161,7 +172,7 @@ public final class Agent {
     }
 
     /// Never returns; the process ends it.
-    private void profile(Probes probes, @Nullable SampledProfiler profiler) throws IOException {
+    private void profile(Probes probes, @Nullable SampledProfiler profiler, Control control) throws IOException {
         SplittableRandom random = new SplittableRandom();
         double tick = profiler == null ? options.epochMillis() * 1e6 : tickNanos();
         long next = System.nanoTime();
@@ -169,7 +180,7 @@ public final class Agent {
         while (true) {
             next = Math.max(next, System.nanoTime() - (long) tick)
                     + (long) (tick * (1 + JITTER * (2 * random.nextDouble() - 1)));
-            followUntil(next, probes, profiler);
+            followUntil(next, probes, profiler, control);
             if (next >= look) {
                 look = next + options.epochMillis() * 1_000_000L;
                 if (follow(probes, profiler, false)) {
@@ -178,6 +189,7 @@ public final class Agent {
                 }
             }
             if (profiler == null) {
+                keepOut(probes);
                 api.renewClocks();
             } else {
                 profiler.tick();
@@ -185,10 +197,26 @@ public final class Agent {
         }
     }
 
-    /// Sleeps, but for libraries whose openers wait for their probes.
-    private void followUntil(long nanoTime, Probes probes, @Nullable SampledProfiler profiler) throws IOException {
+    /// Sites that were found to be of functions that are left out are on still.
+    private static void keepOut(Probes probes) {
+        List<Integer> out = new ArrayList<>();
+        for (int function : probes.adoptLearnedSites()) {
+            if (probes.isLeftOut(function)) {
+                out.add(function);
+            }
+        }
+        if (!out.isEmpty()) {
+            probes.record(out, false);
+        }
+    }
+
+    /// Sleeps, but for requests, and for libraries whose openers wait for their probes.
+    private void followUntil(long nanoTime, Probes probes, @Nullable SampledProfiler profiler, Control control)
+            throws IOException {
+        control.serve(api);
         for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
             long opened = api.awaitOpening(wait);
+            control.serve(api);
             if (opened == followed) {
                 continue;
             }

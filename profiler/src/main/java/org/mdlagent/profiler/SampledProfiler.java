@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -145,12 +146,49 @@ public final class SampledProfiler {
             if (function >= before || !whole) {
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, whole ? 1 : 0);
             }
-            if (!windowed[function]) {
+            if (!windowed[function] && !probes.isLeftOut(function)) {
                 arm(arming++, function, FIRST_LEASE_FACTOR * leaseTicks);
             }
         }
         renewalTsc = api.tsc();
         long unused = api.arm(armed, longest, arming);
+    }
+
+    /// Begins to record functions, or leaves them out. Windows that are open now end.
+    public void record(List<Integer> functions, boolean on) {
+        readClockAndCalls();
+        closeWindows();
+        int changed = 0;
+        for (int function : functions) {
+            if (probes.isLeftOut(function) == on) {
+                probes.leaveOut(function, !on);
+                Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
+                endEstimate(function);
+                arm(changed++, function, leaseTicks);
+            }
+        }
+        long unused = on ? api.arm(armed, longest, changed) : api.disarm(armed, changed);
+    }
+
+    /// The function is open from now on, without calls.
+    private void endEstimate(int function) {
+        if (windowed[function]) {
+            windowed[function] = false;
+            estimates[function].endBlock(progress());
+            estimates[function].startBlock(progress(), 0);
+            callsEstimated[function] = calls[function];
+        }
+    }
+
+    /// Sites that were found to be of functions that are left out are on still.
+    private void keepOut(Set<Integer> functions) {
+        int out = 0;
+        for (int function : functions) {
+            if (probes.isLeftOut(function)) {
+                arm(out++, function, 0);
+            }
+        }
+        long unused = api.disarm(armed, out);
     }
 
     /// Makes room for functions that have come.
@@ -180,9 +218,10 @@ public final class SampledProfiler {
     /// Ends the windows of one group and opens those of the next; at the end of an epoch, looks at the open
     /// functions.
     public void tick() {
-        probes.adoptLearnedSites();
+        Set<Integer> learned = probes.adoptLearnedSites();
         readClockAndCalls();
         closeWindows();
+        keepOut(learned);
         int group = tick++ % GROUPS;
         if (group == 0) {
             estimateOpen();
@@ -263,7 +302,7 @@ public final class SampledProfiler {
         int ended = 0;
         for (int i = 0; i < windowed.length; i++) {
             long record = probes.function(i);
-            if (windowed[i]) {
+            if (windowed[i] || probes.isLeftOut(i)) {
                 continue;
             }
             Memory.putLong(record + FunctionDescriptor.DEADLINE, now + leaseTicks);
@@ -282,7 +321,7 @@ public final class SampledProfiler {
         int closing = 0;
         for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsEstimated[i];
-            if (windowed[i] || fresh == 0) {
+            if (windowed[i] || fresh == 0 || probes.isLeftOut(i)) {
                 continue;
             }
             callsEstimated[i] = calls[i];

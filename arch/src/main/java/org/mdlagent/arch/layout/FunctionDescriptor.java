@@ -28,6 +28,7 @@ public final class FunctionDescriptor {
     public static final long SIZE = 128;
 
     public static final int FLAG_COUNTED = 1;
+    public static final int FLAG_OFF = 2;
 
     public static final int STATE_IDLE = 0;
     public static final int STATE_REARMING = 1;

@@ -84,7 +84,7 @@ final class ListCommand implements Callable<Integer> {
         print(rows);
     }
 
-    private static String state(SessionFacts facts) {
+    static String state(SessionFacts facts) {
         if (SessionStore.runs(facts)) {
             return facts.state() == SessionFacts.State.AGENT_DEAD ? "runs, agent failed" : "runs";
         }

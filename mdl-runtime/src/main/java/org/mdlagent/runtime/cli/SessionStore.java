@@ -265,6 +265,7 @@ final class SessionStore {
                 return;
             }
         }
+        Files.deleteIfExists(session.resolve(ControlClient.SOCKET));
         move(memory, link);
     }
 

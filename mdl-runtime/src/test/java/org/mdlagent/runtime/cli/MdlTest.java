@@ -57,6 +57,9 @@ class MdlTest {
         run --metric io_wait -- true              | this version has no metrics yet
         report --format html                      | the format html is not in this version yet
         report --format doc                       | there is no format doc
+        top --interval 0                          | an interval is a number of seconds from 0.05
+        top --count 0                             | a count is a number from 1
+        top --sort size                           | there are total, rate, p50, p99, p999 and name
         report --sort size                        | there are self, total, calls
         report --limit -1                         | a limit is a number from 0
         report --limit many                       | Invalid value for option '--limit'

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
 /// @param selfNanos  the same without the probed functions it called
 /// @param latency    of the calls that were timed
+/// @param on         false while the profiler leaves it out, because somebody has asked for that
 public record FunctionProfile(
         String name,
         String symbol,
@@ -30,4 +31,5 @@ public record FunctionProfile(
         long sampled,
         OptionalLong totalNanos,
         OptionalLong selfNanos,
-        Latency latency) {}
+        Latency latency,
+        boolean on) {}

@@ -1,5 +1,6 @@
 package org.mdlagent.profiler.report;
 
+import java.util.Arrays;
 import java.util.OptionalLong;
 import org.HdrHistogram.Histogram;
 import org.mdlagent.arch.layout.RowDescriptor;
@@ -9,6 +10,9 @@ import org.mdlagent.arch.layout.RowDescriptor;
 ///
 /// Durations are kept in ticks of the TSC, as recorded, and converted when they are asked for.
 public final class Latency {
+    /// Of no call.
+    public static final Latency NONE = new Latency(new int[0], new long[0], 0, 0, 0, 0, 0);
+
     /// Slots that a row can address.
     static final int SLOTS = RowDescriptor.CHUNKS * RowDescriptor.CHUNK_SLOTS;
 
@@ -113,6 +117,33 @@ public final class Latency {
             slot++;
         }
         return Math.min(maxTicks, Math.max(minTicks, highest(indices[slot])));
+    }
+
+    /// What was recorded since `earlier`, a former state of this distribution. Its extremes are those of its slots.
+    Latency since(Latency earlier) {
+        int[] left = new int[indices.length];
+        long[] fresh = new long[indices.length];
+        int size = 0;
+        int before = 0;
+        for (int slot = 0; slot < indices.length; slot++) {
+            while (before < earlier.indices.length && earlier.indices[before] < indices[slot]) {
+                before++;
+            }
+            boolean known = before < earlier.indices.length && earlier.indices[before] == indices[slot];
+            long count = counts[slot] - (known ? earlier.counts[before] : 0);
+            if (count > 0) {
+                left[size] = indices[slot];
+                fresh[size++] = count;
+            }
+        }
+        return new Latency(
+                Arrays.copyOf(left, size),
+                Arrays.copyOf(fresh, size),
+                Math.max(0, recorded - earlier.recorded),
+                Math.max(0, totalTicks - earlier.totalTicks),
+                size == 0 ? 0 : Math.max(minTicks, lowest(left[0])),
+                size == 0 ? 0 : Math.min(maxTicks, highest(left[size - 1])),
+                nanosPerTick);
     }
 
     /// How many durations fall into each of the ranges between neighbours of `boundsNanos`, which ascend; a slot

@@ -177,6 +177,28 @@ public final class SessionReader implements AutoCloseable {
         return bytes.getInt(HeaderDescriptor.PID);
     }
 
+    /// The threads that have met a probe, the newest first.
+    public List<ThreadProfile> threadProfiles() throws IOException {
+        bytes.refresh();
+        int count = count(HeaderDescriptor.FUNCTION_COUNT, HeaderDescriptor.FUNCTION_CAPACITY, "functions");
+        int capacity = bytes.getInt(HeaderDescriptor.FUNCTION_CAPACITY);
+        List<ThreadProfile> profiles = new ArrayList<>();
+        for (long thread : threads()) {
+            ByteBuffer calls = perFunction(thread + ThreadDescriptor.CALLS, capacity, count);
+            long sum = 0;
+            for (int i = 0; calls != null && i < count; i++) {
+                sum += checkedCount(calls.getLong(i * Long.BYTES));
+            }
+            profiles.add(new ThreadProfile(
+                    bytes.getInt(thread + ThreadDescriptor.TID),
+                    bytes.getInt(thread + ThreadDescriptor.PID),
+                    bytes.getInt(thread + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE,
+                    sum,
+                    counter(thread + ThreadDescriptor.CPU_NANOS)));
+        }
+        return profiles;
+    }
+
     /// The sites that are known now.
     public List<ProbeSite> sites() throws IOException {
         bytes.refresh();
@@ -365,7 +387,8 @@ public final class SessionReader implements AutoCloseable {
                 sampled,
                 totalNanos,
                 selfNanos,
-                latency);
+                latency,
+                (bytes.getInt(at + FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_OFF) == 0);
     }
 
     private List<Long> threads() throws IOException {

@@ -15,10 +15,8 @@ import java.util.OptionalLong;
 /// @param colour whether the output understands ANSI colours
 /// @param width  columns of the terminal, 0 when unlimited
 public record TableReport(ProfileOrder order, int limit, boolean colour, int width) {
-    private static final String BOLD = "\u001b[1m";
-    private static final String DIM = "\u001b[2m";
-    private static final String PLAIN = "\u001b[0m";
-    private static final String BARS = "▁▂▃▄▅▆▇█";
+    static final String BARS = "▁▂▃▄▅▆▇█";
+
     private static final int BAR_COUNT = 10;
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
@@ -240,7 +238,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return notes;
     }
 
-    private static Quantity duration(OptionalLong nanos) {
+    static Quantity duration(OptionalLong nanos) {
         return nanos.isPresent() ? Quantity.duration(nanos.getAsLong()) : Quantity.UNKNOWN;
     }
 
@@ -333,16 +331,16 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 : String.format(Locale.ROOT, "%d:%02d:%02d h", rounded / 3600, rounded / 60 % 60, rounded % 60);
     }
 
-    private static String grouped(long number) {
+    static String grouped(long number) {
         return String.format(Locale.ROOT, "%,d", number);
     }
 
-    private static String baseName(String path) {
+    static String baseName(String path) {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
     /// Names come from files that anybody may have made: no control character of theirs reaches a terminal.
-    private static String printable(String text) {
+    static String printable(String text) {
         StringBuilder printable = new StringBuilder(text.length());
         text.codePoints().forEach(c -> printable.appendCodePoint(isPrintable(c) ? c : '?'));
         return printable.toString();
@@ -365,11 +363,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     }
 
     private String bold(String text) {
-        return colour ? BOLD + text + PLAIN : text;
+        return new Style(colour).bold(text);
     }
 
     private String dim(String text) {
-        return colour ? DIM + text + PLAIN : text;
+        return new Style(colour).dim(text);
     }
 
     /// Cells below each other: decimal points line up where all have one unit, else the ends of the cells.

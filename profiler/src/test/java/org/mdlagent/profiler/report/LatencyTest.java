@@ -92,4 +92,30 @@ class LatencyTest {
         assertThat(histogram.getCountAtValue(100)).isEqualTo(2);
         assertThat(histogram.getCountAtValue(50_000)).isEqualTo(1);
     }
+
+    @Test
+    void shouldBeTheDifferenceToAnEarlierState() {
+        SplittableRandom random = new SplittableRandom(4);
+        LatencyBuilder all = new LatencyBuilder();
+        LatencyBuilder late = new LatencyBuilder();
+        for (int i = 0; i < 1000; i++) {
+            all.add(anyDuration(random));
+        }
+        Latency earlier = all.build(1);
+        for (int i = 0; i < 500; i++) {
+            long ticks = anyDuration(random);
+            all.add(ticks);
+            late.add(ticks);
+        }
+
+        Latency difference = all.build(1).since(earlier);
+
+        Latency truth = late.build(1);
+        assertThat(difference.count()).isEqualTo(500);
+        assertThat(difference.totalNanos()).isEqualTo(truth.totalNanos());
+        for (double percentile : new double[] {1, 50, 90, 99}) {
+            assertThat(difference.percentileNanos(percentile)).isEqualTo(truth.percentileNanos(percentile));
+        }
+        assertThat(earlier.since(earlier).known()).isFalse();
+    }
 }

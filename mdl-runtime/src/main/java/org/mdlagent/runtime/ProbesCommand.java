@@ -1,0 +1,68 @@
+package org.mdlagent.runtime;
+
+import java.util.List;
+import org.mdlagent.fastinst.ProbeFilter;
+import org.mdlagent.fastinst.Probes;
+
+/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. Functions are given by a [FunctionGlob],
+/// or
+/// one by `#` and its number in the session.
+///
+/// Sites that several functions share, and clients of the program's own, stay as they are.
+final class ProbesCommand implements Command {
+    /// Records functions from now on, or leaves them out.
+    interface Switch {
+        void record(List<Integer> functions, boolean on);
+    }
+
+    private final Probes probes;
+    private final Switch recorder;
+
+    ProbesCommand(Probes probes, Switch recorder) {
+        this.probes = probes;
+        this.recorder = recorder;
+    }
+
+    @Override
+    public String execute(String arguments) {
+        int blank = arguments.indexOf(' ');
+        String state = blank < 0 ? arguments : arguments.substring(0, blank);
+        if (blank < 0 || !state.equals("on") && !state.equals("off")) {
+            throw new IllegalArgumentException("probes are switched by: probes on FUNCTIONS, probes off FUNCTIONS");
+        }
+        List<Integer> functions = find(arguments.substring(blank).strip());
+        recorder.record(functions, state.equals("on"));
+        return functions.size() + (functions.size() == 1 ? " function " : " functions ") + state + "\n";
+    }
+
+    private List<Integer> find(String wanted) {
+        List<Integer> found = wanted.startsWith("#")
+                ? numbered(wanted.substring(1))
+                : probes.functions(new Matching(FunctionGlob.of(wanted)));
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException("no function with probes is " + wanted);
+        }
+        return found;
+    }
+
+    private List<Integer> numbered(String digits) {
+        try {
+            int number = Integer.parseInt(digits);
+            return number >= 0 && number < probes.functionCount() ? List.of(number) : List.of();
+        } catch (NumberFormatException e) {
+            return List.of();
+        }
+    }
+
+    private record Matching(FunctionGlob glob) implements ProbeFilter {
+        @Override
+        public boolean includes(String image, String file, String name) {
+            return glob.matches(image, file, name);
+        }
+
+        @Override
+        public boolean needsFiles() {
+            return glob.needsFile();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+/*
+ * The control socket: what the command line asks of the agent.
+ *
+ * A client sends one line, at most MDL_REQUEST_MAX bytes of it, and reads the answer to its end: "ok" or "error" and
+ * why in the first line, then what the request brings. A thread of its own collects the lines, so whoever is slow or
+ * silent keeps nobody but itself waiting; Java's thread, which alone knows the probes, executes them, one at a time.
+ * While nobody asks, the thread sleeps.
+ *
+ * Assumes    A1 the descriptors are the agent's own: nobody else closes them, or takes their numbers
+ * Guarantees G1 nobody but the session's owner and root is listened to
+ *            G2 no client costs more than one of CLIENTS_MAX places, for PATIENCE_NANOS at most
+ *
+ *   this thread                               Java's thread
+ *   1 state = POSTED, wake                    2 control_take: state = TAKEN
+ *                                             3 control_answer: state = ANSWERED, wake
+ *   4 send, state = FREE
+ *
+ * A request that nobody takes is withdrawn: POSTED becomes FREE, if Java does not make it TAKEN first.
+ */
+#include "shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { CLIENTS_MAX = 8, LOOK_NANOS = 100000000 };
+/* A variable for the tests' sake. */
+uint64_t control_patience_nanos = 5000000000u;
+
+struct client {
+  int socket;
+  uint32_t length;
+  uint64_t deadline;
+  char line[MDL_REQUEST_MAX];
+};
+
+static int listener;
+static uid_t owner;
+static struct client clients[CLIENTS_MAX];
+static int places_taken;
+
+enum { FREE, POSTED, TAKEN, ANSWERED };
+static struct {
+  _Atomic uint32_t state;
+  const struct client *from;
+  uint32_t answer_length;
+  char answer[MDL_ANSWER_MAX];
+} box;
+
+/* ---- on Java's thread */
+
+int64_t control_take(char *out) {
+  uint32_t posted = POSTED;
+  if (!atomic_compare_exchange_strong(&box.state, &posted, TAKEN)) {
+    return 0;
+  }
+  memcpy(out, box.from->line, box.from->length);
+  return box.from->length;
+}
+
+void control_answer(const char *text, int64_t length) {
+  box.answer_length = length < MDL_ANSWER_MAX ? (uint32_t)length : MDL_ANSWER_MAX;
+  memcpy(box.answer, text, box.answer_length);
+  atomic_store(&box.state, ANSWERED);
+  futex_wake(&box.state);
+}
+
+/* ---- on the thread that listens */
+
+static void leave(struct client *client) {
+  close(client->socket);
+  *client = clients[--places_taken];
+}
+
+/* Into a socket that is empty: what is sent here fits in its buffer, and nobody waits. */
+static void answer(struct client *client, const char *text, size_t length) {
+  ssize_t unused = send(client->socket, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+  (void)unused;
+  leave(client);
+}
+
+static void refuse(struct client *client, const char *why) {
+  char text[128];
+  int length = snprintf(text, sizeof text, "error %s\n", why);
+  answer(client, text, (size_t)length);
+}
+
+static void execute(struct client *client) {
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + control_patience_nanos;
+  box.from = client;
+  atomic_store(&box.state, POSTED);
+  libraries_interrupt();
+  uint32_t state;
+  while ((state = atomic_load(&box.state)) != ANSWERED && !agent_is_dead()) {
+    if (state == POSTED && clock_nanos(CLOCK_MONOTONIC) > deadline &&
+        atomic_compare_exchange_strong(&box.state, &state, FREE)) {
+      refuse(client, "the agent is busy: try again");
+      return;
+    }
+    futex_wait(&box.state, state, LOOK_NANOS);
+  }
+  if (state != ANSWERED) {
+    refuse(client, "the agent has ended, and its probes are off");
+    return;
+  }
+  answer(client, box.answer, box.answer_length);
+  atomic_store(&box.state, FREE);
+}
+
+/* Reads what has come of a client's line. */
+static void hear(struct client *client) {
+  uint32_t room = MDL_REQUEST_MAX - client->length;
+  ssize_t length = recv(client->socket, client->line + client->length, room, MSG_DONTWAIT);
+  if (length < 0) {
+    if (errno != EAGAIN && errno != EINTR) {
+      leave(client);
+    }
+    return;
+  }
+  const char *end = memchr(client->line + client->length, '\n', (size_t)length);
+  client->length += (uint32_t)length;
+  if (end) {
+    client->length = (uint32_t)(end - client->line);
+    if (client->length > 0) {
+      execute(client);
+    } else {
+      refuse(client, "the request is empty");
+    }
+  } else if (length == 0) {
+    refuse(client, "the request has no end");
+  } else if (client->length == MDL_REQUEST_MAX) {
+    refuse(client, "the request is too long");
+  }
+}
+
+static void accept_client(void) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  int socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  if (socket < 0) {
+    return;
+  }
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || (peer.uid != owner && peer.uid != 0)) {
+    close(socket);
+    return;
+  }
+  struct client *client = &clients[places_taken++];
+  client->socket = socket;
+  client->length = 0;
+  client->deadline = clock_nanos(CLOCK_MONOTONIC) + control_patience_nanos;
+}
+
+/* How long poll may sleep: to the first deadline, without clients for ever. */
+static int sleep_millis(uint64_t now) {
+  uint64_t first = UINT64_MAX;
+  for (int i = 0; i < places_taken; i++) {
+    first = clients[i].deadline < first ? clients[i].deadline : first;
+  }
+  return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)((first - now) / 1000000) + 1;
+}
+
+_Noreturn static void *serve(void *unused) {
+  (void)unused;
+  for (;;) {
+    /* The clients first, so that the places from places_taken on are poll's to skip. */
+    struct pollfd polled[CLIENTS_MAX + 1];
+    int known = places_taken;
+    for (int i = 0; i < known; i++) {
+      polled[i] = (struct pollfd){.fd = clients[i].socket, .events = POLLIN};
+    }
+    polled[known] = (struct pollfd){.fd = known < CLIENTS_MAX ? listener : -1, .events = POLLIN};
+    if (poll(polled, (nfds_t)known + 1, sleep_millis(clock_nanos(CLOCK_MONOTONIC))) < 0) {
+      continue;
+    }
+    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+    /* From the last on: the last takes the place of one that leaves. */
+    for (int i = known - 1; i >= 0; i--) {
+      if (polled[i].revents) {
+        hear(&clients[i]);
+      } else if (clients[i].deadline <= now) {
+        refuse(&clients[i], "no request has come");
+      }
+    }
+    if (polled[known].revents) {
+      accept_client();
+    }
+  }
+}
+
+/* A path of any length, by way of the directory's descriptor: the system's limit is 108 bytes. */
+static int bind_in(int directory) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d/control", directory);
+  /* The session's name has been ours from the start (session.c), so what has this name is a former session's. */
+  unlinkat(directory, "control", 0);
+  /* The mode first: then there is no moment at which others may connect. */
+  if (fchmod(listener, 0600) < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) < 0 ||
+      listen(listener, CLIENTS_MAX) < 0) {
+    return -errno;
+  }
+  return process_start_agent_thread(serve) ? -EAGAIN : 0;
+}
+
+void control_start(void) {
+  owner = geteuid();
+  int directory = open(session->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int error = directory < 0 || listener < 0 ? -errno : bind_in(directory);
+  if (error) {
+    log_line("there is no control socket: ", strerrorname_np(-error), NULL);
+    if (listener >= 0) {
+      close(listener);
+    }
+  }
+  if (directory >= 0) {
+    close(directory);
+  }
+}

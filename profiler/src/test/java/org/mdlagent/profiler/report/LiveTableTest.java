@@ -1,0 +1,93 @@
+package org.mdlagent.profiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LiveTableTest {
+    private static final float[] RATES = {0, 1, 2, 3, 4, 5, 6, 7, 8, 1000};
+
+    private static LiveFunction function(String name, boolean on, long... nanos) {
+        LatencyBuilder latency = new LatencyBuilder();
+        LongStream.of(nanos).forEach(latency::add);
+        FunctionProfile whole = new FunctionProfile(
+                name,
+                name,
+                "/src/parse.c",
+                12,
+                "/opt/app",
+                1_234_567,
+                true,
+                OptionalDouble.empty(),
+                0,
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                latency.build(1),
+                on);
+        return new LiveFunction(7, whole, 182_000, RATES, OptionalDouble.of(64), latency.build(1));
+    }
+
+    @Test
+    void shouldShowRateSparklineDurationsAndShare() {
+        String line = new LiveTable(100, false).function(function("parse", true, 100, 100, 100, 9_800), false);
+
+        assertThat(line.stripTrailing())
+                .matches(" {2}parse +182 k/s  ▁▁▁▁▁▁▁▁█ +100ns +9\\.8us +9\\.8us +64\\.0% █████▏");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {20, 58, 60, 71, 80, 100, 200})
+    void shouldHaveLinesAsWideAsTheTerminalAtMostAndColumnsUnderTheirHeads(int width) {
+        LiveTable table = new LiveTable(width, false);
+        LiveFunction function = function("a_function_with_a_very_long_name_that_no_column_can_hold", true, 100);
+
+        String head = table.head(LiveOrder.TOTAL);
+        String line = table.function(function, true);
+
+        assertThat(ShortName.columns(head)).isLessThanOrEqualTo(width);
+        assertThat(ShortName.columns(line)).isEqualTo(width);
+        if (width >= 60) {
+            assertThat(line.indexOf("64.0%") + 5).isEqualTo(head.indexOf("TOTAL▾") + 6);
+        }
+    }
+
+    @Test
+    void shouldMarkWhatIsSelectedAndWhatIsOffWithoutColourToo() {
+        LiveTable plain = new LiveTable(80, false);
+
+        assertThat(plain.function(function("parse", true, 1), true)).startsWith("▶ parse");
+        assertThat(plain.function(function("parse", false, 1), false)).contains(" off ");
+        assertThat(new LiveTable(80, true).function(function("parse", true, 1), true))
+                .startsWith("\u001b[7m▶ parse")
+                .endsWith("\u001b[0m");
+    }
+
+    @Test
+    void shouldLetNoControlCharacterThrough() {
+        LiveTable table = new LiveTable(80, false);
+        LiveFunction evil = function("evil\u001b[2Jname", true, 1);
+
+        assertThat(table.function(evil, false)).contains("evil?[2Jname");
+        assertThat(table.detail(evil)).noneMatch(line -> line.indexOf('\u001b') >= 0);
+    }
+
+    @Test
+    void shouldShowTheDistributionInStepsThatHoldEveryCall() {
+        long[] nanos = LongStream.concat(
+                        LongStream.generate(() -> 1_500).limit(75),
+                        LongStream.generate(() -> 30_000).limit(25))
+                .toArray();
+
+        List<String> detail = new LiveTable(44, false).detail(function("parse", true, nanos));
+
+        assertThat(detail).contains("/src/parse.c:12", "/opt/app", "1.23 M calls so far");
+        assertThat(detail.get(5)).matches(" *1us ▏█+[▏▎▍▌▋▊▉█]? *75\\.0%");
+        assertThat(detail.getLast()).matches(" *20us ▏█+[▏▎▍▌▋▊▉█]? *25\\.0%");
+    }
+}
