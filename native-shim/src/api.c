@@ -82,6 +82,9 @@ const struct mdl_api *api_table(void) {
       .forget_clients = address((void *)client_forget),
       .take_request = address((void *)control_take),
       .answer_request = address((void *)control_answer),
+      .snippets = address((void *)client_snippets),
+      .values = address((void *)calls_values),
+      .values_framed = address((void *)calls_values_framed),
   };
   return &table;
 }

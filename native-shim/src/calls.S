@@ -142,6 +142,49 @@
         EXIT    calls_exit_client, calls_leave_client
 
 /*
+ * Reached by a jump from a body for snippets, with where to go on in R11, whose thread has no values yet: makes them, and goes
+ * on there with ZF set if there are none. Every other register is kept, and the three words below the stack pointer, where
+ * the body has saved what it uses. FRAMED: the body of a whole function has returned, with the frame in RBX.
+ */
+.macro VALUES NAME, FRAMED
+        .globl  \NAME
+        .hidden \NAME
+        .type   \NAME, @function
+        .p2align 4
+\NAME:
+        .cfi_startproc
+.if \FRAMED
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET
+        .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
+.endif
+        subq    $32, %rsp
+        .cfi_adjust_cfa_offset 32
+        movq    %r11, (%rsp)
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        SAVE
+        call    snippets_values
+        movq    %rax, %r11
+        RESTORE
+        popq    %rbp
+        .cfi_def_cfa %rsp, 40 - 8 * \FRAMED
+        .cfi_restore %rbp
+        addq    $32, %rsp
+        .cfi_adjust_cfa_offset -32
+        testq   %r11, %r11
+        jmp     *-32(%rsp)
+        .cfi_endproc
+        .size   \NAME, . - \NAME
+.endm
+
+        VALUES  calls_values, 0
+        VALUES  calls_values_framed, 1
+
+/*
  * At calls of hooks every caller-saved register is free. Reached by a jump, as a hook is: R10 site, RDI function, RAX and
  * the stack as the recording code wants them, which is at R11. A client does not count in what is recorded: at an entry it
  * runs before, at an exit behind the recording code.

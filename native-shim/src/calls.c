@@ -169,15 +169,15 @@ __attribute__((used)) struct mdl_frame *calls_count(struct mdl_site *site, uint6
 }
 
 /*
- * The same where clients may be attached, to the call's begin or to its return, and the recorder need not want either. A
- * return that a client is to see needs a frame, whether the recorder times it or not.
+ * The same where clients or snippets may be attached, to the call's begin or to its return, and the recorder need not want
+ * either. A return that one of them is to see needs a frame, whether the recorder times it or not.
  */
 __attribute__((used)) struct mdl_frame *calls_enter_client(struct mdl_site *site, uint64_t key) {
   int error = errno;
   client_call(site, ((const struct mdl_function *)site->function)->address);
   struct mdl_thread *thread = record_thread();
   bool timed = thread && code_is_recording(site) && record_begins(thread, site);
-  bool seen = thread && (timed || code_has_client(site + 1));
+  bool seen = thread && (timed || code_has_user(site + 1));
   struct mdl_frame *frame = seen ? push(thread, site, key) : NULL;
   if (frame && !timed) {
     frame->flags |= MDL_FRAME_UNTIMED;

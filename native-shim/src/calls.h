@@ -34,6 +34,8 @@ void calls_exit_client(void);
 void calls_count_client_entry(void);
 void calls_hook_entry(void);
 void calls_hook_exit(void);
+void calls_values(void);
+void calls_values_framed(void);
 
 /* What they call: in C, for a test. */
 struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key);
@@ -61,6 +63,15 @@ void record_discard(struct mdl_thread *thread, struct mdl_frame *last);
 /* Whether the frame is on the thread's shadow stack. */
 bool record_is_stacked(const struct mdl_thread *thread, const struct mdl_frame *frame);
 bool record_shows_gone(struct mdl_thread *thread, uint64_t key);
+
+/* ---- snippets.c */
+
+/* The calling thread has taken the block. */
+void snippets_begin(struct mdl_thread *thread);
+/* It gives it up: what runs for it ends. */
+void snippets_end(struct mdl_thread *thread);
+/* The calling thread's values, made if need be; NULL when there is no memory, or the thread records nothing. */
+uint64_t *snippets_values(void);
 
 /* ---- stack.c */
 

@@ -108,8 +108,12 @@ static struct mdl_site *switch_of(struct mdl_site *site) { return site->kind == 
 
 static bool is_counter(uint64_t client) { return client == (uintptr_t)client_count; }
 
-/* A return that a client is to see needs the whole function's client body, which makes a frame for it. */
+/* A return that a client is to see needs the whole function's client body, which makes a frame for it. The body for snippets
+ * does too, and looks for clients. */
 static uint64_t body_of(const struct mdl_site *site, const struct mdl_bodies *bodies) {
+  if (code_has_snippets(site) || (site->kind == MDL_WHOLE && code_has_snippets(site + 1))) {
+    return bodies->snippets;
+  }
   if (site->kind == MDL_WHOLE && site[1].client) {
     return bodies->client;
   }
@@ -182,6 +186,41 @@ static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
   return FASTINST_OK;
 }
 
+/* The word first: a thread that comes to the body for snippets runs the old ones or the new. */
+static void change_snippets(struct mdl_site *site, uint64_t code) {
+  const struct mdl_bodies *bodies = (const struct mdl_bodies *)((const char *)session + site->bodies);
+  __atomic_store_n(&site->snippets, code ? code : bodies->resume, __ATOMIC_RELEASE);
+  if (code_has_snippets(site) == (code != 0)) {
+    return;
+  }
+  __atomic_fetch_xor(&site->flags, MDL_SNIPPETS, __ATOMIC_RELAXED);
+  retarget(site);
+  if (switch_of(site) != site) {
+    retarget(switch_of(site));
+  }
+  code_follow(switch_of(site));
+  code_fence();
+  code_confirm(switch_of(site));
+  __atomic_fetch_add(&session->toggles, 1, __ATOMIC_RELAXED);
+}
+
+int64_t client_snippets(uint32_t probe, uint64_t code) {
+  if (!is_available()) {
+    return FASTINST_UNAVAILABLE;
+  }
+  pthread_mutex_lock(&lock);
+  struct mdl_site *site = site_of(probe);
+  if (site) {
+    change_snippets(site, code);
+  }
+  pthread_mutex_unlock(&lock);
+  if (agent_is_dead()) {
+    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+    return FASTINST_UNAVAILABLE;
+  }
+  return site ? FASTINST_OK : FASTINST_NO_PROBE;
+}
+
 int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function) {
   return attach(probes, (uint64_t)n, function);
 }
@@ -191,6 +230,7 @@ void client_forget(const uint32_t *probes, int64_t n) {
   pthread_mutex_lock(&lock);
   for (int64_t i = 0; i < n; i++) {
     __atomic_store_n(&sites[probes[i]].client, 0, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&sites[probes[i]].flags, (uint8_t)~MDL_SNIPPETS, __ATOMIC_RELEASE);
     __atomic_store_n(&sites[probes[i]].bodies, 0, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&lock);

@@ -204,14 +204,14 @@ uint64_t code_wait_until(uint64_t tsc) {
 /* ---- sites */
 
 /*
- * A site has two that may want it on: the recorder (the agent, and application threads that close windows), and a client
- * (fastinst.h), or two at a whole function: one of its begin, one of its return. Each keeps its own wish in the site's
- * record and stores the instruction that all wishes ask for.
+ * A site has three that may want it on: the recorder (the agent, and application threads that close windows), a client
+ * (fastinst.h) and snippets; at a whole function the latter two for its begin and for its return. Each keeps its own wish
+ * in the site's record and stores the instruction that all wishes ask for.
  *
  * Assumes    A1 x86-TSO: what stands before a fence is seen by others before what stands behind it is done (Intel SDM
  *               vol. 3, 8.2; AMD APM vol. 2, 7.2)
- *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record.c), `client` by a lock
- *               (client.c)
+ *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record.c), `client` and
+ *               MDL_SNIPPETS by a lock (client.c)
  * Guarantees G1 once nobody is between steps 1 and 3, a site is on if and only if somebody wants it
  * Progress   P1 no locks; step 3 repeats only when another has stored in between
  *
@@ -228,10 +228,16 @@ uint64_t code_wait_until(uint64_t tsc) {
  */
 bool code_is_recording(const struct mdl_site *site) { return __atomic_load_n(&site->recording, __ATOMIC_RELAXED); }
 
-bool code_has_client(const struct mdl_site *site) { return __atomic_load_n(&site->client, __ATOMIC_RELAXED) != 0; }
+bool code_has_snippets(const struct mdl_site *site) {
+  return __atomic_load_n(&site->flags, __ATOMIC_RELAXED) & MDL_SNIPPETS;
+}
+
+bool code_has_user(const struct mdl_site *site) {
+  return __atomic_load_n(&site->client, __ATOMIC_RELAXED) != 0 || code_has_snippets(site);
+}
 
 static uint32_t wanted(const struct mdl_site *site) {
-  bool on = code_is_recording(site) || code_has_client(site) || (site->kind == MDL_WHOLE && code_has_client(site + 1));
+  bool on = code_is_recording(site) || code_has_user(site) || (site->kind == MDL_WHOLE && code_has_user(site + 1));
   return on ? site->on : site->off;
 }
 
@@ -276,6 +282,7 @@ void code_switch_all_off(void) {
     if (store) {
       __atomic_store_n(&sites[i].recording, 0, __ATOMIC_RELAXED);
       __atomic_store_n(&sites[i].client, 0, __ATOMIC_RELAXED);
+      __atomic_fetch_and(&sites[i].flags, (uint8_t)~MDL_SNIPPETS, __ATOMIC_RELAXED);
       code_store(store, off, size);
     }
   }

@@ -230,6 +230,7 @@ static struct mdl_thread *attach(void) {
         thread->tid = (uint32_t)syscall(SYS_gettid);
         thread->pid = (uint32_t)getpid();
         thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+        snippets_begin(thread);
         __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
         __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
         process_watch_thread();
@@ -364,6 +365,7 @@ void record_detach(void) {
     return;
   }
   struct mdl_frame *base = (struct mdl_frame *)thread->sp_base;
+  snippets_end(thread);
   record_discard(thread, base + 1);
   munmap(base, STACK_BYTES);
   __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);

@@ -16,6 +16,7 @@
  *   control.c  requests of the command line
  *   client.c   fastinst.h: the application's own functions at probes
  *   record.c   the calling thread's block; recording off the fast path
+ *   snippets.c values of threads, which generated code writes
  *   family.c   the processes of a session, and what becomes of what those held that have ended
  *   decode.c   instruction lengths, by Zydis
  *   trap.c     what a thread does that meets a trapping byte
@@ -257,7 +258,9 @@ int64_t code_sync_cores(void);
 int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
 void code_switch_all_off(void);
 bool code_is_recording(const struct mdl_site *site);
-bool code_has_client(const struct mdl_site *site);
+bool code_has_snippets(const struct mdl_site *site);
+/* A client or snippets. */
+bool code_has_user(const struct mdl_site *site);
 /* Steps 1 and 2 for the recorder; step 2; what stands between; step 3. */
 void code_record(struct mdl_site *site, bool on);
 void code_follow(const struct mdl_site *site);
@@ -362,6 +365,8 @@ void client_call(const struct mdl_site *site, uint64_t function);
 void client_count(uint32_t probe, void *function);
 /* See api.h, attach. */
 int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function);
+/* See api.h. */
+int64_t client_snippets(uint32_t probe, uint64_t code);
 /* See api.h, forget_clients. */
 void client_forget(const uint32_t *probes, int64_t n);
 /* header.site_count has grown, the agent is ready, or it is dead. */

@@ -226,7 +226,32 @@ static void shouldFindTheStackOfEachKindOfThread(void) {
   CHECK(second.high - second.low > BYTES / 2);
 }
 
-TESTS({"shouldNestOnTheThreadsOwnStack", shouldNestOnTheThreadsOwnStack},
+static void shouldEndWithTheThreadWhatSnippetsHaveBegun(void) {
+  whole_fixture();
+  uint64_t *values = snippets_values();
+  CHECK(values != NULL && snippets_values() == values);
+  CHECK_EQUAL(mdl_self->values, (uintptr_t)values);
+  uint8_t *kinds = (uint8_t *)session_allocate(MDL_VALUES);
+  const uint8_t kind[] = {MDL_VALUE_NONE, MDL_VALUE_COUNTER, MDL_VALUE_FLAG, MDL_WALL_TIMER};
+  memcpy(kinds, kind, sizeof kind);
+  session->value_kinds = (uintptr_t)kinds;
+  values[1] = 7;
+  values[2] = 1;
+  uint64_t *timer = &values[3];
+  timer[MDL_TIMER_NESTING] = 2;
+  timer[MDL_TIMER_START] = __rdtsc() - 1000;
+  timer[MDL_TIMER_TOTAL] = 10;
+
+  record_detach();
+
+  CHECK_EQUAL(values[1], 7);
+  CHECK_EQUAL(values[2], 0);
+  CHECK_EQUAL(timer[MDL_TIMER_NESTING], 0);
+  CHECK(timer[MDL_TIMER_TOTAL] >= 1010 && timer[MDL_TIMER_TOTAL] < 1ULL << 40);
+}
+
+TESTS({"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
+      {"shouldNestOnTheThreadsOwnStack", shouldNestOnTheThreadsOwnStack},
       {"shouldKnowSiblingCallFromLeftOverFrame", shouldKnowSiblingCallFromLeftOverFrame},
       {"shouldCountFramesThatAReturnLeavesBehind", shouldCountFramesThatAReturnLeavesBehind},
       {"shouldLetCallsOnOtherStacksReturnInAnyOrder", shouldLetCallsOnOtherStacksReturnInAnyOrder},

@@ -54,6 +54,7 @@ int main(void) {
   FIELD(mdl_header, calls_forgotten);
   FIELD(mdl_header, processes_refused);
   FIELD(mdl_header, forks);
+  FIELD(mdl_header, value_kinds);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
@@ -94,12 +95,15 @@ int main(void) {
   FIELD(mdl_site, image);
   FIELD(mdl_site, bodies);
   FIELD(mdl_site, client);
+  FIELD(mdl_site, snippets);
   SIZE(mdl_site);
   FIELD(mdl_bodies, alias);
   FIELD(mdl_bodies, displacement);
   FIELD(mdl_bodies, record);
   FIELD(mdl_bodies, client);
   FIELD(mdl_bodies, count);
+  FIELD(mdl_bodies, snippets);
+  FIELD(mdl_bodies, resume);
   SIZE(mdl_bodies);
   FIELD(mdl_frame, key);
   FIELD(mdl_frame, function);
@@ -133,6 +137,7 @@ int main(void) {
   FIELD(mdl_thread, state);
   FIELD(mdl_thread, next);
   FIELD(mdl_thread, cpu_nanos);
+  FIELD(mdl_thread, values);
   FIELD(mdl_thread, owner);
   FIELD(mdl_thread, process);
   FIELD(mdl_thread, credited);
@@ -250,6 +255,9 @@ int main(void) {
   FIELD(mdl_api, forget_clients);
   FIELD(mdl_api, take_request);
   FIELD(mdl_api, answer_request);
+  FIELD(mdl_api, snippets);
+  FIELD(mdl_api, values);
+  FIELD(mdl_api, values_framed);
   SIZE(mdl_api);
   return 0;
 }

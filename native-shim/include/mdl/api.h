@@ -133,12 +133,18 @@ struct mdl_api {
   /* Requests of the command line (control.c). */
   uint64_t take_request;   /* 424 int64_t (char out[MDL_REQUEST_MAX]): bytes of the one that waits, 0 for none */
   uint64_t answer_request; /* 432 void (const char *text, int64_t length): to the one that was taken */
+
+  /* Snippets (org.mdlagent.arch.snippet). */
+  uint64_t snippets;      /* 440 int64_t (uint32_t probe, uint64_t code): what runs there from now on, 0 for nothing. enum
+                                 fastinst_status */
+  uint64_t values;        /* 448 where bodies go on whose thread has no values yet; calls.S */
+  uint64_t values_framed; /* 456 the same at the return of a whole function */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 440, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 464, "mdl_api");
 
 #endif

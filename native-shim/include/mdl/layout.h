@@ -70,7 +70,8 @@ struct mdl_header {
   uint64_t calls_forgotten;   /* 288 of these */
   uint64_t processes_refused; /* 296 for which there was no record: their calls are seen, but not whose they are */
   uint64_t forks;             /* 304 begun by any process */
-  uint8_t reserved[200];      /* 312 */
+  uint64_t value_kinds;       /* 312 uint8_t[MDL_VALUES] of enum mdl_value_kind, 0 while no snippet has ever run */
+  uint8_t reserved[192];      /* 320 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -115,10 +116,10 @@ struct mdl_function {
  * MDL_RETURN: that return, the site behind it in the table; it has no code of its own, its words are those of the entry.
  * MDL_COUNT: an entry that counts, somewhere in the prologue: nobody sees the return. */
 enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2, MDL_WHOLE = 3, MDL_RETURN = 4, MDL_COUNT = 5 };
-enum mdl_site_flag { MDL_VARIES = 1 };
+enum mdl_site_flag { MDL_VARIES = 1, MDL_SNIPPETS = 2 };
 
-/* A patch site that one store toggles: `size` bytes at `store` hold `on` while the recorder or a client wants it (code.c),
- * else `off`. */
+/* A patch site that one store toggles: `size` bytes at `store` hold `on` while the recorder, a client or snippets want it
+ * (code.c), else `off`. */
 struct mdl_site {
   uint64_t function; /*  0 struct mdl_function, or header.unknown_function; a wrong one is corrected by the first call */
   uint64_t store;    /*  8 where to store, through the alias */
@@ -126,7 +127,8 @@ struct mdl_site {
   uint32_t off;      /* 20 */
   uint8_t size;      /* 24 1, 2 or 4 */
   uint8_t kind;      /* 25 enum mdl_site_kind */
-  uint8_t flags;     /* 26 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown */
+  uint8_t flags;     /* 26 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown.
+                           MDL_SNIPPETS: it has some */
   uint8_t recording; /* 27 1 while the recorder wants it */
   uint32_t index;    /* 28 of this record in header.sites */
   uint64_t address;  /* 32 of the instruction */
@@ -134,6 +136,7 @@ struct mdl_site {
   uint32_t image;    /* 48 path of the ELF file, as in mdl_function */
   uint32_t bodies;   /* 52 offset in the file of the struct mdl_bodies that its stub leads to; 0: not open to clients */
   uint64_t client;   /* 56 the C function that runs here (fastinst.h), 0 for none */
+  uint64_t snippets; /* 64 code of its snippets; mdl_bodies.resume while it has none */
 };
 
 /* Where the stubs of one text and kind may lead to. Each but the first looks whether the recorder wants the site, and goes
@@ -144,7 +147,9 @@ struct mdl_bodies {
   uint64_t record;       /* 16 records */
   uint64_t client;       /* 24 calls the site's client */
   uint64_t count;        /* 32 counts in mdl_thread.counts */
-  uint64_t pad[3];       /* 40 */
+  uint64_t snippets;     /* 40 runs the site's snippets, then its client, if it has one */
+  uint64_t resume;       /* 48 where snippets go on */
+  uint64_t pad;          /* 56 */
 };
 
 /* A frame of the shadow stack. key 0: being filled, or free. */
@@ -219,7 +224,8 @@ struct mdl_thread {
   uint32_t pad2;      /* 148 */
   uint64_t next;      /* 152 struct mdl_thread */
   uint64_t cpu_nanos; /* 160 CPU time of the thread that program_cpu has added up; written by the agent, and at attachment */
-  uint64_t pad3[3];   /* 168 */
+  uint64_t values;    /* 168 uint64_t[MDL_VALUES], 0 until needed: what snippets write */
+  uint64_t pad3[2];   /* 176 */
   uint64_t owner[5];  /* 192 pthread_mutex_t, robust: held by the thread that has the block */
   uint64_t process;   /* 232 struct mdl_process that had it last, 0 for none */
   uint64_t credited;  /* 240 sum of calls[] when that process got it: the calls of others */
@@ -227,6 +233,18 @@ struct mdl_thread {
   uint32_t in_client; /* 252 advanced when the thread enters a client's function and when it leaves; ~0: it never does.
                              Odd: it is in one */
 };
+
+/*
+ * A thread's values, which snippets alone write. The first says how many bodies with snippets the thread is in: code and
+ * values that it may still use are not given to others before it has been 0. A timer takes three: how many starts have not
+ * been stopped, when the first of these was, and what has been measured.
+ */
+#define MDL_VALUES 4096u
+enum { MDL_VALUE_DEPTH = 0, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
+
+/* MDL_VALUE_FLAG: true while the thread does something; it is cleared when the thread ends. The timers' kind stands at the
+ * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. */
+enum mdl_value_kind { MDL_VALUE_NONE = 0, MDL_VALUE_COUNTER = 1, MDL_VALUE_FLAG = 2, MDL_WALL_TIMER = 3, MDL_PROCESS_TIMER = 4 };
 
 /* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
 struct mdl_record {
@@ -307,7 +325,7 @@ MDL_AT(mdl_function, row, 64);
 MDL_AT(mdl_function, site_list, 112);
 static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
 MDL_AT(mdl_site, index, 28);
-static_assert(sizeof(struct mdl_site) == 64, "mdl_site");
+static_assert(sizeof(struct mdl_site) == 72, "mdl_site");
 MDL_AT(mdl_bodies, record, 16);
 static_assert(sizeof(struct mdl_bodies) == 64, "mdl_bodies");
 static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");

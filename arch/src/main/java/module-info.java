@@ -5,4 +5,5 @@ module org.mdlagent.arch {
     exports org.mdlagent.arch;
     exports org.mdlagent.arch.elf;
     exports org.mdlagent.arch.layout;
+    exports org.mdlagent.arch.snippet;
 }

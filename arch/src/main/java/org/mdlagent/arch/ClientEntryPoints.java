@@ -7,4 +7,13 @@ package org.mdlagent.arch;
 /// @param functionEntry for whole functions
 /// @param functionExit  for whole functions
 /// @param count         for sites that count
-public record ClientEntryPoints(long hookEntry, long hookExit, long functionEntry, long functionExit, long count) {}
+/// @param values        for any of these, where snippets run in a thread that has no values yet
+/// @param valuesFramed  the same at returns of whole functions
+public record ClientEntryPoints(
+        long hookEntry,
+        long hookExit,
+        long functionEntry,
+        long functionExit,
+        long count,
+        long values,
+        long valuesFramed) {}

@@ -24,8 +24,15 @@ public final class CodeArena {
     private final long limit;
     private final List<Block> blocks = new ArrayList<>();
     private final Map<Long, Piece> pieces = new HashMap<>();
+    private final BlockListener listener;
     private long reserved;
     private long used;
+
+    /// Hears of new blocks before anything is in them.
+    public interface BlockListener {
+        /// @throws IOException when the block cannot be used
+        void added(long start, long length) throws IOException;
+    }
 
     private record Piece(Block block, long size) {}
 
@@ -48,8 +55,14 @@ public final class CodeArena {
 
     /// @param limit the most bytes of memory that blocks may take up
     public CodeArena(CodeMemory code, long limit) {
+        this(code, limit, (start, length) -> {});
+    }
+
+    /// @param limit the most bytes of memory that blocks may take up
+    public CodeArena(CodeMemory code, long limit, BlockListener listener) {
         this.code = code;
         this.limit = limit;
+        this.listener = listener;
     }
 
     /// A piece that direct jumps from and to `near` reach.
@@ -89,6 +102,7 @@ public final class CodeArena {
                             + " of them are free in one piece within reach of 0x" + Long.toHexString(from));
         }
         long start = code.allocateNear(from, to, length);
+        listener.added(start, length);
         Block block = new Block(start, start + length);
         blocks.add(block);
         reserved += length;

@@ -1,7 +1,10 @@
 package org.mdlagent.arch;
 
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// What the layers above ask of an instruction set. No code outside this package's children names one.
@@ -109,6 +112,16 @@ public interface InstructionSet {
     /// @param shim        what the recording code was made with
     /// @param personality of stubs of whole functions
     byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim, long personality);
+
+    /// The code of a site's snippets, to which [RecordingCode.ClientBodies#snippets] leads.
+    ///
+    /// @param chain         in the order in which they run
+    /// @param body          what the site's stub leads to
+    /// @param at            where it will stand
+    /// @param resume          where it goes on, [RecordingCode.ClientBodies#resume]
+    /// @param optimisations what is done to make it cheaper
+    /// @throws IllegalArgumentException when a snippet asks for what is not known there, or for too many registers
+    byte[] snippets(List<Snippet> chain, Body body, long at, long resume, Set<Optimisation> optimisations);
 
     /// Size of a hook stub, a multiple of 8.
     int hookStubSize();

@@ -75,7 +75,10 @@ public final class NativeApi implements CodeWriter {
     static final long FORGET_CLIENTS = 416;
     static final long TAKE_REQUEST = 424;
     static final long ANSWER_REQUEST = 432;
-    static final long SIZE = 440;
+    static final long SNIPPETS = 440;
+    static final long VALUES = 448;
+    static final long VALUES_FRAMED = 456;
+    static final long SIZE = 464;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -106,6 +109,7 @@ public final class NativeApi implements CodeWriter {
     private final MemorySegment programCpu;
     private final MemorySegment toggle;
     private final MemorySegment attach;
+    private final MemorySegment snippets;
     private final MemorySegment allocate;
     private final MemorySegment decode;
     private final MemorySegment demangle;
@@ -132,6 +136,7 @@ public final class NativeApi implements CodeWriter {
         programCpu = function(PROGRAM_CPU);
         toggle = function(TOGGLE);
         attach = function(ATTACH);
+        snippets = function(SNIPPETS);
         allocate = function(ALLOCATE);
         decode = function(DECODE);
         demangle = function(DEMANGLE);
@@ -199,7 +204,9 @@ public final class NativeApi implements CodeWriter {
                         Memory.getLong(table + HOOK_EXIT_CLIENT),
                         Memory.getLong(table + FUNCTION_ENTRY_CLIENT),
                         Memory.getLong(table + FUNCTION_EXIT_CLIENT),
-                        Memory.getLong(table + COUNT_CLIENT)));
+                        Memory.getLong(table + COUNT_CLIENT),
+                        Memory.getLong(table + VALUES),
+                        Memory.getLong(table + VALUES_FRAMED)));
     }
 
     /// Address of the personality routine of stubs of whole functions (Itanium C++ ABI: Exception Handling, 1.6.2).
@@ -407,6 +414,13 @@ public final class NativeApi implements CodeWriter {
     /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
     public long attach(long probes, int count, long function) {
         return call(attach, probes, count, function);
+    }
+
+    /// Lets `code`, which the instruction set has made for this probe, run there; 0: nothing.
+    ///
+    /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
+    public long snippets(int probe, long code) {
+        return call(snippets, probe, code, 0);
     }
 
     /// The function to attach to probes that only count, in the blocks of threads.

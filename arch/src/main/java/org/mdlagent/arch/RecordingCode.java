@@ -22,9 +22,11 @@ public record RecordingCode(
 
     /// Offsets of what runs a site's client and then records, if the recorder wants the site.
     ///
-    /// @param call  calls the client
-    /// @param count counts in the thread's block, without a call
-    public record ClientBodies(int call, int count) {}
+    /// @param call     calls the client
+    /// @param count    counts in the thread's block, without a call
+    /// @param snippets runs the site's snippets, then its client, if it has one
+    /// @param resume   where snippets go on
+    public record ClientBodies(int call, int count, int snippets, int resume) {}
 
     /// Offset of the body that only records.
     public int record(Body body) {

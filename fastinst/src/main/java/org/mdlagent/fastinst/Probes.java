@@ -25,6 +25,7 @@ import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.MemoryMap;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.PatchPlan;
+import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.TextCopy;
 import org.mdlagent.arch.elf.DwarfLines;
 import org.mdlagent.arch.elf.ElfFile;
@@ -44,7 +45,7 @@ public final class Probes {
     private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
 
     /// Room in the session's tables for what is opened later. A function takes 160 bytes, and 8 in each thread's
-    /// block, in exact mode 16; a site takes 64.
+    /// block, in exact mode 16; a site takes 72.
     private static final int LATER_FUNCTIONS = 4096;
 
     private static final int LATER_SITES = 4 * LATER_FUNCTIONS;
@@ -65,6 +66,7 @@ public final class Probes {
     private final CodeArena arena;
     private final CallPatch callPatch;
     private final Trampolines trampolines;
+    private final Snippets snippets;
     private final SessionTables tables;
     private final long header;
 
@@ -127,7 +129,9 @@ public final class Probes {
         code = new CodeMemory(api);
         arena = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
         callPatch = new CallPatch(api, api, code, arena, sync, instructions);
-        trampolines = new Trampolines(api, instructions, code, arena, callPatch, api.recordingEntryPoints(exact));
+        RecordingEntryPoints recording = api.recordingEntryPoints(exact);
+        trampolines = new Trampolines(api, instructions, code, arena, callPatch, recording);
+        snippets = new Snippets(api, instructions, code, recording);
         tables = new SessionTables(api);
         images = new LoadedImages(api);
         header = api.session();
@@ -156,6 +160,11 @@ public final class Probes {
         }
     }
 
+    /// What runs at probes beside recording.
+    public Snippets snippets() {
+        return snippets;
+    }
+
     /// Whether the last [#follow] has brought probes, new ones or such that were there before: [#activateOpened],
     /// [#openedFunctions].
     public boolean haveOpened() {
@@ -180,7 +189,9 @@ public final class Probes {
         List<Integer> sites = library.sites().values().stream()
                 .filter(index -> Memory.getLong(site(index) + SiteDescriptor.STORE) != 0)
                 .toList();
-        withIndices(withReturns(sites), (indices, count) -> api.forgetClients(indices, count));
+        List<Integer> probes = withReturns(sites);
+        withIndices(probes, (indices, count) -> api.forgetClients(indices, count));
+        snippets.forget(probes);
         toggle(sites, false);
         library.close();
         for (int index : library.probedFunctions()) {
@@ -624,9 +635,9 @@ public final class Probes {
             case COUNT -> Body.COUNT;
         };
         if (hook.role() == HookSite.Role.WHOLE) {
-            Memory.putIntRelease(site(index + 1) + SiteDescriptor.BODIES, bodies.table(Body.FUNCTION_EXIT));
+            bodies.open(site(index + 1), Body.FUNCTION_EXIT);
         }
-        Memory.putIntRelease(site(index) + SiteDescriptor.BODIES, bodies.table(body));
+        bodies.open(site(index), body);
     }
 
     private static byte kind(HookSite hook) {

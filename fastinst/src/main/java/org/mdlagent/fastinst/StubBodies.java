@@ -2,12 +2,14 @@ package org.mdlagent.fastinst;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingCode.ClientBodies;
 import org.mdlagent.arch.layout.BodiesDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
 
 /// Where the stubs of one text lead to: to what records, until a client is attached. Then the shim, which has no
 /// Java on its thread, changes that by the tables that are written here.
@@ -31,6 +33,10 @@ final class StubBodies {
                     table + BodiesDescriptor.CLIENT, base + clients.getValue().call());
             Memory.putLong(
                     table + BodiesDescriptor.COUNT, base + clients.getValue().count());
+            Memory.putLong(
+                    table + BodiesDescriptor.SNIPPETS, base + clients.getValue().snippets());
+            Memory.putLong(
+                    table + BodiesDescriptor.RESUME, base + clients.getValue().resume());
             tables.put(body, session.offset(table));
         }
     }
@@ -40,8 +46,15 @@ final class StubBodies {
         return base + code.record(body);
     }
 
-    /// The table for `SiteDescriptor.BODIES`.
-    int table(Body body) {
-        return tables.getOrDefault(body, 0);
+    /// Opens a site to clients and snippets.
+    ///
+    /// @param site address of its record
+    void open(long site, Body body) {
+        Memory.putLong(site + SiteDescriptor.SNIPPETS, base + clients(body).resume());
+        Memory.putIntRelease(site + SiteDescriptor.BODIES, tables.getOrDefault(body, 0));
+    }
+
+    private ClientBodies clients(Body body) {
+        return Objects.requireNonNull(code.clients().get(body));
     }
 }

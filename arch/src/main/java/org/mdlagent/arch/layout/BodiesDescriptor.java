@@ -8,6 +8,8 @@ public final class BodiesDescriptor {
     public static final long RECORD = 16;
     public static final long CLIENT = 24;
     public static final long COUNT = 32;
+    public static final long SNIPPETS = 40;
+    public static final long RESUME = 48;
 
     public static final long SIZE = 64;
 

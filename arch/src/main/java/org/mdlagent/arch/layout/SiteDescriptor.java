@@ -17,8 +17,9 @@ public final class SiteDescriptor {
     public static final long IMAGE = 48;
     public static final long BODIES = 52;
     public static final long CLIENT = 56;
+    public static final long SNIPPETS = 64;
 
-    public static final long SIZE = 64;
+    public static final long SIZE = 72;
 
     public static final byte KIND_ENTRY = 0;
     public static final byte KIND_EXIT = 1;
@@ -28,6 +29,7 @@ public final class SiteDescriptor {
     public static final byte KIND_COUNT = 5;
 
     public static final short FLAG_VARIES = 1;
+    public static final short FLAG_SNIPPETS = 2;
 
     private SiteDescriptor() {}
 }

@@ -25,6 +25,7 @@ public final class ThreadDescriptor {
     public static final long STATE = 144;
     public static final long NEXT = 152;
     public static final long CPU_NANOS = 160;
+    public static final long VALUES = 168;
     public static final long OWNER = 192;
     public static final long PROCESS = 232;
     public static final long CREDITED = 240;

@@ -87,6 +87,28 @@ final class Assembler {
         memory(0, 0x8B, to.ordinal(), base, displacement);
     }
 
+    /// Sets the whole register, by the shortest form.
+    void set(Register to, long number) {
+        if (number == (number & Integer.MAX_VALUE)) {
+            movInt(to, (int) number);
+        } else if (number == (int) number) {
+            emit(REX_W | to.high(), 0xC7, 0xC0 | to.low());
+            emitInt((int) number);
+        } else {
+            mov(to, number);
+        }
+    }
+
+    /// Loads `bytes` bytes, 1, 2, 4 or 8, extended by zeros or by their sign.
+    void load(Register to, Register base, int displacement, int bytes, boolean signed) {
+        switch (bytes) {
+            case 1 -> memory(REX_W, signed ? 0x0FBE : 0x0FB6, to.ordinal(), base, displacement);
+            case 2 -> memory(REX_W, signed ? 0x0FBF : 0x0FB7, to.ordinal(), base, displacement);
+            case 4 -> memory(signed ? REX_W : 0, signed ? 0x63 : 0x8B, to.ordinal(), base, displacement);
+            default -> load(to, base, displacement);
+        }
+    }
+
     void loadIndexed(Register to, Register base, Register index, int displacement) {
         indexed(REX_W, 0x8B, to.ordinal(), base, index, displacement);
     }
@@ -122,6 +144,12 @@ final class Assembler {
 
     void lea(Register to, Register base, int displacement) {
         memory(REX_W, 0x8D, to.ordinal(), base, displacement);
+    }
+
+    /// The address of a place in the code.
+    void lea(Register to, Label label) {
+        emit(REX_W | to.high() << 2, 0x8D, to.low() << 3 | 5);
+        fixup(label);
     }
 
     /// As [#lea], always with a 32-bit displacement.
@@ -176,8 +204,7 @@ final class Assembler {
     }
 
     void addTo(Register base, int displacement, int immediate) {
-        memory(REX_W, 0x83, 0, base, displacement);
-        emit(immediate);
+        immediate(0, base, displacement, immediate);
     }
 
     void addTo(Register base, int displacement, Register from) {
@@ -186,6 +213,29 @@ final class Assembler {
 
     void increment(Register base, int displacement) {
         memory(REX_W, 0xFF, 0, base, displacement);
+    }
+
+    void decrement(Register base, int displacement) {
+        memory(REX_W, 0xFF, 1, base, displacement);
+    }
+
+    void multiply(Register to, Register from) {
+        emit(REX_W | to.high() << 2 | from.high(), 0x0F, 0xAF, 0xC0 | to.low() << 3 | from.low());
+    }
+
+    void multiply(Register to, Register base, int displacement) {
+        memory(REX_W, 0x0FAF, to.ordinal(), base, displacement);
+    }
+
+    void negate(Register register) {
+        emit(REX_W | register.high(), 0xF7, 0xD8 | register.low());
+    }
+
+    /// Divides RAX by `divisor`: quotient in RAX, remainder in RDX. Traps when the divisor is 0, or the quotient does
+    /// not fit.
+    void divide(Register divisor) {
+        emit(REX_W, 0x99); // cqo
+        emit(REX_W | divisor.high(), 0xF7, 0xF8 | divisor.low());
     }
 
     void incrementIndexed(Register base, Register index) {
@@ -254,6 +304,11 @@ final class Assembler {
         or(Register.RAX, Register.RDX);
     }
 
+    /// Changes RCX and R11, the result is in RAX.
+    void systemCall() {
+        emit(0x0F, 0x05);
+    }
+
     // Comparisons and transfers.
 
     void testLowByte(Register register, int mask) {
@@ -278,9 +333,12 @@ final class Assembler {
         memory(REX_W, 0x3B, left.ordinal(), base, displacement);
     }
 
+    void cmp(Register left, int immediate) {
+        immediate(7, left, immediate);
+    }
+
     void cmp(Register base, int displacement, int immediate) {
-        memory(REX_W, 0x83, 7, base, displacement);
-        emit(immediate);
+        immediate(7, base, displacement, immediate);
     }
 
     void cmpInt(Register base, int displacement, int immediate) {
@@ -292,6 +350,12 @@ final class Assembler {
     void cmpByte(Register base, int displacement, int immediate) {
         memory(0, 0x80, 7, base, displacement);
         emit(immediate);
+    }
+
+    /// Tests the byte at `[base + displacement]`.
+    void testByte(Register base, int displacement, int mask) {
+        memory(0, 0xF6, 0, base, displacement);
+        emit(mask);
     }
 
     void jump(Label label) {
@@ -315,6 +379,11 @@ final class Assembler {
     void jumpThrough(Label literal) {
         emit(0xFF, 0x25);
         fixup(literal);
+    }
+
+    /// A jump to the address that the word at `[base + displacement]` holds.
+    void jumpThrough(Register base, int displacement) {
+        memory(0, 0xFF, 4, base, displacement);
     }
 
     /// A word of data, at the next multiple of 8.
@@ -374,6 +443,12 @@ final class Assembler {
         }
     }
 
+    private void immediate(int operation, Register base, int displacement, int immediate) {
+        boolean narrow = immediate == (byte) immediate;
+        memory(REX_W, narrow ? 0x83 : 0x81, operation, base, displacement);
+        number(narrow, immediate);
+    }
+
     private void memory(int rex, int opcode, int field, Register base, int displacement) {
         prefixAndOpcode(rex | field >> 3 << 2 | base.high(), opcode);
         boolean narrow = displacement == (byte) displacement;
@@ -383,7 +458,7 @@ final class Assembler {
             emit(0x24);
         }
         if (!none) {
-            displacement(narrow, displacement);
+            number(narrow, displacement);
         }
     }
 
@@ -393,15 +468,15 @@ final class Assembler {
         boolean none = displacement == 0 && base.low() != 5;
         emit((none ? 0 : narrow ? 0x40 : 0x80) | (field & 7) << 3 | 4, 0xC0 | index.low() << 3 | base.low());
         if (!none) {
-            displacement(narrow, displacement);
+            number(narrow, displacement);
         }
     }
 
-    private void displacement(boolean narrow, int displacement) {
+    private void number(boolean narrow, int number) {
         if (narrow) {
-            emit(displacement);
+            emit(number);
         } else {
-            emitInt(displacement);
+            emitInt(number);
         }
     }
 

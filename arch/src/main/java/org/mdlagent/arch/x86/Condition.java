@@ -10,7 +10,10 @@ enum Condition {
     BELOW_OR_EQUAL(6),
     ABOVE(7),
     NEGATIVE(8),
-    LESS_OR_EQUAL(14);
+    LESS(12),
+    GREATER_OR_EQUAL(13),
+    LESS_OR_EQUAL(14),
+    GREATER(15);
 
     final int code;
 

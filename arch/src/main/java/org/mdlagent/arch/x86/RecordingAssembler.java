@@ -115,7 +115,11 @@ final class RecordingAssembler {
         out.align(64);
         int functionEntry = whole.entry();
         out.align(64);
+        int untimedEntry = whole.untimedEntry();
+        out.align(64);
         int functionExit = whole.exit();
+        out.align(64);
+        int untimedExit = whole.untimedExit();
         out.align(64);
         int count = whole.count();
         whole.literals();
@@ -123,8 +127,8 @@ final class RecordingAssembler {
         Map<Body, ClientBodies> clients = Map.of(
                 Body.ENTRY, client.hookEntry(at + entry),
                 Body.EXIT, client.hookExit(at + exit),
-                Body.FUNCTION_ENTRY, client.functionEntry(at + functionEntry),
-                Body.FUNCTION_EXIT, client.functionExit(),
+                Body.FUNCTION_ENTRY, client.functionEntry(at + functionEntry, at + untimedEntry),
+                Body.FUNCTION_EXIT, client.functionExit(at + functionExit, at + untimedExit),
                 Body.COUNT, client.count(at + count));
         client.literals();
         return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count, clients);

@@ -53,6 +53,8 @@ final class UnwindTable {
             new UnwindRow(FunctionStub.FRAMED_AT, UnwindRow.Rule.FRAMED),
             new UnwindRow(FunctionStub.PASS_AT, UnwindRow.Rule.CALLED));
 
+    private static final List<UnwindRow> FRAMED_ROWS = List.of(new UnwindRow(0, UnwindRow.Rule.FRAMED));
+
     private static final int HEADER = 12;
     private static final int TABLE_ROW = 8;
 
@@ -96,6 +98,7 @@ final class UnwindTable {
         for (TrampolineRange range : ranges) {
             switch (range.kind()) {
                 case RECORDING -> frame(plainCie, range.start(), range.length(), recording);
+                case FRAMED -> frame(plainCie, range.start(), range.length(), FRAMED_ROWS);
                 case LEAF -> frame(plainCie, range.start(), range.length(), List.of());
                 case WHOLE_STUBS -> {
                     for (int i = 0; i < stubs(range); i++) {

@@ -55,6 +55,7 @@ final class WholeCallAssembler {
     private final Label entryLiteral = new Label();
     private final Label exitLiteral = new Label();
     private final Label countLiteral = new Label();
+    private final Label clientLiteral = new Label();
 
     WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
         this.shim = shim;
@@ -92,6 +93,29 @@ final class WholeCallAssembler {
         out.bind(slow);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
         out.jumpThrough(entryLiteral);
+        return at;
+    }
+
+    /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
+    int untimedEntry() {
+        int at = out.offset();
+        Label slow = new Label();
+        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        findFrame(slow);
+        out.addTo(R10, SP, FRAME);
+        out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
+        out.store(RDX, (int) FrameDescriptor.SITE, R11);
+        out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
+        out.store(RDX, (int) FrameDescriptor.SIBLING, FrameDescriptor.FLAG_UNTIMED << Byte.SIZE);
+        out.mov(R11, RDX);
+        out.store(R11, KEY, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.test(RSP); // not zero
+        out.ret();
+
+        out.bind(slow);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.jumpThrough(clientLiteral);
         return at;
     }
 
@@ -138,8 +162,29 @@ final class WholeCallAssembler {
         return at;
     }
 
+    /// Emits the exit for frames of [#untimedEntry]; its offset.
+    int untimedExit() {
+        int at = out.offset();
+        Label slow = new Label();
+        save(EXIT_SAVED, RDX, RCX, R11);
+        findTopFrame(slow);
+        out.cmpByte(RBX, (int) FrameDescriptor.SIBLING, 0);
+        out.jump(NOT_EQUAL, slow);
+        // What callees took stands for itself in the caller: this call is not seen.
+        out.load(RDX, RBX, (int) FrameDescriptor.CHILDREN);
+        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RDX);
+        out.store(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
+        leave(RDX, RCX, R11);
+
+        out.bind(slow);
+        restore(EXIT_SAVED, RDX, RCX, R11);
+        out.jumpThrough(exitLiteral);
+        return at;
+    }
+
     /// Emits what the code refers to. It goes behind the rest.
     void literals() {
+        out.literal(clientLiteral, shim.clients().functionEntry());
         out.literal(entryLiteral, shim.functionEntrySlow());
         out.literal(exitLiteral, shim.functionExitSlow());
         out.literal(countLiteral, shim.countSlow());
@@ -326,13 +371,18 @@ final class WholeCallAssembler {
     private void findTicks(Label slow) {
         out.readTsc();
         out.sub(RAX, RBX, (int) FrameDescriptor.TSC);
+        findTopFrame(slow);
+        out.cmp(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// R11 thread, whose top frame is the one at RBX; changes RCX.
+    private void findTopFrame(Label slow) {
         out.loadThreadWord(R11, shim.tlsOffset());
         out.test(R11);
         out.jump(EQUAL, slow);
         out.lea(RCX, RBX, FRAME);
         out.cmp(RCX, R11, SP);
-        out.jump(NOT_EQUAL, slow);
-        out.cmp(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
         out.jump(NOT_EQUAL, slow);
     }
 

@@ -3,6 +3,7 @@ package org.mdlagent.arch.x86;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeRanges;
@@ -20,6 +21,8 @@ import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.Redirect;
 import org.mdlagent.arch.TrampolineRange;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
 
 /// x86-64: instruction bytes as they are found, patched and emitted.
 public final class X86InstructionSet implements InstructionSet {
@@ -169,6 +172,11 @@ public final class X86InstructionSet implements InstructionSet {
         RecordingAssembler recording = new RecordingAssembler(shim, 0);
         recording.assemble();
         return UnwindTable.build(at, ranges, recording.unwind(), personality);
+    }
+
+    @Override
+    public byte[] snippets(List<Snippet> chain, Body body, long at, long resume, Set<Optimisation> optimisations) {
+        return SnippetAssembler.assemble(chain, body, at, resume, optimisations);
     }
 
     @Override

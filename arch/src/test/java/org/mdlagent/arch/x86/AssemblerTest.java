@@ -35,6 +35,17 @@ class AssemblerTest {
                 both("and r8," + memory, x -> x.and(Register.R8, a, displacement));
                 both("add " + memory + ",rcx", x -> x.addTo(a, displacement, Register.RCX));
                 both("inc qword ptr " + memory, x -> x.increment(a, displacement));
+                both("dec qword ptr " + memory, x -> x.decrement(a, displacement));
+                both("imul r9," + memory, x -> x.multiply(Register.R9, a, displacement));
+                both("test byte ptr " + memory + ",2", x -> x.testByte(a, displacement, 2));
+                both("jmp " + memory, x -> x.jumpThrough(a, displacement));
+                both("movzx r8,byte ptr " + memory, x -> x.load(Register.R8, a, displacement, 1, false));
+                both("movsx r8,byte ptr " + memory, x -> x.load(Register.R8, a, displacement, 1, true));
+                both("movzx r8,word ptr " + memory, x -> x.load(Register.R8, a, displacement, 2, false));
+                both("movsx r8,word ptr " + memory, x -> x.load(Register.R8, a, displacement, 2, true));
+                both("mov r8d," + memory, x -> x.load(Register.R8, a, displacement, 4, false));
+                both("movsxd r8,dword ptr " + memory, x -> x.load(Register.R8, a, displacement, 4, true));
+                both("mov r8," + memory, x -> x.load(Register.R8, a, displacement, 8, false));
                 both("lock inc dword ptr " + memory, x -> x.lockIncrementInt(a, displacement));
                 both("dec dword ptr " + memory, x -> x.decrementInt(a, displacement));
                 both("lock dec dword ptr " + memory, x -> x.lockDecrementInt(a, displacement));
@@ -44,6 +55,8 @@ class AssemblerTest {
                 both("cmp dword ptr " + memory + ",3", x -> x.cmpInt(a, displacement, 3));
                 both("cmp byte ptr " + memory + ",0", x -> x.cmpByte(a, displacement, 0));
                 both("cmp qword ptr " + memory + ",0", x -> x.cmp(a, displacement, 0));
+                both("cmp qword ptr " + memory + ",1000", x -> x.cmp(a, displacement, 1000));
+                both("add qword ptr " + memory + ",-1000", x -> x.addTo(a, displacement, -1000));
                 both("add qword ptr " + memory + ",64", x -> x.addTo(a, displacement, 64));
                 both("push " + memory, x -> x.push(a, displacement));
                 if (a != Register.RSP) { // the address is computed behind the pop
@@ -56,6 +69,12 @@ class AssemblerTest {
             }
             both("mov " + a + ",r10", x -> x.mov(a, Register.R10));
             both("movabs " + a + ",0x123456789abcdef0", x -> x.mov(a, 0x123456789abcdef0L));
+            both("mov " + a.name().toLowerCase(java.util.Locale.ROOT) + ",-5", x -> x.set(a, -5));
+            both("movabs " + a + ",0x123456789abcdef1", x -> x.set(a, 0x123456789abcdef1L));
+            both("imul " + a + ",r9", x -> x.multiply(a, Register.R9));
+            both("neg " + a, x -> x.negate(a));
+            both("cqo\nidiv " + a, x -> x.divide(a));
+            both("cmp " + a + ",-1", x -> x.cmp(a, -1));
             both("add " + a + ",rsi", x -> x.add(a, Register.RSI));
             both("sub " + a + ",r12", x -> x.sub(a, Register.R12));
             both("or " + a + ",rdx", x -> x.or(a, Register.RDX));
@@ -78,6 +97,8 @@ class AssemblerTest {
         }
         both("mov edx,1", x -> x.movInt(Register.RDX, 1));
         both("mov r9d,-1", x -> x.movInt(Register.R9, -1));
+        both("mov r9d,7", x -> x.set(Register.R9, 7));
+        both("syscall", Assembler::systemCall);
         both("lea rax,[rsp+0x11111111]", x -> x.leaWide(Register.RAX, Register.RSP, 0x11111111));
         both("lea rax,[rbp+0x11111111]", x -> x.leaWide(Register.RAX, Register.RBP, 0x11111111));
         both("rex test cl,63", x -> x.testLowByte(Register.RCX, 63));

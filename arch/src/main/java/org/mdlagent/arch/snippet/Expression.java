@@ -1,0 +1,143 @@
+package org.mdlagent.arch.snippet;
+
+/// What a snippet computes: 64-bit integers, signed, that wrap around. None has an effect but for the errors that it
+/// counts.
+public sealed interface Expression {
+
+    /// A number that is known before the snippet runs.
+    record Constant(long number) implements Expression {}
+
+    /// A value of the running thread.
+    ///
+    /// @param index its number among the thread's values
+    record Value(int index) implements Expression {
+        public Value {
+            Statement.requireValue(index);
+        }
+    }
+
+    /// An argument of the function that begins: one of those that are passed in integer registers.
+    ///
+    /// @param number counted from 0
+    record Argument(int number) implements Expression {
+        public static final int COUNT = 6;
+
+        public Argument {
+            if (number < 0 || number >= COUNT) {
+                throw new IllegalArgumentException("argument " + number + " is not passed in a register");
+            }
+        }
+    }
+
+    /// What the function that has ended returns, as an integer.
+    record Result() implements Expression {}
+
+    /// A variable of the program.
+    ///
+    /// @param address where it is; its memory stays as long as the snippet is attached
+    record Load(long address, Width width) implements Expression {}
+
+    /// `left operator right`.
+    record Binary(Operator operator, Expression left, Expression right) implements Expression {}
+
+    /// `left / right`, rounded towards 0; 0 when `right` is 0, and then the value `errors` is incremented.
+    record Divide(Expression left, Expression right, int errors) implements Expression {
+        public Divide {
+            Statement.requireValue(errors);
+        }
+    }
+
+    /// 1 when the relation holds, else 0.
+    record Compare(Relation relation, Expression left, Expression right) implements Expression {}
+
+    /// 1 when neither is 0, else 0; `right` is not computed when `left` is 0.
+    record And(Expression left, Expression right) implements Expression {}
+
+    /// 0 when both are 0, else 1; `right` is not computed when `left` is not 0.
+    record Or(Expression left, Expression right) implements Expression {}
+
+    /// Size in bytes and sign of a variable.
+    enum Width {
+        U8(1, false),
+        S8(1, true),
+        U16(2, false),
+        S16(2, true),
+        U32(4, false),
+        S32(4, true),
+        U64(8, false);
+
+        private final int bytes;
+        private final boolean signed;
+
+        Width(int bytes, boolean signed) {
+            this.bytes = bytes;
+            this.signed = signed;
+        }
+
+        public int bytes() {
+            return bytes;
+        }
+
+        /// Whether it is extended by its sign, and not by zeros.
+        public boolean signed() {
+            return signed;
+        }
+    }
+
+    enum Operator {
+        ADD {
+            @Override
+            public long apply(long left, long right) {
+                return left + right;
+            }
+        },
+        SUBTRACT {
+            @Override
+            public long apply(long left, long right) {
+                return left - right;
+            }
+        },
+        MULTIPLY {
+            @Override
+            public long apply(long left, long right) {
+                return left * right;
+            }
+        };
+
+        public abstract long apply(long left, long right);
+    }
+
+    /// Of signed numbers.
+    enum Relation {
+        EQUAL,
+        NOT_EQUAL,
+        LESS,
+        LESS_OR_EQUAL,
+        GREATER,
+        GREATER_OR_EQUAL;
+
+        /// The relation that holds when this one does not.
+        public Relation negated() {
+            return switch (this) {
+                case EQUAL -> NOT_EQUAL;
+                case NOT_EQUAL -> EQUAL;
+                case LESS -> GREATER_OR_EQUAL;
+                case LESS_OR_EQUAL -> GREATER;
+                case GREATER -> LESS_OR_EQUAL;
+                case GREATER_OR_EQUAL -> LESS;
+            };
+        }
+
+        public boolean holds(long left, long right) {
+            int order = Long.compare(left, right);
+            return switch (this) {
+                case EQUAL -> order == 0;
+                case NOT_EQUAL -> order != 0;
+                case LESS -> order < 0;
+                case LESS_OR_EQUAL -> order <= 0;
+                case GREATER -> order > 0;
+                case GREATER_OR_EQUAL -> order >= 0;
+            };
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package org.mdlagent.arch.snippet;
+
+import java.util.List;
+
+/// Code that runs at a probe, in the thread that comes there.
+public record Snippet(List<Statement> statements) {
+    public Snippet {
+        statements = List.copyOf(statements);
+    }
+
+    public static Snippet of(Statement... statements) {
+        return new Snippet(List.of(statements));
+    }
+
+    /// The same, run only while `flag` is not 0 in the running thread.
+    public Snippet constrained(int flag) {
+        return Snippet.of(new Statement.If(new Expression.Value(flag), statements));
+    }
+}

@@ -1,0 +1,98 @@
+package org.mdlagent.arch.snippet;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.mdlagent.arch.Body;
+import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Constant;
+import org.mdlagent.arch.snippet.Expression.Value;
+
+/// Snippets that make sense nowhere, but use everything.
+public final class RandomSnippets {
+    /// Their values are those from 1 to this; the two errors and three timers among them are as good as others.
+    public static final int VALUES = 24;
+
+    private static final int ERRORS = 13;
+    private static final int TIMERS = 16;
+    private static final long[] NUMBERS = {
+        0, 1, -1, 2, 7, 127, 128, -129, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 31, Long.MAX_VALUE, Long.MIN_VALUE
+    };
+
+    private final SplittableRandom random;
+    private final Body body;
+    private final long[] addresses;
+
+    /// @param body      where they are to run
+    /// @param addresses what they may load
+    public RandomSnippets(SplittableRandom random, Body body, long... addresses) {
+        this.random = random;
+        this.body = body;
+        this.addresses = addresses;
+    }
+
+    public Snippet next() {
+        return new Snippet(statements(3));
+    }
+
+    private List<Statement> statements(int depth) {
+        List<Statement> statements = new ArrayList<>();
+        int count = 1 + random.nextInt(3);
+        while (statements.size() < count) {
+            statements.add(statement(depth));
+        }
+        return statements;
+    }
+
+    private Statement statement(int depth) {
+        int value = 1 + random.nextInt(12);
+        return switch (random.nextInt(depth > 0 ? 7 : 5)) {
+            case 0, 1 -> new Statement.Store(value, expression(4));
+            case 2 -> new Statement.Add(value, expression(4));
+            case 3 -> new Statement.Start(timer(), clock());
+            case 4 -> new Statement.Stop(timer(), clock());
+            default -> new Statement.If(expression(3), statements(depth - 1));
+        };
+    }
+
+    private int timer() {
+        return TIMERS + 3 * random.nextInt(3);
+    }
+
+    private Statement.Clock clock() {
+        return random.nextInt(4) == 0 ? Statement.Clock.THREAD_CPU : Statement.Clock.WALL;
+    }
+
+    private Expression expression(int depth) {
+        if (depth == 0 || random.nextInt(6) == 0) {
+            return leaf();
+        }
+        Expression left = expression(depth - 1);
+        Expression right = expression(depth - 1);
+        return switch (random.nextInt(8)) {
+            case 0, 1, 2 -> new Binary(pick(Expression.Operator.values()), left, right);
+            case 3 -> new Expression.Divide(left, right, ERRORS + random.nextInt(2));
+            case 4, 5 -> new Expression.Compare(pick(Expression.Relation.values()), left, right);
+            case 6 -> new Expression.And(left, right);
+            default -> new Expression.Or(left, right);
+        };
+    }
+
+    private Expression leaf() {
+        return switch (random.nextInt(5)) {
+            case 0 -> new Constant(NUMBERS[random.nextInt(NUMBERS.length)]);
+            case 1 -> new Expression.Load(addresses[random.nextInt(addresses.length)], pick(Expression.Width.values()));
+            case 2 ->
+                switch (body) {
+                    case FUNCTION_ENTRY -> new Expression.Argument(random.nextInt(Expression.Argument.COUNT));
+                    case FUNCTION_EXIT -> new Expression.Result();
+                    default -> new Value(1 + random.nextInt(12));
+                };
+            default -> new Value(1 + random.nextInt(12));
+        };
+    }
+
+    private <T> T pick(T[] choices) {
+        return choices[random.nextInt(choices.length)];
+    }
+}

@@ -1,0 +1,82 @@
+package org.mdlagent.fastinst;
+
+import java.io.IOException;
+import java.util.List;
+import org.mdlagent.arch.Body;
+import org.mdlagent.arch.CodeArena;
+import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.TrampolineRange;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
+
+/// Memory for the code of snippets, which unwinders and debuggers know by the block: in one kind of block the return
+/// address is on the stack, in the other in the frame of a whole function.
+final class SnippetCode {
+    private static final long BYTES_MAX = 64L << 20;
+
+    private final NativeApi api;
+    private final InstructionSet instructions;
+    private final CodeMemory code;
+    private final RecordingEntryPoints recording;
+    private final CodeArena called;
+    private final CodeArena framed;
+    private final CodeArena unwindTables;
+
+    SnippetCode(NativeApi api, InstructionSet instructions, CodeMemory code, RecordingEntryPoints recording) {
+        this.api = api;
+        this.instructions = instructions;
+        this.code = code;
+        this.recording = recording;
+        called = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.LEAF));
+        framed = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.FRAMED));
+        unwindTables = new CodeArena(code, BYTES_MAX);
+    }
+
+    private CodeArena.BlockListener describing(TrampolineRange.Kind kind) {
+        return (start, length) -> {
+            TrampolineRange range = new TrampolineRange(start, length, kind);
+            long table = unwindTables.allocate(start, unwindTable(range, start).length);
+            Memory.put(code.alias(table), unwindTable(range, table));
+            api.addTrampolines(start, length, table);
+        };
+    }
+
+    private byte[] unwindTable(TrampolineRange range, long at) {
+        return instructions.unwindTable(at, List.of(range), recording, api.personality());
+    }
+
+    /// The address of the code of a site's snippets.
+    ///
+    /// @param resume where it goes on
+    /// @throws IllegalArgumentException when a snippet cannot run there
+    /// @throws IOException when code memory is refused
+    long add(List<Snippet> chain, Body body, long resume) throws IOException {
+        // The length does not depend on where it stands.
+        int length = assemble(chain, body, resume, resume).length;
+        long at = arena(body).allocate(resume, length);
+        Memory.put(code.alias(at), assemble(chain, body, at, resume));
+        return at;
+    }
+
+    private byte[] assemble(List<Snippet> chain, Body body, long at, long resume) {
+        return instructions.snippets(chain, body, at, resume, Optimisation.all());
+    }
+
+    /// Frees the code at an address that [#add] has returned. No thread may be in it, or come to it.
+    void remove(long at, Body body) {
+        arena(body).free(at);
+    }
+
+    /// Bytes that code takes up.
+    long used() {
+        return called.usage().used() + framed.usage().used();
+    }
+
+    private CodeArena arena(Body body) {
+        return body == Body.FUNCTION_EXIT ? framed : called;
+    }
+}

@@ -1,0 +1,154 @@
+package org.mdlagent.fastinst;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Body;
+import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.layout.BodiesDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.snippet.Snippet;
+
+/// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
+/// mini-trampolines, fused). When a chain changes, new code is made and one word of the site's record stored;
+/// threads run the old chain or the new one, and the old code is freed when none is in it.
+///
+/// Snippets run beside the profiler and a probe's client: at an entry in the order snippets, client, recorder, at a
+/// return snippets first too. Used by one thread, the agent's.
+public final class Snippets {
+    private static final int NO_PROBE = 2;
+
+    private final NativeApi api;
+    private final long header;
+    private final SnippetCode code;
+    private final GracePeriod gracePeriod;
+    private final Values values;
+    private final Map<Integer, Chain> chains = new HashMap<>();
+
+    /// Where a snippet goes in the chain of its probe.
+    public enum Order {
+        /// Before those that are there.
+        PREPEND,
+        /// Behind them.
+        APPEND
+    }
+
+    /// @param at address of the code
+    private record Chain(List<Snippet> snippets, Body body, long at) {}
+
+    Snippets(NativeApi api, InstructionSet instructions, CodeMemory memory, RecordingEntryPoints recording) {
+        this.api = api;
+        header = api.session();
+        code = new SnippetCode(api, instructions, memory, recording);
+        gracePeriod = new GracePeriod(api);
+        values = new Values(api, gracePeriod);
+    }
+
+    /// What snippets write.
+    public Values values() {
+        return values;
+    }
+
+    /// Lets `snippet` run at a probe, until it is detached. What stops a timer or clears a flag is to be attached
+    /// before what starts or sets it, and detached after it.
+    ///
+    /// @throws IllegalArgumentException when there is no such probe, or not all that the snippet asks for is known
+    ///     there
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void attach(int probe, Order order, Snippet snippet) throws IOException {
+        List<Snippet> snippets = new ArrayList<>(at(probe));
+        snippets.add(order == Order.PREPEND ? 0 : snippets.size(), snippet);
+        replace(probe, snippets);
+    }
+
+    /// Takes one snippet that equals `snippet` from a probe.
+    ///
+    /// @throws IllegalArgumentException when there is none
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void detach(int probe, Snippet snippet) throws IOException {
+        List<Snippet> snippets = new ArrayList<>(at(probe));
+        if (!snippets.remove(snippet)) {
+            throw new IllegalArgumentException("the snippet is not attached to probe " + probe);
+        }
+        replace(probe, snippets);
+    }
+
+    /// The snippets of a probe, in the order in which they run.
+    public List<Snippet> at(int probe) {
+        Chain chain = chains.get(probe);
+        return chain == null ? List.of() : chain.snippets;
+    }
+
+    /// Frees what detached snippets have left, as far as no thread uses it any more. To be called now and then.
+    ///
+    /// @throws IllegalStateException when the kernel has no membarrier: nothing is freed
+    public void collect() {
+        gracePeriod.poll();
+    }
+
+    /// Bytes of code that are in use, or not collected yet.
+    public long codeBytes() {
+        return code.used();
+    }
+
+    /// The library of these probes has gone, and with it what ran there.
+    void forget(Collection<Integer> probes) {
+        for (int probe : probes) {
+            retire(chains.remove(probe));
+        }
+    }
+
+    private void replace(int probe, List<Snippet> snippets) throws IOException {
+        Chain chain = snippets.isEmpty() ? null : make(probe, snippets);
+        long status = api.snippets(probe, chain == null ? 0 : chain.at);
+        if (status != 0) {
+            retire(chain);
+            throw status == NO_PROBE ? noProbe(probe) : new IllegalStateException("the probes are switched off");
+        }
+        retire(chain == null ? chains.remove(probe) : chains.put(probe, chain));
+    }
+
+    private Chain make(int probe, List<Snippet> snippets) throws IOException {
+        int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
+        long site = Memory.getLong(header + HeaderDescriptor.SITES) + probe * SiteDescriptor.SIZE;
+        int bodies = probe < 0 || probe >= count ? 0 : Memory.getInt(site + SiteDescriptor.BODIES);
+        if (bodies == 0) {
+            throw noProbe(probe);
+        }
+        Body body = body(Memory.getByte(site + SiteDescriptor.KIND));
+        long resume = Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME);
+        return new Chain(List.copyOf(snippets), body, code.add(snippets, body, resume));
+    }
+
+    private void retire(@Nullable Chain chain) {
+        if (chain != null) {
+            gracePeriod.retire(() -> code.remove(chain.at, chain.body));
+        }
+    }
+
+    private static Body body(byte kind) {
+        return switch (kind) {
+            case SiteDescriptor.KIND_ENTRY -> Body.ENTRY;
+            case SiteDescriptor.KIND_EXIT, SiteDescriptor.KIND_SIBLING_EXIT -> Body.EXIT;
+            case SiteDescriptor.KIND_WHOLE -> Body.FUNCTION_ENTRY;
+            case SiteDescriptor.KIND_RETURN -> Body.FUNCTION_EXIT;
+            case SiteDescriptor.KIND_COUNT -> Body.COUNT;
+            default -> throw new IllegalArgumentException("a site of kind " + kind);
+        };
+    }
+
+    private static IllegalArgumentException noProbe(int probe) {
+        return new IllegalArgumentException("no such probe, or the filters leave it out: " + probe);
+    }
+}

@@ -1,0 +1,167 @@
+package org.mdlagent.fastinst;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.snippet.Statement.Clock;
+
+/// Counters, flags and timers that snippets write: each thread has its own, in the session file, where they outlive the
+/// thread and the process. All begin with 0. Used by one thread, the agent's.
+public final class Values {
+    private final NativeApi api;
+    private final GracePeriod gracePeriod;
+    private final long header;
+    private final BitSet taken = new BitSet(ValueDescriptor.COUNT);
+    private final int[] references = new int[ValueDescriptor.COUNT];
+
+    /// Address of a byte for each value.
+    private long kinds;
+
+    Values(NativeApi api, GracePeriod gracePeriod) {
+        this.api = api;
+        this.gracePeriod = gracePeriod;
+        header = api.session();
+        taken.set(ValueDescriptor.DEPTH);
+    }
+
+    /// A new counter, with one reference.
+    ///
+    /// @return its index
+    /// @throws IllegalStateException when all values are taken, or the session is full
+    public int counter() {
+        return take(1, ValueDescriptor.KIND_COUNTER);
+    }
+
+    /// A new flag, as a constraint needs: a counter that is 0 again when its thread ends.
+    ///
+    /// @return its index
+    /// @throws IllegalStateException when all values are taken, or the session is full
+    public int flag() {
+        return take(1, ValueDescriptor.KIND_FLAG);
+    }
+
+    /// A new timer, which stops when its thread ends.
+    ///
+    /// @return index of the first of its values
+    /// @throws IllegalStateException when all values are taken, or the session is full
+    public int timer(Clock clock) {
+        return take(
+                ValueDescriptor.TIMER_SIZE,
+                switch (clock) {
+                    case WALL -> ValueDescriptor.KIND_WALL_TIMER;
+                    case THREAD_CPU -> ValueDescriptor.KIND_PROCESS_TIMER;
+                });
+    }
+
+    /// Another one uses the value.
+    public void retain(int value) {
+        require(value);
+        references[value]++;
+    }
+
+    /// One of those that use the value does not any more, and has detached its snippets; after the last one it is freed
+    /// as soon as no thread can write it.
+    public void release(int value) {
+        require(value);
+        if (--references[value] == 0) {
+            gracePeriod.retire(() -> free(value));
+        }
+    }
+
+    /// A counter or flag in each thread that has run snippets, ended ones included.
+    public long[] ofThreads(int value) {
+        require(value);
+        long[] found = new long[Memory.getInt(header + HeaderDescriptor.THREAD_COUNT)];
+        int count = 0;
+        for (long thread = first(); thread != 0 && count < found.length; thread = next(thread)) {
+            long values = Memory.getLongAcquire(thread + ThreadDescriptor.VALUES);
+            if (values != 0) {
+                found[count++] = word(values, value);
+            }
+        }
+        return Arrays.copyOf(found, count);
+    }
+
+    /// A counter, of all threads.
+    public long sum(int counter) {
+        return Arrays.stream(ofThreads(counter)).sum();
+    }
+
+    /// What a timer has measured in all threads: ticks of the time-stamp counter, or nanoseconds. What is still being
+    /// measured is part of it for elapsed time; CPU time counts when the timer stops.
+    public long total(int timer) {
+        require(timer);
+        boolean wall = Memory.getByte(kinds + timer) == ValueDescriptor.KIND_WALL_TIMER;
+        long sum = 0;
+        for (long thread = first(); thread != 0; thread = next(thread)) {
+            long values = Memory.getLongAcquire(thread + ThreadDescriptor.VALUES);
+            if (values != 0) {
+                boolean runs = word(values, timer + ValueDescriptor.TIMER_NESTING) != 0;
+                sum += word(values, timer + ValueDescriptor.TIMER_TOTAL)
+                        + (wall && runs ? api.tsc() - word(values, timer + ValueDescriptor.TIMER_START) : 0);
+            }
+        }
+        return sum;
+    }
+
+    private int take(int count, byte kind) {
+        int value = taken.nextClearBit(0);
+        while (taken.nextSetBit(value) >= 0 && taken.nextSetBit(value) < value + count) {
+            value = taken.nextClearBit(taken.nextSetBit(value));
+        }
+        if (value + count > ValueDescriptor.COUNT) {
+            throw new IllegalStateException("all " + ValueDescriptor.COUNT + " values of snippets are taken");
+        }
+        setKind(value, kind);
+        taken.set(value, value + count);
+        references[value] = 1;
+        return value;
+    }
+
+    private void free(int value) {
+        byte kind = Memory.getByte(kinds + value);
+        boolean timer = kind == ValueDescriptor.KIND_WALL_TIMER || kind == ValueDescriptor.KIND_PROCESS_TIMER;
+        int end = value + (timer ? ValueDescriptor.TIMER_SIZE : 1);
+        setKind(value, ValueDescriptor.KIND_NONE);
+        for (long thread = first(); thread != 0; thread = next(thread)) {
+            long values = Memory.getLongAcquire(thread + ThreadDescriptor.VALUES);
+            for (int i = value; values != 0 && i < end; i++) {
+                Memory.putLong(values + (long) i * Long.BYTES, 0);
+            }
+        }
+        taken.clear(value, end);
+    }
+
+    private void setKind(int value, byte kind) {
+        if (kinds == 0) {
+            kinds = api.allocate(ValueDescriptor.COUNT);
+            if (kinds == 0) {
+                throw new IllegalStateException("the session file cannot grow");
+            }
+            Memory.putLongRelease(header + HeaderDescriptor.VALUE_KINDS, kinds);
+        }
+        Memory.putByte(kinds + value, kind);
+    }
+
+    private void require(int value) {
+        if (value < 0 || value >= ValueDescriptor.COUNT || references[value] == 0) {
+            throw new IllegalArgumentException("no value " + value);
+        }
+    }
+
+    private long first() {
+        return Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
+    }
+
+    private static long next(long thread) {
+        return Memory.getLong(thread + ThreadDescriptor.NEXT);
+    }
+
+    private static long word(long values, int index) {
+        return Memory.getLong(values + (long) index * Long.BYTES);
+    }
+}

@@ -1,0 +1,216 @@
+package org.mdlagent.fastinst;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import org.mdlagent.arch.Body;
+import org.mdlagent.arch.CodeArena;
+import org.mdlagent.arch.CodeMemory;
+import org.mdlagent.arch.FrameKey;
+import org.mdlagent.arch.HookSite;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.RecordingCode;
+import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+
+/// Three functions with real sites, in the session of this process: one calls hooks, one is probed as a whole, one
+/// is counted.
+final class ProbedFunctions {
+    static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
+    private static final MethodHandle CALL = Linker.nativeLinker()
+            .downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    static final int RESULT = 0x12345678;
+    static final int PROBES = 5;
+
+    /// Of the instruction at a site, which is a call or a jump; off, `test $imm32,%eax` of the same length.
+    private static final byte CALL_OPCODE = (byte) 0xE8;
+
+    private static final byte JUMP_OPCODE = (byte) 0xE9;
+    private static final byte OFF_OPCODE = (byte) 0xA9;
+
+    static final InstructionSet INSTRUCTIONS = InstructionSet.host();
+    static final CodeMemory CODE = new CodeMemory(API);
+    static final long HEADER = API.session();
+
+    private static long[] functions;
+
+    /// The functions, and which probes each has.
+    enum Probed {
+        HOOKS(0, 1),
+        WHOLE(2, 3),
+        COUNTED(4);
+
+        final int[] probes;
+
+        Probed(int... probes) {
+            this.probes = probes;
+        }
+    }
+
+    static {
+        try {
+            build();
+        } catch (IOException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private ProbedFunctions() {}
+
+    private static void build() throws IOException {
+        Memory.putInt(HEADER + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT | HeaderDescriptor.FLAG_UNPROFILED);
+        SessionTables tables = new SessionTables(API);
+        long records = tables.allocateFunctions(Probed.values().length);
+        tables.allocateSites(PROBES);
+        CodeArena arena = new CodeArena(CODE, 1 << 20);
+        RecordingEntryPoints shim = API.recordingEntryPoints(true);
+        long base = aligned(arena.allocate(HEADER, 16384));
+        RecordingCode recording = INSTRUCTIONS.recordingCode(shim, base);
+        Memory.put(CODE.alias(base), recording.bytes());
+        StubBodies bodies = new StubBodies(INSTRUCTIONS, recording, base, CODE.alias(base), tables);
+        long stubs = aligned(base + recording.bytes().length);
+        long text = aligned(stubs + 64L * PROBES);
+        functions = new long[] {text, text + 128, text + 256};
+        for (int i = 0; i < functions.length; i++) {
+            describeFunction(tables, records, i);
+        }
+
+        // sub $8,%rsp; movabs $function,%rdi; SITE 0; movabs $function,%rdi; SITE 1; mov $RESULT,%eax; add $8,%rsp; ret
+        ByteBuffer hooks = ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
+        hooks.put(new byte[] {0x48, (byte) 0x83, (byte) 0xEC, 8, 0x48, (byte) 0xBF})
+                .putLong(functions[0]);
+        int entryAt = hooks.position();
+        site(hooks, functions[0], stubs);
+        hooks.put(new byte[] {0x48, (byte) 0xBF}).putLong(functions[0]);
+        int exitAt = hooks.position();
+        site(hooks, functions[0], stubs + 64);
+        hooks.put((byte) 0xB8).putInt(RESULT).put(new byte[] {0x48, (byte) 0x83, (byte) 0xC4, 8, (byte) 0xC3});
+        Memory.put(CODE.alias(functions[0]), hooks.array());
+        hook(bodies, stubs, functions[0] + entryAt, Body.ENTRY);
+        hook(bodies, stubs + 64, functions[0] + exitAt, Body.EXIT);
+        describeSite(0, 0, functions[0] + entryAt, stubs, SiteDescriptor.KIND_ENTRY, bodies, Body.ENTRY);
+        describeSite(1, 0, functions[0] + exitAt, stubs + 64, SiteDescriptor.KIND_EXIT, bodies, Body.EXIT);
+
+        // SITE 2; mov $RESULT,%eax; ret
+        Memory.put(CODE.alias(functions[1]), returning(functions[1], stubs + 128));
+        Memory.put(
+                CODE.alias(stubs + 128),
+                INSTRUCTIONS.functionStub(
+                        site(2),
+                        stubs + 128,
+                        functions[1] + 5,
+                        bodies.record(Body.FUNCTION_ENTRY),
+                        bodies.record(Body.FUNCTION_EXIT)));
+        describeSite(2, 1, functions[1], stubs + 128, SiteDescriptor.KIND_WHOLE, bodies, Body.FUNCTION_ENTRY);
+        describeSite(3, 1, functions[1], stubs + 128, SiteDescriptor.KIND_RETURN, bodies, Body.FUNCTION_EXIT);
+
+        // SITE 4; mov $RESULT,%eax; ret
+        Memory.put(CODE.alias(functions[2]), returning(functions[2], stubs + 192));
+        Memory.put(CODE.alias(stubs + 192), INSTRUCTIONS.countStub(site(4), stubs + 192, 0, bodies.record(Body.COUNT)));
+        describeSite(4, 2, functions[2], stubs + 192, SiteDescriptor.KIND_COUNT, bodies, Body.COUNT);
+
+        Memory.putIntRelease(HEADER + HeaderDescriptor.SITE_COUNT, PROBES);
+    }
+
+    /// Address of a function.
+    static long address(Probed probed) {
+        return functions[probed.ordinal()];
+    }
+
+    static void call(Probed probed) {
+        call(probed, 0, 0);
+    }
+
+    static void call(Probed probed, long first, long second) {
+        try {
+            int result = (int) CALL.invokeExact(MemorySegment.ofAddress(functions[probed.ordinal()]), first, second);
+            assertThat(result).isEqualTo(RESULT);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static long aligned(long address) {
+        return address + 63 & -64;
+    }
+
+    private static void site(ByteBuffer code, long at, long stub) {
+        code.put(OFF_OPCODE);
+        code.putInt((int) (stub - (at + code.position() + Integer.BYTES)));
+    }
+
+    private static byte[] returning(long at, long stub) {
+        ByteBuffer code = ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
+        site(code, at, stub);
+        return code.put((byte) 0xB8).putInt(RESULT).put((byte) 0xC3).array();
+    }
+
+    private static void hook(StubBodies bodies, long stub, long at, Body body) throws IOException {
+        HookSite.Role role = body == Body.ENTRY ? HookSite.Role.ENTRY : HookSite.Role.EXIT;
+        HookSite site = new HookSite(at, HookSite.Form.CALL, role, functions[0]);
+        // 16 bytes from the stack pointer at the call to the canonical frame address.
+        Memory.put(
+                CODE.alias(stub),
+                INSTRUCTIONS.hookStub(site, new FrameKey(7, 16), site(body.ordinal()), stub, bodies.record(body)));
+    }
+
+    private static void describeFunction(SessionTables tables, long records, int index) {
+        long record = records + index * org.mdlagent.arch.layout.FunctionDescriptor.SIZE;
+        Memory.putLong(record + org.mdlagent.arch.layout.FunctionDescriptor.ADDRESS, functions[index]);
+        Memory.putInt(record + org.mdlagent.arch.layout.FunctionDescriptor.INDEX, index);
+        Memory.putInt(
+                record + org.mdlagent.arch.layout.FunctionDescriptor.NAME,
+                tables.string("ns::function" + index + "()"));
+        Memory.putInt(record + org.mdlagent.arch.layout.FunctionDescriptor.SYMBOL, tables.string("function" + index));
+        for (int probe : Probed.values()[index].probes) {
+            Memory.putLong(site(probe) + SiteDescriptor.FUNCTION, record);
+            Memory.putInt(site(probe) + SiteDescriptor.IMAGE, tables.string("/usr/bin/program"));
+        }
+        tables.addLookup(functions[index], record);
+    }
+
+    private static void describeSite(
+            int probe, int function, long at, long stub, byte kind, StubBodies bodies, Body body) {
+        assertThat(Probed.values()[function].probes).contains(probe);
+        long record = site(probe);
+        boolean jumps = kind == SiteDescriptor.KIND_WHOLE || kind == SiteDescriptor.KIND_RETURN;
+        Memory.putLong(record + SiteDescriptor.STORE, CODE.alias(at));
+        Memory.putInt(record + SiteDescriptor.ON, Byte.toUnsignedInt(jumps ? JUMP_OPCODE : CALL_OPCODE));
+        Memory.putInt(record + SiteDescriptor.OFF, Byte.toUnsignedInt(OFF_OPCODE));
+        Memory.putByte(record + SiteDescriptor.SIZE_AT, (byte) 1);
+        Memory.putByte(record + SiteDescriptor.KIND, kind);
+        Memory.putInt(record + SiteDescriptor.INDEX, probe);
+        Memory.putLong(record + SiteDescriptor.ADDRESS, at);
+        Memory.putLong(record + SiteDescriptor.STUB, stub);
+        bodies.open(record, body);
+    }
+
+    private static long site(int probe) {
+        return Memory.getLong(HEADER + HeaderDescriptor.SITES) + probe * SiteDescriptor.SIZE;
+    }
+
+    /// Calls in the histograms of the function.
+    static long recorded(Probed probed) {
+        long sum = 0;
+        long thread = Memory.getLong(HEADER + HeaderDescriptor.THREADS);
+        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
+            long row = Memory.getLong(
+                    Memory.getLong(thread + ThreadDescriptor.ROWS) + (long) probed.ordinal() * Long.BYTES);
+            sum += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
+        }
+        return sum;
+    }
+}
