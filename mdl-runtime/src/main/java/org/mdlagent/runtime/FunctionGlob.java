@@ -60,6 +60,11 @@ public final class FunctionGlob {
         return !file.equals("*");
     }
 
+    /// Whether this is the plain name of a function, without a pattern, an image or a file.
+    public boolean isName() {
+        return function.equals(text) && text.indexOf('*') < 0 && text.indexOf('?') < 0;
+    }
+
     /// Whether a function is one of those meant.
     ///
     /// @param imagePath of the ELF file
@@ -77,8 +82,9 @@ public final class FunctionGlob {
         return parameters > 0 && matches(function, name.substring(0, parameters));
     }
 
-    /// Where the parameter list of a demangled name begins: at the parenthesis that the last one closes.
-    private static int parameters(String name) {
+    /// Where the parameter list of a demangled name begins, -1 when it has none: at the parenthesis that the last one
+    /// closes.
+    public static int parameters(String name) {
         int close = name.lastIndexOf(')');
         int depth = 0;
         for (int i = close; i >= 0; i--) {
@@ -97,8 +103,9 @@ public final class FunctionGlob {
                 || pattern.indexOf('/') > 0 && matches("*/".concat(pattern), path);
     }
 
-    /// Greedy, with one point of return: the last asterisk. Never more than the product of the two lengths.
-    static boolean matches(String pattern, String text) {
+    /// Whether a pattern of `*` and `?` matches a text. Greedy, with one point of return: the last asterisk. Never more
+    /// than the product of the two lengths.
+    public static boolean matches(String pattern, String text) {
         int p = 0;
         int t = 0;
         int star = -1;

@@ -24,7 +24,14 @@ import picocli.CommandLine.Spec;
         description = "Latency profiles of native programs, always on.",
         mixinStandardHelpOptions = true,
         versionProvider = Mdl.Version.class,
-        subcommands = {RunCommand.class, ReportCommand.class, ListCommand.class, TopCommand.class, DoctorCommand.class})
+        subcommands = {
+            RunCommand.class,
+            ReportCommand.class,
+            ListCommand.class,
+            TopCommand.class,
+            DoctorCommand.class,
+            CompileCommand.class
+        })
 public final class Mdl implements Callable<Integer> {
     private final Console console;
     private final SessionStore store;

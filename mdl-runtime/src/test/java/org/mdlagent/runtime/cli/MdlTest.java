@@ -66,6 +66,8 @@ class MdlTest {
         report --function app!                    | a function is given as FUNCTION
         list metrics                              | not in this version yet
         list everything                           | there are sessions, functions and probes
+        compile                                   | Missing required parameter
+        compile --dump=tree absent.mdl            | there is no stage tree
         """)
     void shouldEndWithTwoForWrongUsage(String command, String message) {
         int status = mdl.execute(command.split(" +", -1));
@@ -73,6 +75,38 @@ class MdlTest {
         assertThat(status).isEqualTo(2);
         assertThat(err()).startsWith("mdl: ").contains(message);
         assertThat(out()).isEmpty();
+    }
+
+    @Test
+    void shouldCompileAFileThatUsesTheLibrary() throws IOException {
+        Path file = Files.writeString(root.resolve("ok.mdl"), """
+                metric m {
+                    name "m"; units things; aggregateOperator sum;
+                    constraint procedureConstraint;
+                    base is counter { append preInsn $start.entry constrained (* m++; *) }
+                }
+                """);
+
+        assertThat(mdl.execute("compile", file.toString())).isZero();
+        assertThat(out()).isEqualTo(file + ": 1 metric, 0 constraints, 0 lists\n");
+        assertThat(mdl.execute("compile", file.toString(), "--dump=ast")).isZero();
+        assertThat(out()).contains("metric m  @1:1\n  name \"m\"  @2:5\n");
+        assertThat(err()).isEmpty();
+        assertThat(mdl.execute("compile", file.toString(), "--dump=asm")).isEqualTo(1);
+        assertThat(err()).contains("--dump=asm is not in this version yet");
+    }
+
+    @Test
+    void shouldSayAllErrorsOfAFile() throws IOException {
+        Path file = Files.writeString(root.resolve("wrong.mdl"), "metric m { }\nlist l is strin { }\n");
+
+        assertThat(mdl.execute("compile", file.toString())).isEqualTo(1);
+        assertThat(err())
+                .contains("wrong.mdl:1:8: error: metric m has no base", "wrong.mdl:2:11: error: ", "did you mean");
+        assertThat(out()).isEmpty();
+        assertThat(mdl.execute("compile", root.resolve("absent.mdl").toString()))
+                .isEqualTo(1);
+        assertThat(err()).contains("mdl: there is no " + root.resolve("absent.mdl"));
     }
 
     @Test

@@ -1,0 +1,166 @@
+package org.mdlagent.runtime.mdl.request;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.mdl.Constraint;
+import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.Metric;
+import org.mdlagent.runtime.mdl.syntax.Statement;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
+
+/// Evaluates requests against a program: executes the statements of the metric and of the constraints that its focus
+/// needs.
+public final class Evaluator {
+    private final Program program;
+    private final ProgramIndex index;
+    private final WhereEvaluator where;
+
+    /// @param program does not change while this is used
+    public Evaluator(Definitions definitions, Program program) {
+        this.program = program;
+        this.index = new ProgramIndex(program, definitions.excludes());
+        this.where = new WhereEvaluator(program, index, definitions.lists());
+    }
+
+    /// A constraint that a request needs, for the resource that it selects.
+    private record Applied(Constraint constraint, Resource resource, List<WhereValue> selected) {
+        Value flag() {
+            return new Value(constraint.name(), ValueKind.COUNTER, resource.toString());
+        }
+    }
+
+    /// Evaluates a request.
+    ///
+    /// @param id a number that no other request has: `$globalId`
+    public Answer evaluate(Metric metric, Focus focus, int id) {
+        try {
+            List<Applied> applied = new ArrayList<>();
+            for (Resource resource : focus.resources()) {
+                applied.add(apply(metric, resource));
+            }
+            return evaluate(metric, focus, id, applied);
+        } catch (NotHere e) {
+            return new Answer.Refused(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /// The constraint of a metric that serves a resource.
+    private Applied apply(Metric metric, Resource resource) throws NotHere {
+        Constraint constraint = metric.constraints().stream()
+                .filter(candidate -> candidate.serves(resource.components()))
+                .min(Comparator.comparing(Constraint::isDefault).thenComparingInt(Constraint::depth))
+                .orElseThrow(
+                        () -> new NotHere(resource.toString(), "metric " + metric.id() + " has no constraint for it"));
+        return new Applied(constraint, resource, selected(constraint, resource));
+    }
+
+    /// What `$constraint[0]`, `[1]`, ... are.
+    private List<WhereValue> selected(Constraint constraint, Resource resource) throws NotHere {
+        List<WhereValue> selected = new ArrayList<>();
+        int last = resource.components().size() - 1;
+        int span = resource.hierarchy().equals("Code") ? constraint.span() : last;
+        for (int level = span; level > 0 && !constraint.isDefault(); level--) {
+            selected.add(component(resource, Math.min(level, last)));
+        }
+        return selected;
+    }
+
+    private WhereValue component(Resource resource, int level) throws NotHere {
+        List<String> components = resource.components();
+        String name = components.get(level);
+        if (!resource.hierarchy().equals("Code")) {
+            return number(name);
+        }
+        return level == 1
+                ? new WhereValue.OfModule(index.module(name))
+                : new WhereValue.OfProcedure(index.procedure(components.get(1), name));
+    }
+
+    /// A number in decimal or, with `0x`, in hexadecimal; other names are known by their text only.
+    private static WhereValue number(String name) {
+        try {
+            return new WhereValue.Whole(Long.decode(name));
+        } catch (NumberFormatException e) {
+            return new WhereValue.Text(name);
+        }
+    }
+
+    private Answer evaluate(Metric metric, Focus focus, int id, List<Applied> applied) throws NotHere {
+        List<Applied> flags = applied.stream()
+                .filter(a -> !a.constraint.isDefault() && !a.constraint.replaces())
+                .toList();
+        Applied replacement = replacement(metric, applied);
+        ValueKind kind = replacement == null ? metric.kind() : kind(replacement);
+        if (kind.hasEvent() && !flags.isEmpty()) {
+            throw new NotHere(focus.toString(), "the kernel counts " + metric.event() + " for whole threads");
+        }
+        String owner = metric.id() + "@" + focus;
+        Value value = new Value(metric.id(), kind, owner);
+
+        SnippetCollector collector = new SnippetCollector(program, where);
+        Environment outer = new Environment(Map.of(), Map.of(), List.of(), id);
+        for (Applied flag : flags) {
+            List<Value> others = flags.stream()
+                    .filter(other -> !other.equals(flag))
+                    .map(Applied::flag)
+                    .toList();
+            collector.execute(
+                    flag.constraint.definition().statements(),
+                    outer.selecting(flag.selected).withValue(flag.constraint.name(), flag.flag()),
+                    others);
+        }
+        Map<String, Value> values = new LinkedHashMap<>();
+        metric.counters().forEach(name -> values.put(name, new Value(name, ValueKind.COUNTER, owner)));
+        values.put(metric.id(), value);
+        List<Statement> base = metric.base();
+        List<WhereValue> selected = List.of();
+        if (replacement != null) {
+            values.put(replacement.constraint.name(), value);
+            base = replacement.constraint.definition().statements();
+            selected = replacement.selected;
+        }
+        int before = collector.snippets().size();
+        collector.execute(
+                base,
+                new Environment(Map.of(), values, selected, id),
+                flags.stream().map(Applied::flag).toList());
+        if (collector.snippets().size() == before && !kind.hasEvent()) {
+            throw new NotHere("metric " + metric.id(), nothing(collector.obstacles()));
+        }
+        return new Answer.Instance(
+                metric,
+                focus,
+                value,
+                collector.snippets(),
+                collector.obstacles(),
+                applied.stream()
+                        .filter(a -> a.constraint.isDefault())
+                        .map(Applied::resource)
+                        .toList());
+    }
+
+    private static @Nullable Applied replacement(Metric metric, List<Applied> applied) throws NotHere {
+        List<Applied> replacements =
+                applied.stream().filter(a -> a.constraint.replaces()).toList();
+        if (replacements.size() > 1) {
+            throw new NotHere("metric " + metric.id(), "two of the constraints replace its base");
+        }
+        return replacements.isEmpty() ? null : replacements.getFirst();
+    }
+
+    private static ValueKind kind(Applied replacement) {
+        ValueKind kind = replacement.constraint.definition().kind();
+        return kind == null ? ValueKind.VOID : kind;
+    }
+
+    private static String nothing(List<Answer.Obstacle> obstacles) {
+        return obstacles.isEmpty()
+                ? "the program has none of the functions that it measures"
+                : obstacles.stream().map(Answer.Obstacle::toString).collect(Collectors.joining("; "));
+    }
+}

@@ -1,0 +1,37 @@
+package org.mdlagent.runtime.mdl.request;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/// One choice from each hierarchy; those where nothing is chosen are left out.
+public record Focus(List<Resource> resources) {
+    /// Nothing is chosen.
+    public static final Focus WHOLE_PROGRAM = new Focus(List.of());
+
+    /// Reads the paths of resources.
+    ///
+    /// @throws IllegalArgumentException with a message for the person who wrote them
+    public static Focus of(List<String> paths) {
+        List<Resource> resources = new ArrayList<>();
+        for (String path : paths) {
+            Resource resource = Resource.of(path);
+            if (resources.stream().anyMatch(other -> other.hierarchy().equals(resource.hierarchy()))) {
+                throw new IllegalArgumentException("a focus has one choice from /" + resource.hierarchy());
+            }
+            resources.add(resource);
+        }
+        return new Focus(resources.stream()
+                .filter(resource -> !resource.isRoot())
+                .sorted(Comparator.comparing(Resource::hierarchy))
+                .toList());
+    }
+
+    @Override
+    public String toString() {
+        return resources.isEmpty()
+                ? "the whole program"
+                : resources.stream().map(Resource::toString).collect(Collectors.joining(","));
+    }
+}

@@ -1,0 +1,51 @@
+package org.mdlagent.runtime.mdl.request;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
+
+/// A choice from a hierarchy of resources.
+///
+/// @param components the hierarchy's name, then one for each level, as in `Code`, `module`, `function`
+public record Resource(List<String> components) {
+    /// Hierarchies, and how many components a path has at most: the last may contain slashes, as `operator/` does.
+    private static final List<String> HIERARCHIES = List.of("Code", "Process", "Thread", "Machine", "SyncObject");
+
+    private static final int CODE_COMPONENTS = 3;
+
+    /// Reads a path.
+    ///
+    /// @throws IllegalArgumentException with a message for the person who wrote it
+    public static Resource of(String path) {
+        if (!path.startsWith("/")) {
+            throw new IllegalArgumentException("a resource is given as /HIERARCHY/..., not as " + path);
+        }
+        int limit = path.startsWith("/Code/") ? CODE_COMPONENTS : -1;
+        List<String> components = new ArrayList<>(List.of(path.substring(1).split("/", limit)));
+        if (components.contains("")) {
+            throw new IllegalArgumentException("a part of " + path + " is empty");
+        }
+        String hierarchy = components.getFirst();
+        if (!HIERARCHIES.contains(hierarchy)) {
+            String hint = Spelling.hint(
+                    "/" + hierarchy, HIERARCHIES.stream().map("/"::concat).toList());
+            throw new IllegalArgumentException(
+                    "there is no hierarchy /" + hierarchy + (hint == null ? "" : ", " + hint));
+        }
+        return new Resource(List.copyOf(components));
+    }
+
+    public String hierarchy() {
+        return components.getFirst();
+    }
+
+    /// Whether it is the whole hierarchy.
+    public boolean isRoot() {
+        return components.size() == 1;
+    }
+
+    @Override
+    public String toString() {
+        return "/" + String.join("/", components);
+    }
+}

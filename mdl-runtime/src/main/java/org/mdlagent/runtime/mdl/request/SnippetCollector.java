@@ -1,0 +1,81 @@
+package org.mdlagent.runtime.mdl.request;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.mdlagent.runtime.mdl.syntax.Statement;
+
+/// Executes statements, and collects the snippets that they ask for.
+final class SnippetCollector {
+    /// Statements that one request may execute: loops in loops over all procedures end here.
+    private static final int STATEMENTS_MAX = 5_000_000;
+
+    private final Program program;
+    private final WhereEvaluator where;
+    private final List<SnippetRequest> snippets = new ArrayList<>();
+    private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
+    private int executed;
+
+    SnippetCollector(Program program, WhereEvaluator where) {
+        this.program = program;
+        this.where = where;
+    }
+
+    List<SnippetRequest> snippets() {
+        return List.copyOf(snippets);
+    }
+
+    List<Answer.Obstacle> obstacles() {
+        return List.copyOf(obstacles);
+    }
+
+    /// @param guards flags of `constrained` snippets
+    void execute(List<Statement> statements, Environment environment, List<Value> guards) throws NotHere {
+        for (Statement statement : statements) {
+            execute(statement, environment, guards);
+        }
+    }
+
+    private void execute(Statement statement, Environment environment, List<Value> guards) throws NotHere {
+        if (++executed > STATEMENTS_MAX) {
+            throw new NotHere("the request", "it executes more than " + STATEMENTS_MAX + " statements");
+        }
+        switch (statement) {
+            case Statement.Block block -> execute(block.statements(), environment, guards);
+            case Statement.Foreach loop -> {
+                String name = loop.variable().text();
+                for (WhereValue element : where.evaluate(loop.in(), environment).elements()) {
+                    execute(loop.body(), environment.withVariable(name, element), guards);
+                }
+            }
+            case Statement.If choice -> {
+                if (where.evaluate(choice.condition(), environment).isTrue()) {
+                    execute(choice.body(), environment, guards);
+                }
+            }
+            case Statement.Insert insert -> insert(insert, environment, guards);
+        }
+    }
+
+    /// What is missing for one snippet does not stop the others.
+    private void insert(Statement.Insert insert, Environment environment, List<Value> guards) {
+        try {
+            List<WhereValue> points =
+                    where.evaluate(insert.points(), environment).elements();
+            List<SnippetRequest.Step> code = new CodeResolver(program, where, environment).steps(insert.code());
+            List<Value> tested = insert.constrained() ? guards : List.of();
+            for (WhereValue value : points) {
+                Point point = ((WhereValue.OfPoint) value).point();
+                String obstacle = program.obstacle(point);
+                if (obstacle == null) {
+                    snippets.add(new SnippetRequest(point, insert.side(), insert.order(), tested, code));
+                } else {
+                    obstacles.add(new Answer.Obstacle(point.description(), obstacle));
+                }
+            }
+        } catch (NotHere e) {
+            obstacles.add(e.obstacle());
+        }
+    }
+}

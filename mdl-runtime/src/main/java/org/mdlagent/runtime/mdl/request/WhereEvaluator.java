@@ -1,0 +1,177 @@
+package org.mdlagent.runtime.mdl.request;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.mdl.syntax.Definition;
+import org.mdlagent.runtime.mdl.syntax.Expression;
+import org.mdlagent.runtime.mdl.syntax.Name;
+import org.mdlagent.runtime.mdl.syntax.Operator;
+
+/// Evaluates expressions of statements against a program. Types have been checked.
+final class WhereEvaluator {
+    private final Program program;
+    private final ProgramIndex index;
+    private final Map<String, Definition.Items> lists;
+
+    WhereEvaluator(Program program, ProgramIndex index, Map<String, Definition.Items> lists) {
+        this.program = program;
+        this.index = index;
+        this.lists = lists;
+    }
+
+    WhereValue evaluate(Expression expression, Environment environment) throws NotHere {
+        return switch (expression) {
+            case Expression.IntegerLiteral literal -> new WhereValue.Whole(literal.value());
+            case Expression.DecimalLiteral literal -> new WhereValue.Real(literal.value());
+            case Expression.StringLiteral literal -> new WhereValue.Text(literal.value());
+            case Expression.BooleanLiteral literal -> WhereValue.truth(literal.value());
+            case Expression.Variable variable -> variable(variable.name(), environment);
+            case Expression.Attribute attribute ->
+                attribute(
+                        evaluate(attribute.of(), environment), attribute.name().text());
+            case Expression.Element element -> selected(element, environment);
+            case Expression.Negation negation -> negated(evaluate(negation.operand(), environment));
+            case Expression.Binary binary -> binary(binary, environment);
+            case Expression.AddressOf address -> throw onlyInCode(address);
+            case Expression.Assignment assignment -> throw onlyInCode(assignment);
+            case Expression.Increment increment -> throw onlyInCode(increment);
+            case Expression.Call call -> throw onlyInCode(call);
+        };
+    }
+
+    private static AssertionError onlyInCode(Expression expression) {
+        return new AssertionError("stands in code only: " + expression);
+    }
+
+    private WhereValue variable(String name, Environment environment) throws NotHere {
+        WhereValue value = environment.variables().get(name);
+        if (value != null) {
+            return value;
+        }
+        return switch (name) {
+            case "$procedures" -> procedures(index.procedures());
+            case "$modules" -> modules(index.modules());
+            case "$start" -> known(program.start(), "$start");
+            case "$exit" -> known(program.exit(), "$exit");
+            case "$globalId" -> new WhereValue.Whole(environment.id());
+            default -> list(name);
+        };
+    }
+
+    private static WhereValue known(@Nullable Procedure procedure, String name) throws NotHere {
+        if (procedure == null) {
+            throw new NotHere(name, "the program's function is not known");
+        }
+        return new WhereValue.OfProcedure(procedure);
+    }
+
+    private static WhereValue procedures(Iterable<Procedure> procedures) {
+        List<WhereValue> values = new ArrayList<>();
+        procedures.forEach(procedure -> values.add(new WhereValue.OfProcedure(procedure)));
+        return new WhereValue.Items(values);
+    }
+
+    private static WhereValue modules(List<CodeModule> modules) {
+        return new WhereValue.Items(
+                modules.stream().<WhereValue>map(WhereValue.OfModule::new).toList());
+    }
+
+    /// A list of a file. Procedures and modules that the program does not have are left out.
+    private WhereValue list(String name) throws NotHere {
+        Definition.Items list = lists.get(name);
+        if (list == null) {
+            throw new NotHere("list " + name, "it is not defined any more");
+        }
+        return switch (list.type()) {
+            case PROCEDURE -> {
+                Set<Procedure> found = new LinkedHashSet<>();
+                for (Name item : list.items()) {
+                    found.addAll(index.procedures(item.text()));
+                }
+                yield procedures(found);
+            }
+            case MODULE -> modules(index.modules(list.items()));
+            case STRING, INTEGER, FLOAT ->
+                new WhereValue.Items(list.items().stream()
+                        .map(item -> literal(list.type(), item.text()))
+                        .toList());
+        };
+    }
+
+    private static WhereValue literal(Definition.ItemType type, String item) {
+        return switch (type) {
+            case INTEGER -> new WhereValue.Whole(Long.parseLong(item));
+            case FLOAT -> new WhereValue.Real(Double.parseDouble(item));
+            default -> new WhereValue.Text(item);
+        };
+    }
+
+    private WhereValue attribute(WhereValue of, String name) throws NotHere {
+        return switch (of) {
+            case WhereValue.OfProcedure(Procedure procedure) ->
+                switch (name) {
+                    case "entry" -> new WhereValue.OfPoint(new Point.Entry(procedure));
+                    case "return" -> new WhereValue.OfPoint(new Point.Return(procedure));
+                    case "calls" -> calls(procedure);
+                    case "name" -> new WhereValue.Text(procedure.name());
+                    default -> throw new NotHere(procedure.path(), "a function here belongs to no single thread");
+                };
+            case WhereValue.OfModule(CodeModule module) ->
+                name.equals("funcs") ? procedures(module.procedures()) : new WhereValue.Text(module.name());
+            case WhereValue.OfPoint(Point.Call call) -> new WhereValue.Text(call.callee());
+            default -> throw new AssertionError(of + " has no " + name);
+        };
+    }
+
+    private WhereValue calls(Procedure procedure) {
+        return new WhereValue.Items(program.calls(procedure).stream()
+                .<WhereValue>map(WhereValue.OfPoint::new)
+                .toList());
+    }
+
+    private static WhereValue selected(Expression.Element element, Environment environment) throws NotHere {
+        int wanted = (int) ((Expression.IntegerLiteral) element.index()).value();
+        if (wanted >= environment.selected().size()) {
+            throw new NotHere("$constraint[" + wanted + "]", "the focus has no such component");
+        }
+        WhereValue selected = environment.selected().get(wanted);
+        if (selected instanceof WhereValue.Text(String name)) {
+            throw new NotHere("$constraint[" + wanted + "]", "'" + name + "' is no number");
+        }
+        return selected;
+    }
+
+    private static WhereValue negated(WhereValue operand) {
+        return operand instanceof WhereValue.Real(double value)
+                ? new WhereValue.Real(-value)
+                : new WhereValue.Whole(-((WhereValue.Whole) operand).value());
+    }
+
+    private WhereValue binary(Expression.Binary binary, Environment environment) throws NotHere {
+        Operator operator = binary.operator();
+        WhereValue left = evaluate(binary.left(), environment);
+        if (operator.isLogical()) {
+            boolean decided = left.isTrue() == (operator == Operator.OR);
+            return decided
+                    ? WhereValue.truth(left.isTrue())
+                    : WhereValue.truth(evaluate(binary.right(), environment).isTrue());
+        }
+        WhereValue right = evaluate(binary.right(), environment);
+        if (left instanceof WhereValue.Text) {
+            return WhereValue.truth(left.equals(right) == (operator == Operator.EQUAL));
+        }
+        if (left instanceof WhereValue.Whole(long a) && right instanceof WhereValue.Whole(long b)) {
+            return new WhereValue.Whole(operator.apply(a, b));
+        }
+        double result = operator.apply(real(left), real(right));
+        return operator.compares() ? new WhereValue.Whole((long) result) : new WhereValue.Real(result);
+    }
+
+    private static double real(WhereValue value) {
+        return value instanceof WhereValue.Real(double real) ? real : ((WhereValue.Whole) value).value();
+    }
+}

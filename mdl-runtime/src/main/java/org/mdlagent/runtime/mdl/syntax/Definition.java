@@ -1,0 +1,77 @@
+package org.mdlagent.runtime.mdl.syntax;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What a file is made of.
+public sealed interface Definition {
+    /// Offset in the file.
+    int at();
+
+    /// `list`, `resourceList`, and the older `resourceList(...)`.
+    ///
+    /// @param items as they are written, strings without quotes
+    record Items(Name name, ItemType type, List<Name> items, List<Name> flavors, boolean library, int at)
+            implements Definition {}
+
+    /// Of what a list's items are.
+    enum ItemType {
+        PROCEDURE("procedure"),
+        MODULE("module"),
+        STRING("string"),
+        INTEGER("int"),
+        FLOAT("float");
+
+        private final String word;
+
+        ItemType(String word) {
+            this.word = word;
+        }
+
+        public String word() {
+            return word;
+        }
+    }
+
+    /// `constraint NAME /path is ...`.
+    ///
+    /// @param path  names and asterisks
+    /// @param kind  of the value that replaces the metric's base; COUNTER of a flag; null of a default
+    record Constraint(
+            Name name,
+            List<Name> path,
+            boolean replaces,
+            @Nullable ValueKind kind,
+            List<Statement> statements,
+            int at) implements Definition {
+        /// Whether the component needs no code.
+        public boolean isDefault() {
+            return kind == null;
+        }
+    }
+
+    record Metric(Name name, List<MetricField> fields, int at) implements Definition {}
+
+    /// `exclude`: what it names is not instrumented.
+    record Exclude(String what, boolean ignoringCase, boolean regex, int at) implements Definition {}
+
+    /// `tunable_constant`, with one entry or several.
+    record Tunables(List<Tunable> tunables, int at) implements Definition {}
+
+    /// @param value a number or a truth value
+    record Tunable(Name name, Expression value) {}
+
+    /// A daemon, process or visi: read and left alone.
+    record Foreign(Name kind, Name name, List<ForeignField> fields, int at) implements Definition {}
+
+    /// @param values words, numbers and strings as they stand there
+    record ForeignField(Name name, List<String> values) {}
+
+    /// A statement outside of a metric.
+    record Bare(Statement statement) implements Definition {
+        @Override
+        public int at() {
+            return statement.at();
+        }
+    }
+}

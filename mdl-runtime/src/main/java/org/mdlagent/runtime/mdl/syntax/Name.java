@@ -1,0 +1,11 @@
+package org.mdlagent.runtime.mdl.syntax;
+
+/// A name, or a word that stands for a choice.
+///
+/// @param at offset in the file
+public record Name(String text, int at) {
+    @Override
+    public String toString() {
+        return text;
+    }
+}

@@ -1,0 +1,221 @@
+package org.mdlagent.runtime.mdl.syntax;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.mdl.syntax.Token.Kind;
+
+/// The tokens of a file, read from first to last, and the ways to go on after an error.
+final class TokenStream {
+    /// Limits what walks the tree: no file that a person writes comes near it.
+    private static final int NESTING_MAX = 100;
+
+    /// Words that begin a definition and nothing else. At the beginning of a line they end one that was not closed.
+    private static final Set<String> DEFINITION_ONLY =
+            Set.of("metric", "list", "resourceList", "exclude", "tunable_constant", "daemon", "visi");
+
+    private final SourceFile file;
+    private final Diagnostics diagnostics;
+    private final List<Token> tokens;
+    private int next;
+    private int braces;
+    private int nesting;
+
+    TokenStream(SourceFile file, Diagnostics diagnostics) {
+        this.file = file;
+        this.diagnostics = diagnostics;
+        this.tokens = Lexer.read(file, diagnostics);
+    }
+
+    Diagnostics diagnostics() {
+        return diagnostics;
+    }
+
+    int line(int offset) {
+        return file.line(offset);
+    }
+
+    Token peek() {
+        return tokens.get(next);
+    }
+
+    boolean at(Kind kind) {
+        return peek().kind() == kind;
+    }
+
+    boolean atWord(String word) {
+        return peek().is(word);
+    }
+
+    boolean atWord(Set<String> words) {
+        return at(Kind.IDENTIFIER) && words.contains(peek().text());
+    }
+
+    /// Whether nothing of what is open can go on: the file ends, or a definition begins.
+    boolean atBoundary() {
+        return at(Kind.END) || atWord(DEFINITION_ONLY) && file.column(peek().at()) == 1;
+    }
+
+    Token take() {
+        Token token = peek();
+        if (token.kind() == Kind.OPEN_BRACE) {
+            braces++;
+        } else if (token.kind() == Kind.CLOSE_BRACE && braces > 0) {
+            braces--;
+        }
+        if (token.kind() != Kind.END) {
+            next++;
+        }
+        return token;
+    }
+
+    boolean accept(Kind kind) {
+        if (!at(kind)) {
+            return false;
+        }
+        take();
+        return true;
+    }
+
+    boolean acceptWord(String word) {
+        if (!atWord(word)) {
+            return false;
+        }
+        take();
+        return true;
+    }
+
+    Token expect(Kind kind) {
+        return expect(kind, kind.description());
+    }
+
+    Token expect(Kind kind, String what) {
+        if (!at(kind)) {
+            throw expected(what);
+        }
+        return take();
+    }
+
+    void expectWord(String word) {
+        if (!acceptWord(word)) {
+            throw expected("'" + word + "'", List.of(word));
+        }
+    }
+
+    Name name(String what) {
+        Token token = expect(Kind.IDENTIFIER, what);
+        return new Name(token.text(), token.at());
+    }
+
+    /// Takes a semicolon. One that is missing at the end of a line belongs there, and reading goes on in the next line.
+    void semicolon() {
+        if (accept(Kind.SEMICOLON)) {
+            return;
+        }
+        int end = tokens.get(next - 1).end();
+        SyntaxError error = error(end, "expected ';', found " + found(), null);
+        if (file.line(end) == file.line(peek().at())) {
+            throw error;
+        }
+    }
+
+    /// Takes the brace that closes a definition.
+    void close(String what, int opened) {
+        if (!accept(Kind.CLOSE_BRACE)) {
+            throw expected("'}' that closes " + what + " of line " + line(opened));
+        }
+    }
+
+    SyntaxError expected(String what) {
+        return expected(what, List.of());
+    }
+
+    /// Reports that something else than what stands here was expected.
+    ///
+    /// @param words that are possible here
+    SyntaxError expected(String what, Collection<String> words) {
+        Token token = peek();
+        String hint = token.kind() == Kind.IDENTIFIER ? Spelling.hint(token.text(), words) : null;
+        return error(token.at(), "expected " + what + ", found " + found(), hint);
+    }
+
+    SyntaxError error(int at, String message, @Nullable String hint) {
+        diagnostics.error(at, message, hint);
+        return new SyntaxError();
+    }
+
+    private String found() {
+        return peek().description();
+    }
+
+    /// Steps into a part that may contain its like.
+    void enter() {
+        if (++nesting > NESTING_MAX) {
+            throw error(peek().at(), "nested more than " + NESTING_MAX + " deep", null);
+        }
+    }
+
+    void leave() {
+        nesting--;
+    }
+
+    /// Where reading stands, for [#recover].
+    Mark mark() {
+        return new Mark(next, braces, nesting);
+    }
+
+    /// The name that a definition gives itself, "" when there is none.
+    String nameOf(Mark definition) {
+        Token token = tokens.get(Math.min(definition.next + 1, tokens.size() - 1));
+        return token.kind() == Kind.IDENTIFIER ? token.text() : "";
+    }
+
+    /// @param braces that are open
+    record Mark(int next, int braces, int nesting) {}
+
+    /// Skips the rest of a part that began at a mark: to behind its semicolon or brace, or to what cannot belong to it.
+    ///
+    /// @param starts words that begin another part
+    void recover(Mark mark, Set<String> starts) {
+        nesting = mark.nesting;
+        if (next == mark.next && (braces == 0 || !at(Kind.CLOSE_BRACE))) {
+            take();
+        }
+        boolean code = false;
+        while (!atBoundary()) {
+            boolean outside = braces <= mark.braces;
+            if (outside && (at(Kind.CLOSE_BRACE) || !code && atWord(starts))) {
+                return;
+            }
+            Kind kind = take().kind();
+            code = kind == Kind.OPEN_CODE || code && kind != Kind.CLOSE_CODE;
+            boolean ends = switch (kind) {
+                case SEMICOLON -> outside && !code;
+                case CLOSE_CODE -> outside;
+                case CLOSE_BRACE -> braces <= mark.braces && !at(Kind.COMMA);
+                default -> false;
+            };
+            if (ends) {
+                accept(Kind.SEMICOLON);
+                return;
+            }
+        }
+    }
+
+    /// Skips the rest of a statement of code: to behind its semicolon, or to what ends the code.
+    void recoverCode(Mark mark, Set<String> starts) {
+        nesting = mark.nesting;
+        while (!atBoundary() && !at(Kind.CLOSE_CODE) && !at(Kind.CLOSE_BRACE) && !atWord(starts)) {
+            if (take().kind() == Kind.SEMICOLON) {
+                return;
+            }
+        }
+    }
+
+    /// Begins a definition: whatever was open is not any more.
+    void resetNesting() {
+        braces = 0;
+        nesting = 0;
+    }
+}

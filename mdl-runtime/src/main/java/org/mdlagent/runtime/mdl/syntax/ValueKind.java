@@ -1,0 +1,42 @@
+package org.mdlagent.runtime.mdl.syntax;
+
+import java.util.Arrays;
+import java.util.List;
+
+/// What a metric's base, a replacement or a temporary is.
+public enum ValueKind {
+    COUNTER("counter"),
+    /// CPU time of the thread.
+    PROCESS_TIMER("processTimer"),
+    /// Elapsed time.
+    WALL_TIMER("wallTimer"),
+    /// Events that the kernel counts, named by the base.
+    HARDWARE_COUNTER("hwCounter"),
+    /// Time that the kernel counts, named by the base.
+    HARDWARE_TIMER("hwTimer"),
+    /// No value: the code is all.
+    VOID("void");
+
+    private final String word;
+
+    ValueKind(String word) {
+        this.word = word;
+    }
+
+    public String word() {
+        return word;
+    }
+
+    /// Whether `("event")` follows it.
+    public boolean hasEvent() {
+        return this == HARDWARE_COUNTER || this == HARDWARE_TIMER;
+    }
+
+    public boolean isTimer() {
+        return this == PROCESS_TIMER || this == WALL_TIMER;
+    }
+
+    static List<String> words() {
+        return Arrays.stream(values()).map(ValueKind::word).toList();
+    }
+}

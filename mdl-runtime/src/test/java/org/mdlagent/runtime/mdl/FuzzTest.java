@@ -1,0 +1,90 @@
+package org.mdlagent.runtime.mdl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.mdlagent.runtime.mdl.syntax.Diagnostic;
+import org.mdlagent.runtime.mdl.syntax.SourceFile;
+
+/// Damaged files: each is read, or each error has a place in it, in bounded time.
+///
+/// `-Dmdl.fuzz.cases=N` sets the number of cases, `-Dmdl.fuzz.seed=S` where they start.
+class FuzzTest {
+    private static final int CASES = Integer.getInteger("mdl.fuzz.cases", 5_000);
+    private static final long SEED = Long.getLong("mdl.fuzz.seed", 1);
+    private static final long NANOS_MAX = 5_000_000_000L;
+
+    private static final String[] PIECES =
+            ("metric|constraint|list|resourceList|exclude|daemon|foreach|if|append|prepend|preInsn|constrained|base|is"
+                            + "|counter|wallTimer|replace|default|items|flavor|$constraint[0]|$arg[1]|$return|$start|.entry|.calls"
+                            + "|in|(*|*)|{|}|(|)|[|]|;|;|,|.|=|+=|++|-|*|/|&&|&|!|\"|\"|//|\n|0|1.5|99999999999999999999|$|\t|\r"
+                            + "|\u0000|\ud800|\u00e4|((((((((|{{{{{{{{|--------")
+                    .split("\\|");
+
+    @Test
+    void shouldReadOrReportDamagedFiles() throws IOException {
+        List<String> right = texts("ast");
+        MetricLibrary.files().forEach(file -> right.add(file.text()));
+        List<String> wrong = texts("errors");
+        int loaded = 0;
+        for (int i = 0; i < CASES; i++) {
+            long seed = SEED + i;
+            String text = damage(i % 2 == 0 ? right : wrong, new SplittableRandom(seed));
+            long before = System.nanoTime();
+            Compilation compilation;
+            try {
+                compilation = Compilation.of(new SourceFile("damaged", text), Definitions.NONE);
+                compilation.diagnostics().forEach(diagnostic -> check(diagnostic, text));
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError("case with seed " + seed + ":\n" + text, e);
+            }
+            assertThat(System.nanoTime() - before)
+                    .as("nanoseconds, seed %d", seed)
+                    .isLessThan(NANOS_MAX);
+            loaded += compilation.isCorrect() ? 1 : 0;
+        }
+        // Both must happen.
+        assertThat(loaded).isBetween(CASES / 100, CASES * 9 / 10);
+    }
+
+    private static List<String> texts(String directory) throws IOException {
+        List<String> texts = new ArrayList<>();
+        for (Path file : Resources.in(directory)) {
+            texts.add(Resources.read(file).text());
+        }
+        return texts;
+    }
+
+    private static void check(Diagnostic diagnostic, String text) {
+        int at = diagnostic.at();
+        if (at < 0 || at > text.length() || !diagnostic.format().startsWith("damaged:")) {
+            throw new AssertionError(diagnostic);
+        }
+    }
+
+    private static String damage(List<String> victims, SplittableRandom random) {
+        String text = victims.get(random.nextInt(victims.size()));
+        for (int left = random.nextInt(1, 4); left > 0; left--) {
+            int from = random.nextInt(text.length() + 1);
+            int to = Math.min(text.length(), from + random.nextInt(12));
+            String part = switch (random.nextInt(4)) {
+                case 0 -> "";
+                case 1 -> PIECES[random.nextInt(PIECES.length)];
+                case 2 -> PIECES[random.nextInt(PIECES.length)].repeat(random.nextInt(1, 300));
+                default -> piece(victims.get(random.nextInt(victims.size())), random);
+            };
+            text = text.substring(0, from) + part + text.substring(random.nextBoolean() ? from : to);
+        }
+        return text;
+    }
+
+    private static String piece(String text, SplittableRandom random) {
+        int from = random.nextInt(text.length() + 1);
+        return text.substring(from, Math.min(text.length(), from + random.nextInt(80)));
+    }
+}

@@ -1,0 +1,339 @@
+package org.mdlagent.runtime.mdl.request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.mdlagent.runtime.mdl.Compilation;
+import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.Resources;
+import org.mdlagent.runtime.mdl.syntax.Operator;
+import org.mdlagent.runtime.mdl.syntax.SourceFile;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
+
+/// Which snippets a request needs.
+class EvaluatorTest {
+    private static final String METRIC = """
+            metric m {
+                name "m"; units things; aggregateOperator sum;
+                %s
+            }
+            """;
+
+    private final FakeProgram program = new FakeProgram()
+            .with("myprog.c", "/bin/myprog", "main", "foo", "bar")
+            .withMangled("other.cc", "/bin/myprog", "ns::add(int)", "_ZN2ns3addEi")
+            .withMangled("other.cc", "/bin/myprog", "ns::add(long)", "_ZN2ns3addEl")
+            .with("pvm.c", "/lib/libpvm.so.3", "pvm_send", "pvm_recv");
+
+    @Test
+    void shouldInsertFourSnippetsForTheExampleOfThePaper() throws IOException {
+        Answer.Instance msgs = instance(paper(), "msgs", "/Code/myprog.c/foo");
+
+        assertThat(points(msgs))
+                .containsExactly(
+                        "append the entry of /Code/myprog.c/foo",
+                        "prepend the return of /Code/myprog.c/foo",
+                        "append the entry of /Code/pvm.c/pvm_send if procedure",
+                        "append the entry of /Code/pvm.c/pvm_recv if procedure");
+        Value flag = new Value("procedure", ValueKind.COUNTER, "/Code/myprog.c/foo");
+        assertThat(msgs.snippets())
+                .extracting(snippet -> snippet.code().getFirst().effect())
+                .containsExactly(
+                        new SnippetExpression.Store(flag, new SnippetExpression.Constant(1)),
+                        new SnippetExpression.Store(flag, new SnippetExpression.Constant(0)),
+                        new SnippetExpression.Add(msgs.value(), new SnippetExpression.Constant(1)),
+                        new SnippetExpression.Add(msgs.value(), new SnippetExpression.Constant(1)));
+        assertThat(msgs.obstacles()).isEmpty();
+    }
+
+    @Test
+    void shouldInsertTwoSnippetsForTheWholeProgram() throws IOException {
+        assertThat(points(instance(paper(), "msgs")))
+                .containsExactly(
+                        "append the entry of /Code/pvm.c/pvm_send", "append the entry of /Code/pvm.c/pvm_recv");
+    }
+
+    @Test
+    void shouldSelectAModuleInTheFormOfThePaperAndInThatOfParadyn() throws IOException {
+        List<String> paper = points(instance(paper(), "msgs", "/Code/myprog.c"));
+        List<String> paradyn = points(instance(paradyn(), "msgs_of_paradyn", "/Code/myprog.c"));
+
+        assertThat(paper).hasSize(3 * 2 + 2).contains("append the entry of /Code/myprog.c/bar");
+        assertThat(paradyn).hasSize(3 * 2 + 1);
+    }
+
+    private static Definitions paper() throws IOException {
+        Path file = Resources.in("ast").stream()
+                .filter(path -> path.endsWith("paper.mdl"))
+                .findFirst()
+                .orElseThrow();
+        return right(Resources.read(file).text());
+    }
+
+    private static Definitions paradyn() {
+        return right("""
+                constraint moduleConstraint /Code is counter {
+                    foreach func in $constraint[0].funcs {
+                        prepend preInsn func.entry (* moduleConstraint = 1; *)
+                        append preInsn func.return (* moduleConstraint = 0; *)
+                    }
+                }
+                metric msgs_of_paradyn {
+                    name "m"; units things; aggregateOperator sum;
+                    constraint moduleConstraint;
+                    base is counter { append preInsn $start.entry constrained (* msgs_of_paradyn++; *) }
+                }
+                """);
+    }
+
+    @Test
+    void shouldCombineConstraints() {
+        Definitions definitions = right("""
+                constraint proc /Code/* is counter { append preInsn $constraint[0].entry (* proc = 1; *) }
+                constraint lock /SyncObject/Mutex is counter {
+                    append preInsn $start.entry (* lock = $arg[0] == $constraint[0]; *)
+                }
+                constraint thread /Thread is default;
+                metric m {
+                    name "m"; units things; aggregateOperator sum;
+                    constraint proc; constraint lock; constraint thread;
+                    base is counter { append preInsn $start.entry constrained (* m++; *) }
+                }
+                """);
+
+        assertThat(points(instance(definitions, "m", "/Code/myprog.c/bar", "/SyncObject/Mutex/0x10")))
+                .containsExactly(
+                        "append the entry of /Code/myprog.c/bar",
+                        "append the entry of /Code/myprog.c/main",
+                        "append the entry of /Code/myprog.c/main if proc and lock");
+        Answer.Instance ofThread = instance(definitions, "m", "/Thread/77", "/SyncObject/Mutex/0x10");
+        assertThat(points(ofThread)).hasSize(2);
+        assertThat(ofThread.scopes()).containsExactly(Resource.of("/Thread/77"));
+        assertThat(ofThread.snippets().getFirst().code().getFirst().effect())
+                .isEqualTo(new SnippetExpression.Store(
+                        new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex/0x10"),
+                        new SnippetExpression.Binary(
+                                Operator.EQUAL,
+                                new SnippetExpression.Argument(0),
+                                new SnippetExpression.Constant(16))));
+    }
+
+    @Test
+    void shouldReplaceTheBase() {
+        Definitions definitions = right("""
+                metric m {
+                    name "m"; units things; aggregateOperator sum;
+                    constraint timed /Code/* is replace wallTimer {
+                        prepend preInsn $constraint[0].entry constrained (* startWallTimer(m); *)
+                        append preInsn $constraint[0].return (* stopWallTimer(timed); *)
+                    }
+                    base is counter { append preInsn $start.entry constrained (* m++; *) }
+                }
+                """);
+
+        Answer.Instance timed = instance(definitions, "m", "/Code/myprog.c/foo");
+
+        assertThat(timed.value()).isEqualTo(new Value("m", ValueKind.WALL_TIMER, "m@/Code/myprog.c/foo"));
+        assertThat(timed.snippets())
+                .extracting(snippet -> snippet.code().getFirst().effect())
+                .containsExactly(new SnippetExpression.Start(timed.value()), new SnippetExpression.Stop(timed.value()));
+        assertThat(instance(definitions, "m").value().kind()).isEqualTo(ValueKind.COUNTER);
+    }
+
+    @Test
+    void shouldGoOnWithoutWhatCannotBeInstrumented() {
+        program.withObstacle(new Point.Entry(program.procedure("bar")), "it has no probe");
+        Definitions definitions = right(METRIC.formatted("""
+                base is counter {
+                    foreach f in $procedures append preInsn f.entry (* m++; *)
+                    append preInsn $start.return (* m += readSymbol("absent"); *)
+                    append preInsn $start.return (* m += readSymbol("table"); *)
+                    append preInsn $exit.entry (* m = 0; *)
+                }
+                """));
+        program.withSymbol("table", 0x1000, 400);
+
+        Answer.Instance m = instance(definitions, "m");
+
+        assertThat(m.snippets()).hasSize(6);
+        assertThat(m.obstacles())
+                .extracting(Answer.Obstacle::toString)
+                .containsExactly(
+                        "the entry of /Code/myprog.c/bar: it has no probe",
+                        "absent: the program has no such symbol",
+                        "table: it has 400 bytes, code reads 1, 2, 4 or 8",
+                        "$exit: the program's function is not known");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        pvm_send             | pvm_send
+        pvm_*                | pvm_send pvm_recv
+        libpvm*!*            | pvm_send pvm_recv
+        myprog.c:b*          | bar
+        ns::add(long)        | ns::add(long)
+        ns::add              | ns::add(int) ns::add(long)
+        _ZN2ns3addEi         | ns::add(int)
+        absent               | ''
+        """)
+    void shouldFindTheItemsOfLists(String item, String found) {
+        Definitions definitions = right("list l is procedure { items { \"" + item + "\", \"foo\", \"foo\" }; }\n"
+                + METRIC.formatted("base is counter { foreach f in l append preInsn f.entry (* m++; *) }"));
+
+        assertThat(instance(definitions, "m").snippets().stream()
+                        .map(snippet -> snippet.point().procedure().name())
+                        .collect(Collectors.joining(" ")))
+                .isEqualTo((found + " foo").strip());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        exclude "libpvm.so.3";                  | 5
+        exclude noCase "LIBPVM.so.3";           | 5
+        exclude regex "^/lib/";                 | 5
+        exclude "/Code/myprog.c";               | 4
+        exclude "/Code/myprog.c/foo";           | 6
+        exclude "ns::add(int)";                 | 6
+        exclude "pvm"; exclude "LIBPVM.so.3";   | 7
+        """)
+    void shouldLeaveOutWhatIsExcluded(String exclude, int left) {
+        Definitions definitions = right(exclude
+                + METRIC.formatted("base is counter { foreach f in $procedures append preInsn f.entry (* m++; *) }"));
+
+        assertThat(instance(definitions, "m").snippets()).hasSize(left);
+    }
+
+    @Test
+    void shouldExecuteConditionsAndCalls() {
+        program.withCall("foo", "bar", 0x100).withCall("foo", "puts", 0x108).withSymbol("usleep", 0x2000, 0);
+        Definitions definitions = right(METRIC.formatted("""
+                base is counter {
+                    foreach mod in $modules foreach f in mod.funcs
+                        if (f.name == "foo" && 7 / 2 == 3 && 1.5 * 2 >= 3 || f.name == "none")
+                            foreach c in f.calls
+                                if (c.name != "bar") {
+                                    append postInsn c (* if (m > 0) usleep(m, "text", c.name, $globalId); m -= 2; *)
+                                }
+                }
+                """));
+
+        Answer.Instance m = instance(definitions, "m");
+
+        assertThat(points(m)).containsExactly("append the call of puts in /Code/myprog.c/foo");
+        SnippetExpression.Load load = new SnippetExpression.Load(m.value());
+        assertThat(m.snippets().getFirst().code())
+                .containsExactly(
+                        new SnippetRequest.Step(
+                                new SnippetExpression.Binary(Operator.GREATER, load, new SnippetExpression.Constant(0)),
+                                new SnippetExpression.Call(
+                                        new Symbol("usleep", 0x2000, 0, true),
+                                        List.of(
+                                                load,
+                                                new SnippetExpression.Text("text"),
+                                                new SnippetExpression.Text("puts"),
+                                                new SnippetExpression.Constant(9)))),
+                        new SnippetRequest.Step(
+                                null,
+                                new SnippetExpression.Add(
+                                        m.value(), new SnippetExpression.Negate(new SnippetExpression.Constant(2)))));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+        /Code/myprog.c/fou      | "/Code/myprog.c/fou: the module has no such function, did you mean 'foo'?"
+        /Code/myprg.c/foo       | "/Code/myprg.c: the program has no such module, did you mean 'myprog.c'?"
+        /Code/other.cc/ns::add  | "/Code/other.cc/ns::add: this means 2 functions, write its parameters too"
+        /Code/myprog.c          | "/Code/myprog.c: metric m has no constraint for it"
+        /SyncObject/Mutex/0x10  | "/SyncObject/Mutex/0x10: metric m has no constraint for it"
+        """)
+    void shouldRefuseWhatItCannotSelect(String focus, String reason) {
+        Definitions definitions = right("""
+                constraint proc /Code/* is counter { append preInsn $constraint[0].entry (* proc = 1; *) }
+                """ + METRIC.formatted("""
+                constraint proc;
+                base is counter { append preInsn $start.entry (* m++; *) }
+                """));
+
+        assertThat(evaluate(definitions, "m", focus)).isEqualTo(new Answer.Refused(reason));
+    }
+
+    @Test
+    void shouldRefuseWhatMeasuresNothingHere() {
+        Definitions definitions = right("list l is procedure { items { \"MPI_Send\" }; }\n"
+                + METRIC.formatted("base is counter { foreach f in l append preInsn f.entry (* m++; *) }"));
+
+        assertThat(evaluate(definitions, "m"))
+                .isEqualTo(new Answer.Refused("metric m: the program has none of the functions that it measures"));
+    }
+
+    @Test
+    void shouldEndLoopsInLoops() {
+        String[] names = new String[200];
+        for (int i = 0; i < names.length; i++) {
+            names[i] = "f" + i;
+        }
+        program.with("many.c", "/bin/myprog", names);
+        Definitions definitions = right(METRIC.formatted("""
+                base is counter {
+                    foreach a in $procedures foreach b in $procedures foreach c in $procedures
+                        if (a.name == b.name && b.name == c.name) append preInsn a.entry (* m++; *)
+                }
+                """));
+
+        assertThat(evaluate(definitions, "m"))
+                .isEqualTo(new Answer.Refused("the request: it executes more than 5000000 statements"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        Code/a             | a resource is given as /HIERARCHY/..., not as Code/a
+        /Cod/a             | there is no hierarchy /Cod, did you mean '/Code'?
+        /Code//a           | a part of /Code//a is empty
+        /Thread/1 /Thread/2 | a focus has one choice from /Thread
+        """)
+    void shouldRefuseAWrongFocus(String paths, String message) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Focus.of(List.of(paths.split(" ", -1))))
+                .withMessage(message);
+    }
+
+    @Test
+    void shouldKeepSlashesInNamesOfFunctions() {
+        assertThat(Resource.of("/Code/a.cc/operator/(A, B)").components())
+                .containsExactly("Code", "a.cc", "operator/(A, B)");
+        assertThat(Focus.of(List.of("/Code", "/Thread"))).isEqualTo(Focus.WHOLE_PROGRAM);
+    }
+
+    private static Definitions right(String text) {
+        Compilation compilation = Compilation.of(new SourceFile("test.mdl", text), Definitions.NONE);
+        assertThat(compilation.diagnostics()).isEmpty();
+        return compilation.definitions();
+    }
+
+    private Answer evaluate(Definitions definitions, String metric, String... focus) {
+        return new Evaluator(definitions, program)
+                .evaluate(definitions.metrics().get(metric), Focus.of(List.of(focus)), 9);
+    }
+
+    private Answer.Instance instance(Definitions definitions, String metric, String... focus) {
+        Answer answer = evaluate(definitions, metric, focus);
+        assertThat(answer).isInstanceOf(Answer.Instance.class);
+        return (Answer.Instance) answer;
+    }
+
+    private static List<String> points(Answer.Instance instance) {
+        return instance.snippets().stream().map(EvaluatorTest::describe).toList();
+    }
+
+    private static String describe(SnippetRequest snippet) {
+        String guards = snippet.guards().stream().map(Value::name).collect(Collectors.joining(" and "));
+        return snippet.order().word() + " " + snippet.point().description() + (guards.isEmpty() ? "" : " if " + guards);
+    }
+}
