@@ -517,6 +517,7 @@ long masks_syscall(long number, long a, long b, long c, long d, long e, long f) 
       }
       break;
     default:
+      alone_before_system_call(number, a, b);
       break;
   }
   return raw_syscall(number, a, b, c, d, e, f);
@@ -542,7 +543,13 @@ __asm__(
     "  je masks_syscall\n"
     "  cmpq $271, %rdi\n" /* ppoll */
     "  je masks_syscall\n"
+    "  cmpq $272, %rdi\n" /* unshare */
+    "  je masks_syscall\n"
     "  cmpq $281, %rdi\n" /* epoll_pwait */
+    "  je masks_syscall\n"
+    "  cmpq $308, %rdi\n" /* setns */
+    "  je masks_syscall\n"
+    "  cmpq $317, %rdi\n" /* seccomp */
     "  je masks_syscall\n"
     "  cmpq $441, %rdi\n" /* epoll_pwait2 */
     "  je masks_syscall\n"
@@ -576,5 +583,6 @@ __asm__(
     ".size raw_syscall, .-raw_syscall\n");
 
 _Static_assert(SYS_rt_sigaction == 13 && SYS_rt_sigprocmask == 14 && SYS_rt_sigsuspend == 130 &&
-                   SYS_pselect6 == 270 && SYS_ppoll == 271 && SYS_epoll_pwait == 281 && SYS_epoll_pwait2 == 441,
+                   SYS_pselect6 == 270 && SYS_ppoll == 271 && SYS_unshare == 272 && SYS_epoll_pwait == 281 &&
+                   SYS_setns == 308 && SYS_seccomp == 317 && SYS_epoll_pwait2 == 441,
                "the numbers in syscall");

@@ -16,6 +16,7 @@
 
 THREAD_LOCAL bool is_agent_thread;
 pid_t process_pid;
+static _Atomic bool removing; /* the agent's threads */
 _Atomic bool process_exiting;
 
 enum { AGENT_THREADS_MAX = 256 };
@@ -27,6 +28,14 @@ static _Atomic int agent_threads;
 static _Atomic int agent_tids[AGENT_THREADS_MAX];
 static _Atomic uint64_t ended_agent_nanos;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+/* Bounded: this thread may be inside dlopen, in a constructor, and hold what the holder waits for. */
+static bool lock_gate_soon(void) {
+  struct timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += 1;
+  return pthread_mutex_timedlock(&gate, &deadline) == 0;
+}
 
 uint64_t clock_nanos(clockid_t clock) {
   struct timespec now = {0, 0};
@@ -83,6 +92,67 @@ uint64_t process_agent_cpu_nanos(void) {
   }
   return sum;
 }
+
+enum { AGENT_WAIT_NANOS_MAX = 2000000000 };
+
+/*
+ * A thread that waits in the kernel holds no lock that the application may want: of libc's, only the dynamic linker's are
+ * held while a thread waits, and then with the gate. A signal that ends a wait shows it: the system call returns EINTR.
+ */
+void process_leave_agent_thread(const ucontext_t *context) {
+  const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+  bool waited = context->uc_mcontext.gregs[REG_RAX] == -EINTR && at[-2] == 0x0F && at[-1] == 0x05;
+  if (waited && atomic_load(&removing)) {
+    agent_thread_ended();
+    for (;;) {
+      raw_syscall(SYS_exit, 0);
+    }
+  }
+}
+
+/* False when there is none any more. A thread leaves the list before it leaves the process: `tids` has those seen so far. */
+static bool signal_agent_threads(int tids[AGENT_THREADS_MAX]) {
+  bool some = atomic_load(&agent_threads) > 0;
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int tid = atomic_load(&agent_tids[i]);
+    if (tid) {
+      tids[i] = tid;
+    }
+    if (tids[i] && syscall(SYS_tgkill, getpid(), tids[i], SIGILL) == 0) {
+      some = true;
+    } else {
+      tids[i] = 0;
+    }
+  }
+  return some;
+}
+
+bool process_remove_agent_threads(void) {
+  int tids[AGENT_THREADS_MAX] = {0};
+  if (!lock_gate_soon()) {
+    return false;
+  }
+  atomic_store(&removing, true);
+  signals_interrupt_agent();
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + AGENT_WAIT_NANOS_MAX;
+  bool some;
+  while ((some = signal_agent_threads(tids)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+  }
+  atomic_store(&removing, false);
+  process_gate_unlock();
+  if (!some) {
+    signals_give_back();
+    process_pid = 0;
+  }
+  return !some;
+}
+
+bool process_has_agent_threads(void) {
+  return !is_agent_thread && atomic_load(&agent_threads) > 0 && getpid() == process_pid;
+}
+
+bool process_has_one_application_thread(void) { return atomic_load(&application_threads) == 1; }
 
 _Noreturn void process_park(void) {
   sigset_t before;
@@ -308,13 +378,7 @@ static void before_fork(void) {
   if (session) {
     __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
   }
-  /* Bounded: this thread may be inside dlopen, in a constructor, and hold what the holder waits for. */
-  struct timespec deadline;
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += 1;
-  if (pthread_mutex_timedlock(&gate, &deadline) == 0) {
-    gate_held = true;
-  }
+  gate_held = lock_gate_soon();
 }
 
 static void after_fork_in_parent(void) {
@@ -328,7 +392,7 @@ static void after_fork_in_child(void) {
   sigset_t before;
   signals_block_all_but_trap(&before); /* a handler with probes would find its parent's block and record */
   pid_t parent = process_pid;
-  process_pid = getpid();
+  process_pid = parent ? getpid() : 0;
   pthread_mutex_init(&gate, NULL);
   gate_held = false;
   is_agent_thread = false;
@@ -341,7 +405,7 @@ static void after_fork_in_child(void) {
   signals_forked();
   masks_forked();
   libraries_forked();
-  if (!agent_forked() && session) {
+  if (parent && !agent_forked() && session) {
     family_forked(parent);
   }
   signals_restore(&before);
@@ -350,15 +414,15 @@ static void after_fork_in_child(void) {
 /* ---- the end of the process */
 
 void process_dies(void) {
-  if (session && getpid() == process_pid && family_has_agent() &&
+  if (session && process_pid && getpid() == process_pid && family_has_agent() &&
       __atomic_load_n(&session->children, __ATOMIC_RELAXED) != 0) {
     agent_retires();
   }
 }
 
 static void record_end(int status) {
-  if (getpid() != process_pid) {
-    return; /* a vfork child */
+  if (!process_pid || getpid() != process_pid) {
+    return; /* a vfork child, or one that may be allowed no system call but the last */
   }
   struct mdl_header *header = session;
   if (!header) {
@@ -386,7 +450,7 @@ EXPORT _Noreturn void exit(int status) {
   if (is_agent_thread) {
     agent_gives_up("the JVM called exit");
   }
-  if (getpid() == process_pid) {
+  if (process_pid && getpid() == process_pid) {
     atomic_store(&process_exiting, true);
   }
   next()->exit(status);

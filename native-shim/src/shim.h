@@ -5,6 +5,7 @@
  *   options.c  MDL_OPTIONS and properties files
  *   next.c     the functions that the interposed ones stand in front of
  *   process.c  exit, fork, threads, and what the agent's threads must not do to the application
+ *   alone.c    what the kernel lets a process with one thread do alone
  *   signals.c  dispositions: the application's and the JVM's, side by side
  *   masks.c    SIGTRAP stays out of the application's masks; those of agent threads
  *   session.c  the session's directory and file, and its memory
@@ -129,7 +130,8 @@ static inline const struct next *next(void) {
 
 /* ---- process.c */
 
-/* The process that this memory belongs to: a vfork child runs in its parent's, and differs. */
+/* The process that this memory belongs to: a vfork child runs in its parent's, and differs. 0 when the agent's threads have
+ * been removed: the application may not be allowed to ask for its number. */
 extern pid_t process_pid;
 extern _Atomic bool process_exiting;
 
@@ -142,6 +144,12 @@ uint64_t process_agent_cpu_nanos(void);
 uint64_t process_stack_bytes(void);
 /* Forked processes that live on must not have probes that nobody can switch off. Async-signal-safe. */
 void process_dies(void);
+bool process_has_agent_threads(void);
+bool process_has_one_application_thread(void);
+/* For good, where they hold no lock; waits for that up to 2 s. False when some are still there. */
+bool process_remove_agent_threads(void);
+/* Does not return when the calling thread, interrupted there, is to be removed and can be. */
+void process_leave_agent_thread(const ucontext_t *context);
 /* Never goes on: what an agent thread does instead of ending the process. */
 _Noreturn void process_park(void);
 /* The loader's state, and whatever else a forked child could find half changed, is changed with the gate held. */
@@ -166,6 +174,10 @@ uint64_t signals_blocked_by_agent(void);
 void signals_forked(void);
 /* From now on dispatch() has SIGTRAP: 0, or -errno. */
 int64_t signals_take_trap(void);
+/* From now on SIGILL interrupts waits of agent threads, and none is resumed. */
+void signals_interrupt_agent(void);
+/* No agent thread is left: the kernel has the application's actions. */
+void signals_give_back(void);
 /* By the application. */
 bool signals_trap_is_handled(void);
 void signals_call(const struct sigaction *action, int signal, siginfo_t *info, void *context);
@@ -188,6 +200,10 @@ void masks_hold_back(const siginfo_t *info);
 void masks_call_trap_handler(const struct sigaction *action, siginfo_t *info, ucontext_t *context);
 /* SIGTRAP to the calling thread. */
 void masks_queue_to_self(siginfo_t *info);
+
+/* ---- alone.c */
+
+void alone_before_system_call(long number, long first, long second);
 
 /* ---- session.c */
 
@@ -228,6 +244,8 @@ void agent_construct(char *const *environment);
 void agent_died(const char *why, const char *detail);
 /* Its process ends: every site off, for those who live on. */
 void agent_retires(void);
+/* For good, with its threads: the application wants to do what it could not do with them. */
+void agent_leaves(const char *what);
 bool agent_is_dead(void);
 void agent_ready(void);
 /* In a forked child: true when it gets an agent of its own. */

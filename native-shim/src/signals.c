@@ -154,6 +154,7 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
   bool sent = info->si_code <= 0; /* by a process, not by the kernel */
   if (is_agent_thread) {
     if (sent) {
+      process_leave_agent_thread(context);
       /* It is for the process, and this thread was as good as any to the kernel. */
       syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info);
     } else if (atomic_load(&process_exiting) || !has_handler(&jvm_actions[signal])) {
@@ -307,6 +308,17 @@ int64_t signals_take_trap(void) {
   return result;
 }
 
+void signals_interrupt_agent(void) {
+  sigset_t before;
+  struct sigaction ours;
+  acquire(&before);
+  if (begin_dispatch(SIGILL) == 0 && next()->sigaction(SIGILL, NULL, &ours) == 0) {
+    ours.sa_flags &= ~SA_RESTART;
+    next()->sigaction(SIGILL, &ours, NULL);
+  }
+  release(&before);
+}
+
 bool signals_trap_is_handled(void) {
   if (!dispatched[SIGTRAP]) {
     return false;
@@ -397,8 +409,7 @@ long signals_raw_sigaction(int signal, const struct kernel_action *action, struc
   return 0;
 }
 
-void signals_forked(void) {
-  atomic_store(&lock, false);
+static void give_back(void) {
   for (int signal = 1; signal < SIGNALS; signal++) {
     if (dispatched[signal] && signal != SIGTRAP) {
       struct sigaction action = application_action(signal);
@@ -410,6 +421,18 @@ void signals_forked(void) {
       dispatched[signal] = false;
     }
   }
+}
+
+void signals_forked(void) {
+  atomic_store(&lock, false);
+  give_back();
+}
+
+void signals_give_back(void) {
+  sigset_t before;
+  acquire(&before);
+  give_back();
+  release(&before);
 }
 
 /* Whether libc's own function must not see the signal. */

@@ -83,6 +83,14 @@ void agent_retires(void) {
   }
 }
 
+void agent_leaves(const char *what) {
+  atomic_store(&phase, NONE);
+  agent_died("the program does what a process with further threads cannot do", what);
+  if (!process_remove_agent_threads()) {
+    log_line("the agent's threads are still there: they do not come to rest", NULL);
+  }
+}
+
 /* ---- on the watchdog's thread */
 
 /*
@@ -209,7 +217,9 @@ static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
   struct timespec delay = {options.start_delay_millis / 1000, (long)(options.start_delay_millis % 1000) * 1000000};
-  nanosleep(&delay, NULL);
+  while (nanosleep(&delay, &delay) != 0 && errno == EINTR) {
+    /* by libc's own signals: a server that drops its privileges sends them to each thread */
+  }
   int delayed = DELAYED;
   if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {
     return NULL;

@@ -1,8 +1,10 @@
-/* Programs whose exit status and output transparency.sh compares, with the agent and without. */
+/* Programs whose exit status and output transparency.sh and TransparencyIT compare, with the agent and without. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,7 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/stat.h>
@@ -104,6 +109,38 @@ static int main_leaves_worker_with_destructor(void) {
   pthread_exit(NULL);
 }
 
+static void *work_on(void *unused) {
+  for (;;) {
+    nap();
+  }
+  return unused;
+}
+static int main_returns_while_workers_run(void) {
+  for (int i = 0; i < 3; i++) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work_on, NULL);
+  }
+  return 14;
+}
+static int executes(void) {
+  printf("lost");
+  execl("/bin/sh", "sh", "-c", "echo executed; exit 15", (char *)NULL);
+  return 1;
+}
+static void *execute_in_thread(void *unused) {
+  executes();
+  return unused;
+}
+static int executes_in_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, execute_in_thread, NULL);
+  pthread_join(thread, NULL);
+  return 1;
+}
+static int is_killed(void) {
+  kill(getpid(), SIGKILL);
+  return 1;
+}
 /* ---- faults */
 
 static int segv(void) {
@@ -206,6 +243,19 @@ static void install_sigaction(int s) { sigaction(s, &(struct sigaction){.sa_hand
 static void install_signal(int s) { signal(s, jump_back); }
 static int handles_faults(void) { return handles_faults_with(install_sigaction); }
 static int handles_faults_by_signal(void) { return handles_faults_with(install_signal); }
+/* Handlers that are older than the JVM, in the phase where it starts meanwhile. */
+static int handles_faults_later(void) {
+  install_sigaction(SIGSEGV);
+  install_signal(SIGFPE);
+  nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+  for (volatile int n = 0; n < 1000; n++) {
+    if (sigsetjmp(back, 1) == 0) {
+      n % 2 ? segv() : fpe();
+    }
+  }
+  printf("%d handled\n", (int)handled);
+  return 0;
+}
 static int describes_fault(void) {
   struct sigaction action = {.sa_sigaction = describe, .sa_flags = SA_SIGINFO};
   sigset_t set;
@@ -445,6 +495,92 @@ static int sets_user(void) {
   pthread_join(thread, &result);
   printf("%d %d\n", setgid(getgid()) + setuid(getuid()), result == NULL);
   return 0;
+}
+
+static void *is_nobody(void *unused) {
+  return getuid() == 65534 && geteuid() == 65534 && getgid() == 65534 ? unused : &key;
+}
+/* For good: no thread may remain root. */
+static int drops_privileges(void) {
+  pthread_t thread;
+  void *result;
+  printf("%d\n", setgid(65534) + setuid(65534));
+  pthread_create(&thread, NULL, is_nobody, NULL);
+  pthread_join(thread, &result);
+  printf("%d %d\n", result == NULL, setuid(0) == -1 && errno == EPERM);
+  return 0;
+}
+static int changes_root(void) {
+  char here[64];
+  mkdir("root", 0700); /* may be there from a run before */
+  if (chroot("root") != 0) {
+    say("refused\n"); /* to users, and in some containers */
+    return 0;
+  }
+  printf("%d", chdir("/"));
+  nap();
+  int file = open("/here", O_CREAT | O_WRONLY, 0600);
+  printf(" %d %s %d\n", file >= 0, getcwd(here, sizeof here), unlink("/here"));
+  printf("%d\n", open("/proc/self/exe", O_RDONLY) == -1 && errno == ENOENT);
+  return 0;
+}
+/* The kernel lets a process with one thread do so alone. */
+static int enters_user_namespace(void) {
+  printf("%d\n", unshare(CLONE_NEWUSER));
+  return 0;
+}
+static int enters_user_namespace_by_system_call(void) {
+  printf("%ld\n", syscall(SYS_unshare, CLONE_NEWUSER));
+  return 0;
+}
+static int joins_namespace(void) {
+  int file = open("/proc/self/ns/user", O_RDONLY);
+  printf("%d", setns(file, CLONE_NEWUSER));
+  printf(" %d\n", errno == EINVAL); /* it is in it, which is looked at after its threads */
+  return 0;
+}
+static int filters_own_system_calls(void) {
+  struct sock_filter refusal[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof refusal / sizeof refusal[0], refusal};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  printf("%ld\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0L, &program));
+  printf("%ld", syscall(SYS_getppid));
+  printf(" %d\n", errno == ENOTTY);
+  nap();
+  return 0;
+}
+/* Whatever thread makes another than these calls is killed, and the process with it. */
+static int filters_system_calls_of_all_threads(void) {
+  static const unsigned allowed[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn, SYS_getpid, SYS_clock_nanosleep};
+  enum { CALLS = sizeof allowed / sizeof allowed[0] };
+  struct sock_filter code[CALLS + 3] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+  for (int i = 0; i < CALLS; i++) {
+    code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i], (unsigned char)(CALLS - i), 0);
+  }
+  code[CALLS + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  code[CALLS + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_fprog program = {CALLS + 3, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
+    return 1;
+  }
+  for (int i = 0; i < 100; i++) {
+    nap();
+  }
+  say("sandboxed\n");
+  _exit(16);
+}
+/* The kernel lets it read, write, return from signals, and end its one thread. */
+static int computes_strictly(void) {
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+  say("strict\n");
+  syscall(SYS_exit, 17L);
+  return 1;
 }
 
 static void list_descriptors(void) {
@@ -944,18 +1080,21 @@ static const struct {
 #define PROGRAM(function) {#function, function}
     PROGRAM(returns), PROGRAM(exits), PROGRAM(ends_at_once), PROGRAM(ends_quickly), PROGRAM(aborts),
     PROGRAM(runs_handlers), PROGRAM(exits_in_thread), PROGRAM(main_leaves), PROGRAM(main_leaves_workers),
-    PROGRAM(main_leaves_c11_worker), PROGRAM(main_leaves_worker_with_destructor), PROGRAM(segv), PROGRAM(bus),
-    PROGRAM(fpe), PROGRAM(ill), PROGRAM(trap), PROGRAM(segv_in_thread), PROGRAM(overflows), PROGRAM(sent_segv),
+    PROGRAM(main_leaves_c11_worker), PROGRAM(main_leaves_worker_with_destructor),
+    PROGRAM(main_returns_while_workers_run), PROGRAM(executes), PROGRAM(executes_in_thread), PROGRAM(is_killed),
+    PROGRAM(segv), PROGRAM(bus), PROGRAM(fpe), PROGRAM(ill), PROGRAM(trap), PROGRAM(segv_in_thread), PROGRAM(overflows), PROGRAM(sent_segv),
     PROGRAM(sent_term), PROGRAM(sent_usr2), PROGRAM(sent_quit), PROGRAM(sent_hup), PROGRAM(sent_trap),
     PROGRAM(breaks_pipe), PROGRAM(exceeds_file_size), PROGRAM(handles_faults),
-    PROGRAM(handles_faults_by_signal), PROGRAM(describes_fault), PROGRAM(handles_overflow_on_other_stack),
+    PROGRAM(handles_faults_by_signal), PROGRAM(handles_faults_later), PROGRAM(describes_fault), PROGRAM(handles_overflow_on_other_stack),
     PROGRAM(handles_once), PROGRAM(ignores), PROGRAM(ignored_fault_kills), PROGRAM(blocked_fault_kills),
     PROGRAM(queries), PROGRAM(waits_for_signal), PROGRAM(handles_many_signals), PROGRAM(forks_and_exits),
     PROGRAM(forks_and_faults), PROGRAM(forks_and_handles), PROGRAM(forks_and_works), PROGRAM(forks_often),
     PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
     PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(calls_system), PROGRAM(shows_state),
     PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath),
-    PROGRAM(sets_user), PROGRAM(handles_traps), PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
+    PROGRAM(sets_user), PROGRAM(drops_privileges), PROGRAM(changes_root), PROGRAM(enters_user_namespace),
+    PROGRAM(enters_user_namespace_by_system_call), PROGRAM(joins_namespace), PROGRAM(filters_own_system_calls),
+    PROGRAM(filters_system_calls_of_all_threads), PROGRAM(computes_strictly), PROGRAM(handles_traps), PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
     PROGRAM(traps_in_own_handler), PROGRAM(traps_in_own_handler_without_defer), PROGRAM(raises_in_own_handler),
     PROGRAM(ignored_trap_kills), PROGRAM(blocked_trap_kills), PROGRAM(sent_trap_waits), PROGRAM(steps),
     PROGRAM(default_step_kills), PROGRAM(masks_are_inherited), PROGRAM(shows_masks), PROGRAM(acts_by_system_call),
@@ -963,7 +1102,50 @@ static const struct {
     PROGRAM(vforks_by_system_call), PROGRAM(switches_contexts),
 };
 
+/* ---- what comes before a program, so that the agent is in some state while it runs */
+
+#define PROBED __attribute__((noinline, noclone))
+#define BUSY(n) \
+  PROBED static void busy_##n(void) { __asm__ volatile(""); }
+BUSY(1) BUSY(2) BUSY(3) BUSY(4) BUSY(5) BUSY(6) BUSY(7) BUSY(8)
+
+/* Functions that are called often enough are switched on and off from now on. */
+static void be_busy(void) {
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do {
+    for (int i = 0; i < 10000; i++) {
+      busy_1(), busy_2(), busy_3(), busy_4(), busy_5(), busy_6(), busy_7(), busy_8();
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 40);
+}
+/* With this process's number, and without the agent. */
+static void run_on_us(char *path) {
+  char number[16];
+  char *const command[] = {path, number, "1", NULL}, *const nothing[] = {NULL};
+  pid_t child;
+  snprintf(number, sizeof number, "%d", getpid());
+  if (posix_spawn(&child, path, NULL, NULL, command, nothing) == 0) {
+    waitpid(child, NULL, 0);
+  }
+}
+/* PREPARATION is `busy`, the path of a program that is run, or how many microseconds are waited. */
+static void prepare(char *preparation) {
+  if (strcmp(preparation, "busy") == 0) {
+    be_busy();
+  } else if (strchr(preparation, '/')) {
+    run_on_us(preparation);
+  } else {
+    usleep((useconds_t)atol(preparation));
+  }
+}
+
+/* app: the names of the programs. app PROGRAM [PREPARATION]: runs one. */
 int main(int argc, char **argv) {
+  if (argc > 2) {
+    prepare(argv[2]);
+  }
   for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
     if (argc < 2) {
       puts(programs[i].name);

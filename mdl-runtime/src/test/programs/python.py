@@ -42,7 +42,8 @@ def subprocesses():
     writer = subprocess.Popen(python("while True: print('a line')"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     print(writer.stdout.readline())
     writer.stdout.close()
-    print(writer.stderr.read().splitlines()[-1], writer.wait())
+    # 120 when something is left to be written at the end, which is a matter of time.
+    print(writer.stderr.read().splitlines()[-1], writer.wait() in (1, 120))
     pid = os.posix_spawn("/bin/sh", ["sh", "-c", "exit 5"], os.environ)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     print(os.waitstatus_to_exitcode(os.system("kill -KILL $$")))

@@ -18,14 +18,19 @@ public final class SessionCleanup implements AfterEachCallback {
         List<Path> directories = AnnotationSupport.findAnnotatedFieldValues(
                 context.getRequiredTestInstance(), TempDir.class, Path.class);
         for (Path directory : directories) {
-            try (Stream<Path> links = Files.find(
-                    directory,
-                    Integer.MAX_VALUE,
-                    (path, attributes) -> attributes.isSymbolicLink() && path.endsWith(SessionReader.FILE_NAME))) {
-                for (Path link : links.toList()) {
-                    Files.deleteIfExists(Files.readSymbolicLink(link));
-                    Files.delete(link);
-                }
+            removeData(directory);
+        }
+    }
+
+    /// Removes the data of the sessions below a directory.
+    static void removeData(Path directory) throws IOException {
+        try (Stream<Path> links = Files.find(
+                directory,
+                Integer.MAX_VALUE,
+                (path, attributes) -> attributes.isSymbolicLink() && path.endsWith(SessionReader.FILE_NAME))) {
+            for (Path link : links.toList()) {
+                Files.deleteIfExists(Files.readSymbolicLink(link));
+                Files.delete(link);
             }
         }
     }

@@ -26,6 +26,9 @@ import picocli.CommandLine.ParentCommand;
 final class DoctorCommand implements Callable<Integer> {
     private static final long SHARED_MEMORY_MIN = 64L << 20;
 
+    /// Of a control group: the agent takes some 50 MiB beside the program.
+    private static final long MEMORY_MIN = 256L << 20;
+
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Mdl mdl;
@@ -51,6 +54,7 @@ final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         checkProcessor();
         checkKernel();
+        checkConfinement(Confinement.read(Path.of("/")));
         checkMemory();
         checkSessions();
         checkInstallation();
@@ -126,6 +130,40 @@ final class DoctorCommand implements Callable<Integer> {
             return Files.readString(Path.of(file)).strip();
         } catch (IOException e) {
             return null;
+        }
+    }
+
+    private void checkConfinement(Confinement confinement) {
+        if (confinement.filtered()) {
+            say(
+                    Finding.NOTE,
+                    "seccomp",
+                    "a filter decides on system calls, as in most containers: where it refuses unshare(2), the agent"
+                            + " shares the program's descriptors; a filter must not end the process for what the agent"
+                            + " does");
+        } else {
+            say(Finding.OK, "seccomp", "no filter");
+        }
+        if (confinement.noNewPrivileges()) {
+            say(
+                    Finding.NOTE,
+                    "privileges",
+                    "no_new_privs is set: programs that would change their user run as you do, and with the agent");
+        }
+        if (confinement.addressSpaceMax() != Long.MAX_VALUE) {
+            say(
+                    Finding.NOTE,
+                    "address space",
+                    "ulimit -v is " + (confinement.addressSpaceMax() >> 20)
+                            + " MiB: where 768 of them are not free, the program runs without the agent; ulimit -v"
+                            + " unlimited");
+        }
+        if (confinement.memoryMax() < MEMORY_MIN) {
+            say(
+                    Finding.NOTE,
+                    "memory",
+                    "the control group may have " + (confinement.memoryMax() >> 20)
+                            + " MiB: the agent takes some 50 of them, and sessions in /dev/shm count too");
         }
     }
 

@@ -1,0 +1,74 @@
+/*
+ * What the kernel lets a process with one thread do alone, or does to all threads of a process. An application that has one
+ * thread, or knows what its own may do, has not reckoned with the agent's. So these are removed first: from then on
+ * the application is as it would be without us, but for its probes, which are off.
+ */
+#include "shim.h"
+
+#include <linux/nsfs.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static void be_alone(const char *what) {
+  if (process_has_agent_threads()) {
+    agent_leaves(what);
+  }
+}
+
+static void before_unshare(long flags) {
+  if ((flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)) && process_has_one_application_thread()) {
+    be_alone("unshare");
+  }
+}
+
+static void before_setns(long file, long type) {
+  if (type == 0) {
+    type = ioctl((int)file, NS_GET_NSTYPE);
+  }
+  if (type > 0 && (type & (CLONE_NEWUSER | CLONE_NEWTIME)) && process_has_one_application_thread()) {
+    be_alone("setns");
+  }
+}
+
+/* A filter for one thread is that thread's own business. */
+static void before_seccomp(unsigned long operation, unsigned long flags) {
+  if (operation == SECCOMP_SET_MODE_STRICT ||
+      (operation == SECCOMP_SET_MODE_FILTER && (flags & SECCOMP_FILTER_FLAG_TSYNC))) {
+    be_alone("seccomp");
+  }
+}
+
+void alone_before_system_call(long number, long first, long second) {
+  switch (number) {
+    case SYS_unshare: before_unshare(first); break;
+    case SYS_setns: before_setns(first, second); break;
+    case SYS_seccomp: before_seccomp((unsigned long)first, (unsigned long)second); break;
+    default: break;
+  }
+}
+
+EXPORT int unshare(int flags) {
+  before_unshare(flags);
+  return (int)raw_syscall(SYS_unshare, flags);
+}
+
+EXPORT int setns(int file, int type) {
+  before_setns(file, type);
+  return (int)raw_syscall(SYS_setns, file, type);
+}
+
+EXPORT int prctl(int option, ...) {
+  va_list arguments;
+  va_start(arguments, option);
+  unsigned long a = va_arg(arguments, unsigned long), b = va_arg(arguments, unsigned long),
+                c = va_arg(arguments, unsigned long), d = va_arg(arguments, unsigned long);
+  va_end(arguments);
+  if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT) {
+    be_alone("prctl");
+  }
+  return (int)raw_syscall(SYS_prctl, option, a, b, c, d);
+}
