@@ -148,11 +148,22 @@ static struct mdl_frame *push(struct mdl_thread *thread, struct mdl_site *site, 
   return frame;
 }
 
+/* A return that a client or snippets are to see needs a frame, whether the recorder times it or not. */
+static struct mdl_frame *begin(struct mdl_site *site, uint64_t key, bool recording) {
+  struct mdl_thread *thread = record_thread();
+  bool timed = thread && recording && record_begins(thread, site);
+  bool seen = thread && (timed || (site->kind == MDL_WHOLE && code_has_user(site + 1)));
+  struct mdl_frame *frame = seen ? push(thread, site, key) : NULL;
+  if (frame && !timed) {
+    frame->flags |= MDL_FRAME_UNTIMED;
+  }
+  return frame;
+}
+
 /* The frame of the call that begins, NULL when its return is not to be seen. */
 __attribute__((used)) struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key) {
   int error = errno;
-  struct mdl_thread *thread = record_thread();
-  struct mdl_frame *frame = thread && record_begins(thread, site) ? push(thread, site, key) : NULL;
+  struct mdl_frame *frame = begin(site, key, true);
   errno = error;
   return frame;
 }
@@ -168,20 +179,11 @@ __attribute__((used)) struct mdl_frame *calls_count(struct mdl_site *site, uint6
   return NULL;
 }
 
-/*
- * The same where clients or snippets may be attached, to the call's begin or to its return, and the recorder need not want
- * either. A return that one of them is to see needs a frame, whether the recorder times it or not.
- */
+/* The same where clients or snippets may be attached, and the recorder need not want the call. */
 __attribute__((used)) struct mdl_frame *calls_enter_client(struct mdl_site *site, uint64_t key) {
   int error = errno;
   client_call(site, ((const struct mdl_function *)site->function)->address);
-  struct mdl_thread *thread = record_thread();
-  bool timed = thread && code_is_recording(site) && record_begins(thread, site);
-  bool seen = thread && (timed || code_has_user(site + 1));
-  struct mdl_frame *frame = seen ? push(thread, site, key) : NULL;
-  if (frame && !timed) {
-    frame->flags |= MDL_FRAME_UNTIMED;
-  }
+  struct mdl_frame *frame = begin(site, key, code_is_recording(site));
   errno = error;
   return frame;
 }

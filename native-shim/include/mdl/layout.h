@@ -71,7 +71,8 @@ struct mdl_header {
   uint64_t processes_refused; /* 296 for which there was no record: their calls are seen, but not whose they are */
   uint64_t forks;             /* 304 begun by any process */
   uint64_t value_kinds;       /* 312 uint8_t[MDL_VALUES] of enum mdl_value_kind, 0 while no snippet has ever run */
-  uint8_t reserved[192];      /* 320 */
+  uint64_t metrics;           /* 320 newest struct mdl_metric; a list through .next */
+  uint8_t reserved[184];      /* 328 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -246,6 +247,29 @@ enum { MDL_VALUE_DEPTH = 0, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIME
  * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. */
 enum mdl_value_kind { MDL_VALUE_NONE = 0, MDL_VALUE_COUNTER = 1, MDL_VALUE_FLAG = 2, MDL_WALL_TIMER = 3, MDL_PROCESS_TIMER = 4 };
 
+/* MDL_METRIC_OFF: others may have its values; the record waits for the next metric. */
+enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1 };
+enum mdl_metric_units { MDL_RATE = 0, MDL_AMOUNT = 1, MDL_SAMPLED = 2 };
+enum mdl_metric_operator { MDL_SUM = 0, MDL_MIN = 1, MDL_MAX = 2, MDL_AVERAGE = 3 };
+
+/* A metric that is measured for a focus: what readers must know of the values that it has in each thread. */
+struct mdl_metric {
+  uint64_t next;       /*  0 struct mdl_metric */
+  uint32_t state;      /*  8 enum mdl_metric_state, stored with release */
+  uint32_t id;         /* 12 offset in the file of a struct mdl_string: the name that requests use */
+  uint32_t name;       /* 16 for people */
+  uint32_t units;      /* 20 for people */
+  uint32_t focus;      /* 24 paths of resources, one a line; 0 for the whole program */
+  uint32_t units_type; /* 28 enum mdl_metric_units */
+  uint32_t combine;    /* 32 enum mdl_metric_operator: how the values of threads make one */
+  uint32_t kind;       /* 36 enum mdl_value_kind */
+  uint32_t value;      /* 40 first of its values */
+  uint32_t errors;     /* 44 counter of errors, 0 for none */
+  uint32_t pid;        /* 48 whose values alone count, 0 for all */
+  uint32_t tid;        /* 52 the same */
+  uint64_t since_tsc;  /* 56 when it was enabled */
+};
+
 /* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
 struct mdl_record {
   uint64_t start;    /*  0 tsc */
@@ -334,6 +358,8 @@ MDL_AT(mdl_thread, owner, 192);
 static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
+MDL_AT(mdl_metric, since_tsc, 56);
+static_assert(sizeof(struct mdl_metric) == 64, "mdl_metric");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);
 static_assert(sizeof(struct mdl_row) == 448, "mdl_row");

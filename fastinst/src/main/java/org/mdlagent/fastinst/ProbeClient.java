@@ -97,6 +97,22 @@ public final class ProbeClient {
         return sum;
     }
 
+    /// Calls of a probe's function so far, as the profiler has counted or estimated them; 0 where it does not record.
+    ///
+    /// @throws IllegalArgumentException when there is no such probe
+    public double profiledCalls(int probe) {
+        require(probe);
+        long function = Memory.getLongAcquire(site(probe) + SiteDescriptor.FUNCTION);
+        long index = Memory.getInt(function + FunctionDescriptor.INDEX);
+        double counted = 0;
+        long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
+        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
+            long calls = Memory.getLongAcquire(thread + ThreadDescriptor.CALLS);
+            counted += calls == 0 ? 0 : Memory.getLong(calls + index * Long.BYTES);
+        }
+        return Math.max(counted, Double.longBitsToDouble(Memory.getLong(function + FunctionDescriptor.CALLS)));
+    }
+
     private void attach(long function, int... probes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment numbers = arena.allocateFrom(ValueLayout.JAVA_INT, probes);

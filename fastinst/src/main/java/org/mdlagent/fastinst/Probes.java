@@ -68,6 +68,7 @@ public final class Probes {
     private final Trampolines trampolines;
     private final Snippets snippets;
     private final SessionTables tables;
+    private final MetricTable metrics;
     private final long header;
 
     private final LoadedImages images;
@@ -133,6 +134,7 @@ public final class Probes {
         trampolines = new Trampolines(api, instructions, code, arena, callPatch, recording);
         snippets = new Snippets(api, instructions, code, recording);
         tables = new SessionTables(api);
+        metrics = new MetricTable(api, tables);
         images = new LoadedImages(api);
         header = api.session();
     }
@@ -163,6 +165,11 @@ public final class Probes {
     /// What runs at probes beside recording.
     public Snippets snippets() {
         return snippets;
+    }
+
+    /// What readers know of the values of snippets.
+    public MetricTable metrics() {
+        return metrics;
     }
 
     /// Whether the last [#follow] has brought probes, new ones or such that were there before: [#activateOpened],

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,9 +16,11 @@ import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.TmaxWait;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.SampledProfiler;
+import org.mdlagent.runtime.metric.Metrics;
 
 /// The agent in the target process: the one Java class that the shim knows.
 ///
@@ -45,6 +48,8 @@ public final class Agent {
 
     /// Libraries whose openers need not wait any more.
     private long followed;
+
+    private boolean collects = true;
 
     private Agent(NativeApi api, AgentOptions options, AgentLog log) {
         this.api = api;
@@ -81,9 +86,6 @@ public final class Agent {
     }
 
     private void run() throws IOException {
-        if (!options.mdl().isEmpty() || !options.metrics().isEmpty()) {
-            notes.add("metrics are not available in this version: mdl and metric are ignored");
-        }
         // Without windows there is one way to record: every call, at the probes that clients ask it for.
         boolean exact = options.exact() || !options.profile();
         Memory.putInt(
@@ -110,10 +112,34 @@ public final class Agent {
         if (probes.functionCount() == 0) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters leave none of it");
         }
-        Control control = new Control(Map.of("probes", new ProbesCommand(probes, recorder(probes, profiler))));
+        Metrics metrics = new Metrics(probes, new ProbeClient(api), executable());
+        enableMetrics(metrics, probes);
+        Control control = new Control(Map.of(
+                "probes",
+                new ProbesCommand(probes, recorder(probes, profiler)),
+                "metric",
+                new MetricCommand(metrics, options.profile(), () -> api.tsc() - armed)));
         api.ready();
         resolveLines(probes);
         profile(probes, profiler, control);
+    }
+
+    private String executable() {
+        byte[] path = Memory.copy(header + HeaderDescriptor.PROGRAM, HeaderDescriptor.PROGRAM_BYTES);
+        int length = 0;
+        while (length < path.length && path[length] != 0) {
+            length++;
+        }
+        return new String(path, 0, length, StandardCharsets.UTF_8);
+    }
+
+    /// Before a waiting main goes on. What is wrong with one does not stop the others.
+    private void enableMetrics(Metrics metrics, Probes probes) {
+        if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
+            return;
+        }
+        resolveLines(probes); // modules are source files
+        new MetricOptions(metrics, log).apply(options.mdl(), options.metrics());
     }
 
     private ProbesCommand.Switch recorder(Probes probes, @Nullable SampledProfiler profiler) {
@@ -187,6 +213,7 @@ public final class Agent {
                     api.followed(followed);
                     resolveLines(probes);
                 }
+                collect(probes);
             }
             if (profiler == null) {
                 keepOut(probes);
@@ -194,6 +221,18 @@ public final class Agent {
             } else {
                 profiler.tick();
             }
+        }
+    }
+
+    /// Frees what snippets have left. Without membarrier nothing can be freed.
+    private void collect(Probes probes) {
+        try {
+            probes.snippets().collect();
+        } catch (IllegalStateException e) {
+            if (collects) {
+                log.line("what snippets leave is not freed: " + e.getMessage());
+            }
+            collects = false;
         }
     }
 

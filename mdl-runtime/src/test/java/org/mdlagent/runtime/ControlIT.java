@@ -3,12 +3,8 @@ package org.mdlagent.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -49,13 +45,7 @@ class ControlIT {
     }
 
     private String ask(String request) throws Exception {
-        try (SocketChannel agent = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            agent.connect(UnixDomainSocketAddress.of(session.resolve("control")));
-            agent.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
-            ByteBuffer answer = ByteBuffer.allocate(1 << 16);
-            while (agent.read(answer) >= 0) {}
-            return new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
-        }
+        return Dist.ask(session, request);
     }
 
     private long calls() throws Exception {

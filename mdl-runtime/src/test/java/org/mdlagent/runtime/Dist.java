@@ -3,6 +3,10 @@ package org.mdlagent.runtime;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,10 +127,26 @@ final class Dist {
         return program;
     }
 
+    /// Asks the agent of a session by its control socket.
+    static String ask(Path session, String request) throws IOException {
+        try (SocketChannel agent = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            agent.connect(UnixDomainSocketAddress.of(session.resolve("control")));
+            agent.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
+            ByteBuffer answer = ByteBuffer.allocate(1 << 16);
+            while (agent.read(answer) >= 0) {}
+            return new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
+        }
+    }
+
     /// A program of Debian, built with probes.
     static Path debian(String name) throws IOException, InterruptedException {
+        return debian(name, "-O2 -g -finstrument-functions");
+    }
+
+    /// A program of Debian, built with these flags.
+    static Path debian(String name, String flags) throws IOException, InterruptedException {
         Path script = examples().resolve("debian-programs.sh");
-        Process process = new ProcessBuilder(script.toString(), name, "-O2 -g -finstrument-functions")
+        Process process = new ProcessBuilder(script.toString(), name, flags)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         String path = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

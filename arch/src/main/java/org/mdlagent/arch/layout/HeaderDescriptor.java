@@ -52,6 +52,7 @@ public final class HeaderDescriptor {
     public static final long PROCESSES_REFUSED = 296;
     public static final long FORKS = 304;
     public static final long VALUE_KINDS = 312;
+    public static final long METRICS = 320;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

@@ -56,6 +56,7 @@ final class WholeCallAssembler {
     private final Label exitLiteral = new Label();
     private final Label countLiteral = new Label();
     private final Label clientLiteral = new Label();
+    private final Label untimed = new Label();
 
     WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
         this.shim = shim;
@@ -87,6 +88,9 @@ final class WholeCallAssembler {
             fill();
             out.bind(pass);
             restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+            // A call that is not timed may have snippets at its return.
+            out.testByte(R11, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
+            out.jump(NOT_EQUAL, untimed);
             out.cmp(R11, R11);
             out.ret();
         }
@@ -99,6 +103,7 @@ final class WholeCallAssembler {
     /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
     int untimedEntry() {
         int at = out.offset();
+        out.bind(untimed);
         Label slow = new Label();
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
         findFrame(slow);

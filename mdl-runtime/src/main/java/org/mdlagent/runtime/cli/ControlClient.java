@@ -94,7 +94,9 @@ final class ControlClient {
         int end = answer.indexOf('\n');
         String first = end < 0 ? answer : answer.substring(0, end);
         if (!first.equals("ok")) {
-            throw CommandFailure.failed(first.startsWith("error ") ? first.substring(6) : "the agent went away", null);
+            throw CommandFailure.failed(
+                    first.startsWith("error ") ? first.substring(6) : "the agent went away",
+                    first.startsWith("error no metric ") ? "mdl list metrics" : null);
         }
         return answer.substring(end + 1);
     }

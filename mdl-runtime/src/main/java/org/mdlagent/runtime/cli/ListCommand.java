@@ -9,22 +9,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.FunctionProfile;
+import org.mdlagent.profiler.report.MetricValue;
 import org.mdlagent.profiler.report.ProbeSite;
 import org.mdlagent.profiler.report.ProfileOrder;
 import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionFormatException;
 import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.runtime.mdl.Metric;
+import org.mdlagent.runtime.mdl.MetricLibrary;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl list`: sessions, and what a session knows of its program's functions and probes.
+/// `mdl list`: sessions, what a session knows of its program's functions and probes, and metrics.
 @Command(
         name = "list",
-        description = "List sessions, or a session's functions or probes.",
-        customSynopsis = "mdl list [sessions|functions|probes] [PID|SESSION]")
+        description = "List sessions, a session's functions or probes, or metrics and where they are measured.",
+        customSynopsis = "mdl list [sessions|functions|probes|metrics|points] [PID|SESSION]")
 final class ListCommand implements Callable<Integer> {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
@@ -33,7 +37,11 @@ final class ListCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Mdl mdl;
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "sessions, functions or probes.")
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "WHAT",
+            description = "sessions, functions, probes, metrics or points.")
     private String what = "sessions";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "PID|SESSION", description = "Without: the newest.")
@@ -45,11 +53,11 @@ final class ListCommand implements Callable<Integer> {
             case "sessions" -> sessions();
             case "functions" -> functions();
             case "probes" -> probes();
-            case "metrics", "points" ->
-                throw CommandFailure.usage(
-                        "mdl list " + what + " is not in this version yet", "there are sessions, functions and probes");
+            case "metrics" -> metrics();
+            case "points" -> points();
             default ->
-                throw CommandFailure.usage("mdl does not list " + what, "there are sessions, functions and probes");
+                throw CommandFailure.usage(
+                        "mdl does not list " + what, "there are sessions, functions, probes, metrics and points");
         }
         return 0;
     }
@@ -125,6 +133,52 @@ final class ListCommand implements Callable<Integer> {
             }
             print(rows);
         }
+    }
+
+    /// Of the library, or what a running program's agent has, with what it measures.
+    private void metrics() throws IOException {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("METRIC", "UNITS", "NAME", "ENABLED FOR"));
+        if (session == null) {
+            for (Metric metric : MetricLibrary.load().metrics().values()) {
+                rows.add(List.of(metric.id(), metric.units(), metric.name(), "-"));
+            }
+        } else {
+            Path directory = mdl.store().find(session);
+            List<MetricValue> enabled;
+            try (SessionReader reader = SessionReader.open(directory)) {
+                enabled = reader.metrics();
+            }
+            for (String line :
+                    ControlClient.ask(directory, "metric list").lines().toList()) {
+                String[] metric = line.split("\t", 4);
+                String focuses = enabled.stream()
+                        .filter(value -> value.id().equals(metric[0]))
+                        .map(value -> value.focus().isEmpty() ? "all" : String.join("@", value.focus()))
+                        .collect(Collectors.joining(" "));
+                rows.add(List.of(metric[0], metric[1], metric[3], focuses.isEmpty() ? "-" : focuses));
+            }
+        }
+        print(rows);
+    }
+
+    private void points() throws IOException {
+        Path directory = mdl.store().find(session);
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("METRIC", "ORDER", "POINT", "FUNCTION", "ONLY WHILE"));
+        while (true) {
+            List<String> lines = ControlClient.ask(directory, "metric points " + (rows.size() - 1))
+                    .lines()
+                    .toList();
+            if (lines.isEmpty()) {
+                break;
+            }
+            for (String line : lines) {
+                String[] point = line.split("\t", 5);
+                rows.add(List.of(point[0], point[1], point[2], point[3], point[4].isEmpty() ? "-" : point[4]));
+            }
+        }
+        print(rows);
     }
 
     private SessionReader open() throws IOException {

@@ -29,6 +29,9 @@ import picocli.CommandLine.Spec;
             ReportCommand.class,
             ListCommand.class,
             TopCommand.class,
+            EnableCommand.class,
+            DisableCommand.class,
+            WatchCommand.class,
             DoctorCommand.class,
             CompileCommand.class
         })

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.cli;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -14,6 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.runtime.AgentOptions;
 import org.mdlagent.runtime.AgentOptionsText;
+import org.mdlagent.runtime.mdl.Compilation;
+import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.MetricLibrary;
+import org.mdlagent.runtime.mdl.syntax.SourceFile;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Model.ArgSpec;
@@ -69,10 +75,13 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--exclude", paramLabel = "GLOB", description = "Functions not to probe. Repeatable.")
     private List<String> exclude = List.of();
 
-    @Option(names = "--mdl", paramLabel = "FILE", description = "Metric definitions. Not in this version yet.")
+    @Option(names = "--mdl", paramLabel = "FILE", description = "Metric definitions in MDL. Repeatable.")
     private List<String> definitions = List.of();
 
-    @Option(names = "--metric", paramLabel = "M[@FOCUS...]", description = "Not in this version yet.")
+    @Option(
+            names = "--metric",
+            paramLabel = "M[@FOCUS...]",
+            description = "Measure it from the start; mdl list metrics shows those there are. Repeatable.")
     private List<String> metrics = List.of();
 
     @Option(names = "--sync", paramLabel = "HOW", description = "tmax, membarrier or strict.")
@@ -164,7 +173,9 @@ final class RunCommand implements Callable<Integer> {
         addIf(budget, AgentOptions.BUDGET_PERCENT, text);
         include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
         exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));
-        definitions.forEach(value -> text.add(AgentOptions.MDL, value));
+        // The program may be elsewhere by the time that the agent reads them.
+        definitions.forEach(value ->
+                text.add(AgentOptions.MDL, Path.of(value).toAbsolutePath().toString()));
         metrics.forEach(value -> text.add(AgentOptions.METRIC, value));
         addIf(sync, AgentOptions.SYNC, text);
         addIf(startDelay, AgentOptions.START_DELAY_MILLIS, text);
@@ -178,17 +189,38 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private static AgentOptions validated(AgentOptionsText given) {
+    private static AgentOptions validated(AgentOptionsText given) throws IOException {
         AgentOptions.Reading reading = AgentOptions.read(given, System.getenv("MDL_CONFIG"), System.getenv("HOME"));
         if (!reading.problems().isEmpty()) {
             throw CommandFailure.usage(String.join("\nmdl: ", reading.problems()), null);
         }
         AgentOptions options = reading.options();
-        if (!options.mdl().isEmpty() || !options.metrics().isEmpty()) {
-            throw CommandFailure.usage(
-                    "mdl and metric: this version has no metrics yet", "it times functions: mdl run -- PROGRAM");
-        }
+        checkMetrics(options);
         return options;
+    }
+
+    /// What a program starts with is not looked at by anybody, so it must be right.
+    private static void checkMetrics(AgentOptions options) throws IOException {
+        if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
+            return;
+        }
+        Definitions known = MetricLibrary.load();
+        for (String file : options.mdl()) {
+            String text = new String(Files.readAllBytes(Path.of(file)), StandardCharsets.UTF_8);
+            Compilation compilation = Compilation.of(new SourceFile(file, text), known);
+            if (!compilation.isCorrect()) {
+                throw CommandFailure.usage(file + " has errors", "mdl compile " + file + " shows them");
+            }
+            known = known.with(compilation.definitions());
+        }
+        for (String request : options.metrics()) {
+            String metric = EnableCommand.request(request).metric();
+            if (!known.metrics().containsKey(metric)) {
+                String hint = Spelling.hint(metric, known.metrics().keySet());
+                throw CommandFailure.usage(
+                        "no metric " + metric + (hint == null ? "" : "; " + hint), "mdl list metrics");
+            }
+        }
     }
 
     private static AgentOptionsText absolute(Path directory) {

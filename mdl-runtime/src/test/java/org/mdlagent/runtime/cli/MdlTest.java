@@ -54,7 +54,10 @@ class MdlTest {
         run --sample-size 0 -- true               | sampleSize is a whole number from 1 to 1000000
         run --sync now -- true                    | sync is auto, tmax, membarrier or strict
         run --report=xml -- true                  | report is table, json or off
-        run --metric io_wait -- true              | this version has no metrics yet
+        run --metric io_wiat -- true              | no metric io_wiat; did you mean 'io_wait'?
+        enable 1 io_wait@                         | a metric is requested as METRIC
+        enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
+        watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05
         report --format html                      | the format html is not in this version yet
         report --format doc                       | there is no format doc
         top --interval 0                          | an interval is a number of seconds from 0.05
@@ -64,8 +67,7 @@ class MdlTest {
         report --limit -1                         | a limit is a number from 0
         report --limit many                       | Invalid value for option '--limit'
         report --function app!                    | a function is given as FUNCTION
-        list metrics                              | not in this version yet
-        list everything                           | there are sessions, functions and probes
+        list everything                           | there are sessions, functions, probes, metrics and points
         compile                                   | Missing required parameter
         compile --dump=tree absent.mdl            | there is no stage tree
         """)

@@ -25,7 +25,11 @@ public final class JsonReport {
             function(function, json.element());
         }
         json.endArray();
-        json.beginArray("metrics").endArray();
+        json.beginArray("metrics");
+        for (MetricValue metric : profile.metrics()) {
+            metric(metric, json.element());
+        }
+        json.endArray();
         json.name("overhead").beginObject();
         json.member("percent", profile.overheadPercent());
         json.member("probePercent", profile.probePercent());
@@ -123,6 +127,20 @@ public final class JsonReport {
         json.member("p99Nanos", latency.percentileNanos(99));
         json.member("p999Nanos", latency.percentileNanos(99.9));
         json.member("maxNanos", latency.maxNanos());
+        json.endObject();
+    }
+
+    private static void metric(MetricValue metric, JsonWriter json) throws IOException {
+        json.beginObject();
+        json.member("name", metric.id());
+        json.beginArray("focus");
+        for (String path : metric.focus()) {
+            json.element(path);
+        }
+        json.endArray();
+        json.member("units", metric.units());
+        json.member("value", metric.value());
+        json.member("errors", metric.errors());
         json.endObject();
     }
 

@@ -39,6 +39,13 @@ final class JsonWriter {
         return this;
     }
 
+    /// A string in an array.
+    JsonWriter element(String value) throws IOException {
+        separate();
+        quote(value);
+        return this;
+    }
+
     JsonWriter name(String name) throws IOException {
         separate();
         quote(name);

@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 /// @param family the processes whose calls these are
 /// @param selfNanos time in all probed functions of the session, 0 when it is not known
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
+/// @param metrics those that are enabled, in the order in which that was asked for
 public record Profile(
         SessionFacts session,
         List<FunctionProfile> functions,
@@ -21,7 +22,8 @@ public record Profile(
         long unseenThreads,
         Family family,
         long selfNanos,
-        long probeNanos) {
+        long probeNanos,
+        List<MetricValue> metrics) {
 
     /// The processes of a session.
     ///
@@ -41,6 +43,7 @@ public record Profile(
 
     public Profile {
         functions = List.copyOf(functions);
+        metrics = List.copyOf(metrics);
     }
 
     Profile(
@@ -50,7 +53,8 @@ public record Profile(
             long unmatched,
             long unseenThreads,
             Family family,
-            long probeNanos) {
+            long probeNanos,
+            List<MetricValue> metrics) {
         this(
                 session,
                 functions,
@@ -59,7 +63,8 @@ public record Profile(
                 unseenThreads,
                 family,
                 functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
-                probeNanos);
+                probeNanos,
+                metrics);
     }
 
     /// The same session with those functions only for which `wanted` holds.
@@ -72,7 +77,8 @@ public record Profile(
                 unseenThreads,
                 family,
                 selfNanos,
-                probeNanos);
+                probeNanos,
+                metrics);
     }
 
     /// CPU time of the agent's threads, in percent of the time that the program has run.

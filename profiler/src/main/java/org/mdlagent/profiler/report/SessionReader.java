@@ -21,6 +21,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
@@ -43,6 +44,7 @@ public final class SessionReader implements AutoCloseable {
 
     private static final int THREADS_MAX = 1 << 20;
     private static final int PROCESSES_MAX = 1 << 16;
+    private static final int METRICS_MAX = 1 << 16;
     private static final int RECORDS_MAX = 1 << 24;
     private static final double PLAUSIBLE_HZ_MIN = 1e6;
     private static final double PLAUSIBLE_HZ_MAX = 1e11;
@@ -199,6 +201,35 @@ public final class SessionReader implements AutoCloseable {
         return profiles;
     }
 
+    /// The metrics that are enabled now, in the order in which that was asked for.
+    public List<MetricValue> metrics() throws IOException {
+        bytes.refresh();
+        strings.clear();
+        return metrics(threads(), readFacts(0).tscHz());
+    }
+
+    private List<MetricValue> metrics(List<Long> threads, OptionalDouble tscHz) throws IOException {
+        List<Long> records =
+                list(HeaderDescriptor.METRICS, MetricDescriptor.NEXT, MetricDescriptor.SIZE, METRICS_MAX, "metrics");
+        List<MetricValue> metrics = new ArrayList<>();
+        MetricReader values = records.isEmpty() ? null : new MetricReader(bytes, threads, tscHz);
+        for (long at : records.reversed()) {
+            if (values != null && bytes.getInt(at + MetricDescriptor.STATE) == MetricDescriptor.STATE_ON) {
+                String focus = string(bytes.getInt(at + MetricDescriptor.FOCUS));
+                metrics.add(new MetricValue(
+                        string(bytes.getInt(at + MetricDescriptor.ID)),
+                        string(bytes.getInt(at + MetricDescriptor.NAME)),
+                        string(bytes.getInt(at + MetricDescriptor.UNITS)),
+                        constant(MetricValue.UnitsType.values(), at + MetricDescriptor.UNITS_TYPE, "type of units"),
+                        focus.isEmpty() ? List.of() : List.of(focus.split("\n")),
+                        values.amount(at),
+                        values.seconds(at),
+                        values.errors(at)));
+            }
+        }
+        return metrics;
+    }
+
     /// The sites that are known now.
     public List<ProbeSite> sites() throws IOException {
         bytes.refresh();
@@ -312,7 +343,8 @@ public final class SessionReader implements AutoCloseable {
                 unmatched,
                 unseenThreads,
                 family(facts, callsOfProcesses),
-                Math.round(probeTicks * nanosPerTick));
+                Math.round(probeTicks * nanosPerTick),
+                metrics(threads, facts.tscHz()));
     }
 
     /// Every call is counted when it begins, and timed when it returns, which some never do.

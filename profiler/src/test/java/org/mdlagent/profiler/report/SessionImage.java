@@ -11,11 +11,13 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
 
 /// A session file as the agent would have written it, built in memory. One tick is one nanosecond.
 ///
@@ -133,6 +135,34 @@ final class SessionImage {
         putLong(at + ThreadDescriptor.NEXT, bytes.getLong((int) HeaderDescriptor.THREADS));
         putLong(HeaderDescriptor.THREADS, address(at));
         putInt(HeaderDescriptor.THREAD_COUNT, bytes.getInt((int) HeaderDescriptor.THREAD_COUNT) + 1);
+        return at;
+    }
+
+    /// Gives a thread a value of snippets.
+    void value(long thread, int index, long word) {
+        long values = bytes.getLong((int) (thread + ThreadDescriptor.VALUES)) - BASE;
+        if (values < 0) {
+            values = allocate(ValueDescriptor.COUNT * (long) Long.BYTES);
+            putLong(thread + ThreadDescriptor.VALUES, address(values));
+        }
+        putLong(values + index * (long) Long.BYTES, word);
+    }
+
+    /// Adds a metric that is enabled for `/Code/a.c` since a second ago; returns its offset.
+    long metric(String id, byte kind, int value, int unitsType, int combine) {
+        long at = allocate(MetricDescriptor.SIZE);
+        putInt(at + MetricDescriptor.STATE, MetricDescriptor.STATE_ON);
+        putInt(at + MetricDescriptor.ID, string(id));
+        putInt(at + MetricDescriptor.NAME, string("Name of " + id));
+        putInt(at + MetricDescriptor.UNITS, string("things"));
+        putInt(at + MetricDescriptor.FOCUS, string("/Code/a.c\n/Thread/5"));
+        putInt(at + MetricDescriptor.UNITS_TYPE, unitsType);
+        putInt(at + MetricDescriptor.COMBINE, combine);
+        putInt(at + MetricDescriptor.KIND, kind);
+        putInt(at + MetricDescriptor.VALUE, value);
+        putLong(at + MetricDescriptor.SINCE_TSC, 5_000 + SECOND);
+        putLong(at + MetricDescriptor.NEXT, bytes.getLong((int) HeaderDescriptor.METRICS));
+        putLong(HeaderDescriptor.METRICS, address(at));
         return at;
     }
 

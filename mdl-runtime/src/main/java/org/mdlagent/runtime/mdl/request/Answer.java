@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.mdlagent.runtime.mdl.Metric;
 
 /// What becomes of a request.
@@ -8,17 +9,30 @@ public sealed interface Answer {
     /// A metric for a focus, and all that it needs.
     ///
     /// @param value     what is read
-    /// @param snippets  in the order in which they are to be inserted
+    /// @param flags     of its constraints, whose snippets come first
+    /// @param base      snippets of its own, in the order in which they are to be inserted
     /// @param obstacles what cannot be instrumented; the rest can
     /// @param scopes    resources that select what is read, as `/Thread/1234`, without code
     record Instance(
             Metric metric,
             Focus focus,
             Value value,
-            List<SnippetRequest> snippets,
+            List<Flag> flags,
+            List<SnippetRequest> base,
             List<Obstacle> obstacles,
             List<Resource> scopes)
-            implements Answer {}
+            implements Answer {
+        /// All of them, in the order in which they are to be inserted.
+        public List<SnippetRequest> snippets() {
+            return Stream.concat(flags.stream().flatMap(flag -> flag.snippets.stream()), base.stream())
+                    .toList();
+        }
+    }
+
+    /// A constraint for a resource. Two that are equal are the same: requests share it.
+    ///
+    /// @param snippets which set and clear it
+    record Flag(Value value, List<SnippetRequest> snippets) {}
 
     /// Nothing of it can be had.
     record Refused(String reason) implements Answer {}

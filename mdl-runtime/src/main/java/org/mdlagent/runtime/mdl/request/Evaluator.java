@@ -104,6 +104,7 @@ public final class Evaluator {
 
         SnippetCollector collector = new SnippetCollector(program, where);
         Environment outer = new Environment(Map.of(), Map.of(), List.of(), id);
+        List<Answer.Flag> answered = new ArrayList<>();
         for (Applied flag : flags) {
             List<Value> others = flags.stream()
                     .filter(other -> !other.equals(flag))
@@ -113,6 +114,7 @@ public final class Evaluator {
                     flag.constraint.definition().statements(),
                     outer.selecting(flag.selected).withValue(flag.constraint.name(), flag.flag()),
                     others);
+            answered.add(new Answer.Flag(flag.flag(), collector.take()));
         }
         Map<String, Value> values = new LinkedHashMap<>();
         metric.counters().forEach(name -> values.put(name, new Value(name, ValueKind.COUNTER, owner)));
@@ -124,19 +126,20 @@ public final class Evaluator {
             base = replacement.constraint.definition().statements();
             selected = replacement.selected;
         }
-        int before = collector.snippets().size();
         collector.execute(
                 base,
                 new Environment(Map.of(), values, selected, id),
                 flags.stream().map(Applied::flag).toList());
-        if (collector.snippets().size() == before && !kind.hasEvent()) {
+        List<SnippetRequest> own = collector.take();
+        if (own.isEmpty() && !kind.hasEvent()) {
             throw new NotHere("metric " + metric.id(), nothing(collector.obstacles()));
         }
         return new Answer.Instance(
                 metric,
                 focus,
                 value,
-                collector.snippets(),
+                answered,
+                own,
                 collector.obstacles(),
                 applied.stream()
                         .filter(a -> a.constraint.isDefault())

@@ -22,8 +22,11 @@ final class SnippetCollector {
         this.where = where;
     }
 
-    List<SnippetRequest> snippets() {
-        return List.copyOf(snippets);
+    /// Those that have been asked for since the last call.
+    List<SnippetRequest> take() {
+        List<SnippetRequest> taken = List.copyOf(snippets);
+        snippets.clear();
+        return taken;
     }
 
     List<Answer.Obstacle> obstacles() {

@@ -1,0 +1,36 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_metric` of `mdl/layout.h`, a metric that is measured for a focus: bytes from its start. What
+/// each field means, its unit and its writer stand there.
+public final class MetricDescriptor {
+    public static final long NEXT = 0;
+    public static final long STATE = 8;
+    public static final long ID = 12;
+    public static final long NAME = 16;
+    public static final long UNITS = 20;
+    public static final long FOCUS = 24;
+    public static final long UNITS_TYPE = 28;
+    public static final long COMBINE = 32;
+    public static final long KIND = 36;
+    public static final long VALUE = 40;
+    public static final long ERRORS = 44;
+    public static final long PID = 48;
+    public static final long TID = 52;
+    public static final long SINCE_TSC = 56;
+
+    public static final long SIZE = 64;
+
+    public static final int STATE_OFF = 0;
+    public static final int STATE_ON = 1;
+
+    public static final int UNITS_RATE = 0;
+    public static final int UNITS_AMOUNT = 1;
+    public static final int UNITS_SAMPLED = 2;
+
+    public static final int COMBINE_SUM = 0;
+    public static final int COMBINE_MIN = 1;
+    public static final int COMBINE_MAX = 2;
+    public static final int COMBINE_AVERAGE = 3;
+
+    private MetricDescriptor() {}
+}

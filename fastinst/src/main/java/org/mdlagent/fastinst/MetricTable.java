@@ -1,0 +1,93 @@
+package org.mdlagent.fastinst;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
+
+/// Tells readers of the session file which values of snippets are metrics, and how threads' values make one. Used by
+/// one
+/// thread, the agent's.
+public final class MetricTable {
+    private final NativeApi api;
+    private final SessionTables tables;
+    private final long header;
+
+    /// Records of metrics that are measured no longer.
+    private final Deque<Long> free = new ArrayDeque<>();
+
+    /// A metric that is measured for a focus.
+    ///
+    /// @param id        the name that requests use
+    /// @param name      for people
+    /// @param focus     paths of resources, one a line; "" for the whole program
+    /// @param unitsType one of `MetricDescriptor.UNITS_`
+    /// @param combine   one of `MetricDescriptor.COMBINE_`
+    /// @param value     a counter or timer, 0 for none
+    /// @param errors    a counter, 0 for none
+    /// @param pid       whose values alone count, 0 for all
+    /// @param tid       the same
+    public record Row(
+            String id,
+            String name,
+            String units,
+            String focus,
+            int unitsType,
+            int combine,
+            int value,
+            int errors,
+            int pid,
+            int tid) {}
+
+    MetricTable(NativeApi api, SessionTables tables) {
+        this.api = api;
+        this.tables = tables;
+        header = api.session();
+    }
+
+    /// Shows a metric to readers.
+    ///
+    /// @return its record, for [#remove]
+    /// @throws IllegalStateException when the session is full
+    public long add(Row row) {
+        boolean reused = !free.isEmpty();
+        long record = reused ? free.pop() : tables.allocate(MetricDescriptor.SIZE);
+        write(record, row);
+        Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_ON);
+        if (!reused) {
+            Memory.putLong(record + MetricDescriptor.NEXT, Memory.getLong(header + HeaderDescriptor.METRICS));
+            Memory.putLongRelease(header + HeaderDescriptor.METRICS, record);
+        }
+        return record;
+    }
+
+    /// Readers do not see the metric any more. Its values may be released after that.
+    public void remove(long record) {
+        Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_OFF);
+        free.push(record);
+    }
+
+    private void write(long record, Row row) {
+        Memory.putInt(record + MetricDescriptor.ID, tables.string(row.id));
+        Memory.putInt(record + MetricDescriptor.NAME, tables.string(row.name));
+        Memory.putInt(record + MetricDescriptor.UNITS, tables.string(row.units));
+        Memory.putInt(record + MetricDescriptor.FOCUS, tables.string(row.focus));
+        Memory.putInt(record + MetricDescriptor.UNITS_TYPE, row.unitsType);
+        Memory.putInt(record + MetricDescriptor.COMBINE, row.combine);
+        Memory.putInt(record + MetricDescriptor.KIND, kind(row.value));
+        Memory.putInt(record + MetricDescriptor.VALUE, row.value);
+        Memory.putInt(record + MetricDescriptor.ERRORS, row.errors);
+        Memory.putInt(record + MetricDescriptor.PID, row.pid);
+        Memory.putInt(record + MetricDescriptor.TID, row.tid);
+        Memory.putLong(record + MetricDescriptor.SINCE_TSC, api.tsc());
+    }
+
+    private byte kind(int value) {
+        return value == 0
+                ? ValueDescriptor.KIND_NONE
+                : Memory.getByte(Memory.getLong(header + HeaderDescriptor.VALUE_KINDS) + value);
+    }
+}

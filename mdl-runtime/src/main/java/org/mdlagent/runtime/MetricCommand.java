@@ -1,0 +1,122 @@
+package org.mdlagent.runtime;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.mdlagent.runtime.mdl.Metric;
+import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+import org.mdlagent.runtime.mdl.request.Value;
+import org.mdlagent.runtime.metric.MetricRequest;
+import org.mdlagent.runtime.metric.Metrics;
+
+/// `metric enable REQUEST`, `metric disable REQUEST`, `metric list`, `metric points FIRST`. Values are not asked for
+/// here: readers find them in the session. Columns are separated by tabs.
+///
+/// | answer to | lines |
+/// | --- | --- |
+/// | `enable` | metrics and points that there are now, overhead to expect in percent; then what could not be
+/// instrumented, a line each |
+/// | `disable` | how many |
+/// | `list` | name for requests, units, mode, name for people |
+/// | `points` | request, order, kind of point, function, flags that it tests; from number FIRST on, as many as fit |
+final class MetricCommand implements Command {
+    /// Below what the socket carries.
+    private static final int ANSWER_CHARS = 15_000;
+
+    private static final int OBSTACLES_MAX = 20;
+
+    private final Metrics metrics;
+    private final boolean profiled;
+    private final LongSupplier elapsedTicks;
+
+    /// @param profiled     whether calls are known
+    /// @param elapsedTicks since they are
+    MetricCommand(Metrics metrics, boolean profiled, LongSupplier elapsedTicks) {
+        this.metrics = metrics;
+        this.profiled = profiled;
+        this.elapsedTicks = elapsedTicks;
+    }
+
+    @Override
+    public String execute(String arguments) {
+        int blank = arguments.indexOf(' ');
+        String verb = blank < 0 ? arguments : arguments.substring(0, blank);
+        String rest = arguments.substring(verb.length()).strip();
+        try {
+            return switch (verb) {
+                case "enable" -> enable(MetricRequest.of(rest));
+                case "disable" -> metrics.disable(MetricRequest.of(rest)) + "\n";
+                case "list" -> list();
+                case "points" -> points(Integer.parseUnsignedInt(rest));
+                default ->
+                    throw new IllegalArgumentException(
+                            "metrics are asked for by: metric enable REQUEST, disable REQUEST, list, points FIRST");
+            };
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String enable(MetricRequest request) throws IOException {
+        Metrics.Outcome outcome = metrics.enable(request);
+        StringBuilder answer = new StringBuilder();
+        answer.append(String.join(
+                        "\t",
+                        Integer.toString(outcome.metrics()),
+                        Integer.toString(outcome.points()),
+                        percent(outcome.pastTicks())))
+                .append('\n');
+        outcome.obstacles().stream()
+                .limit(OBSTACLES_MAX)
+                .forEach(obstacle -> answer.append(obstacle).append('\n'));
+        int more = outcome.obstacles().size() - OBSTACLES_MAX;
+        return more > 0 ? answer.append("and ").append(more).append(" more\n").toString() : answer.toString();
+    }
+
+    /// Of one processor since the probes were armed, to two significant digits; "-" without a profiler, which knows the
+    /// calls.
+    private String percent(double pastTicks) {
+        double percent = 100 * pastTicks / elapsedTicks.getAsLong();
+        return profiled ? new BigDecimal(percent).round(new MathContext(2)).toPlainString() : "-";
+    }
+
+    private String list() {
+        StringBuilder answer = new StringBuilder();
+        for (Metric metric : metrics.definitions().metrics().values()) {
+            String mode = metric.developer() ? "developer" : "normal";
+            answer.append(String.join("\t", metric.id(), metric.units(), mode, metric.name()))
+                    .append('\n');
+        }
+        return answer.toString();
+    }
+
+    private String points(int first) {
+        List<Metrics.PlacedSnippet> all = metrics.points();
+        StringBuilder answer = new StringBuilder();
+        for (int i = first; i < all.size() && answer.length() < ANSWER_CHARS; i++) {
+            SnippetRequest snippet = all.get(i).snippet();
+            answer.append(String.join(
+                            "\t",
+                            all.get(i).request().toString(),
+                            snippet.order().word(),
+                            kind(snippet.point()),
+                            snippet.point().procedure().path(),
+                            snippet.guards().stream().map(Value::name).collect(Collectors.joining(" "))))
+                    .append('\n');
+        }
+        return answer.toString();
+    }
+
+    private static String kind(Point point) {
+        return switch (point) {
+            case Point.Entry entry -> "entry";
+            case Point.Return end -> "return";
+            case Point.Call call -> "call";
+        };
+    }
+}

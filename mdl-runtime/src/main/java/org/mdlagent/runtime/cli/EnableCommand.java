@@ -1,0 +1,67 @@
+package org.mdlagent.runtime.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.mdlagent.runtime.metric.MetricRequest;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl enable`: starts to measure metrics in a running program.
+@Command(
+        name = "enable",
+        description = "Start to measure metrics in a running program.",
+        customSynopsis = "mdl enable PID|SESSION METRIC[@FOCUS...]...")
+final class EnableCommand implements Callable<Integer> {
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Parameters(index = "0", paramLabel = "PID|SESSION")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String session;
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "METRIC[@FOCUS...]",
+            description = "A focus is a path as /Code/aof.c/flushAppendOnlyFile; * and ? mean each that matches.")
+    private List<String> requests = List.of();
+
+    @Override
+    public Integer call() throws IOException {
+        List<MetricRequest> wanted =
+                requests.stream().map(EnableCommand::request).toList();
+        Path directory = mdl.store().find(session);
+        for (MetricRequest request : wanted) {
+            enable(directory, request);
+        }
+        return 0;
+    }
+
+    private void enable(Path directory, MetricRequest request) throws IOException {
+        List<String> answer =
+                ControlClient.ask(directory, "metric enable " + request).lines().toList();
+        String[] counts = answer.getFirst().split("\t", 3);
+        String metrics = counts[0].equals("1") ? "" : counts[0] + " metrics, ";
+        mdl.console()
+                .out()
+                .println(request.metric() + " @ " + request.focus() + ": " + metrics + counts[1]
+                        + (counts[1].equals("1") ? " point" : " points")
+                        + (counts[2].equals("-") ? "" : ", expected overhead " + counts[2] + " %"));
+        for (String obstacle : answer.subList(1, answer.size())) {
+            mdl.console().say("not measured: " + obstacle, null);
+        }
+    }
+
+    /// @throws CommandFailure when it cannot be a request
+    static MetricRequest request(String text) {
+        try {
+            return MetricRequest.of(text);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(String.valueOf(e.getMessage()), "as in io_wait@/Code/aof.c");
+        }
+    }
+}

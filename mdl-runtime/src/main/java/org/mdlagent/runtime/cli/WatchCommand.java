@@ -1,0 +1,119 @@
+package org.mdlagent.runtime.cli;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.MetricValue;
+import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.runtime.metric.MetricRequest;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl watch`: what metrics of a running program say, a line for each look. It reads the session, and does not disturb
+/// the program.
+@Command(
+        name = "watch",
+        description = "Watch metrics that are enabled in a running program.",
+        customSynopsis = "mdl watch [OPTIONS] PID|SESSION METRIC[@FOCUS...]...",
+        sortOptions = false)
+final class WatchCommand implements Callable<Integer> {
+    private static final double INTERVAL_MIN = 0.05;
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Parameters(index = "0", paramLabel = "PID|SESSION")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String session;
+
+    @Parameters(index = "1..*", arity = "1..*", paramLabel = "METRIC[@FOCUS...]", description = "As it was enabled.")
+    private List<String> requests = List.of();
+
+    @Option(names = "--interval", paramLabel = "SECONDS", description = "Between two looks (1).")
+    private double interval = 1;
+
+    @Option(names = "--count", paramLabel = "N", description = "End after N looks.")
+    private @Nullable Integer count;
+
+    @Override
+    public Integer call() throws IOException {
+        if (!(interval >= INTERVAL_MIN)) {
+            throw CommandFailure.usage(
+                    "--interval=" + interval + " is not possible", "an interval is a number of seconds from 0.05");
+        }
+        if (count != null && count < 1) {
+            throw CommandFailure.usage("--count=" + count + " is not possible", "a count is a number from 1");
+        }
+        List<MetricRequest> wanted =
+                requests.stream().map(EnableCommand::request).toList();
+        Path directory = mdl.store().find(session);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            watch(reader, wanted);
+        }
+        return 0;
+    }
+
+    /// Ends with the program, or when nobody reads any more.
+    private void watch(SessionReader reader, List<MetricRequest> wanted) throws IOException {
+        PrintStream out = mdl.console().out();
+        List<MetricColumn> columns = new ArrayList<>();
+        for (MetricValue metric : find(reader.metrics(), wanted)) {
+            columns.add(new MetricColumn(metric));
+        }
+        out.println(" time    " + join(columns, MetricColumn::head));
+        boolean runs = true;
+        for (int look = 0; runs && (count == null || look < count) && !out.checkError(); look++) {
+            pause();
+            runs = SessionStore.runs(reader.facts());
+            List<MetricValue> metrics = find(reader.metrics(), wanted);
+            for (int i = 0; i < columns.size(); i++) {
+                columns.get(i).add(metrics.get(i));
+            }
+            out.println(" " + TIME.format(Instant.now()) + join(columns, MetricColumn::cell));
+        }
+    }
+
+    private interface Text {
+        String of(MetricColumn column);
+    }
+
+    private static String join(List<MetricColumn> columns, Text text) {
+        StringBuilder line = new StringBuilder();
+        columns.forEach(column -> line.append("  ").append(text.of(column)));
+        return line.toString().stripTrailing();
+    }
+
+    private static List<MetricValue> find(List<MetricValue> metrics, List<MetricRequest> wanted) {
+        List<MetricValue> found = new ArrayList<>();
+        for (MetricRequest request : wanted) {
+            found.add(metrics.stream()
+                    .filter(metric -> metric.request().equals(request.toString()))
+                    .findFirst()
+                    .orElseThrow(() -> CommandFailure.failed(
+                            request + " is not enabled", "mdl enable PID " + request + " starts it")));
+        }
+        return found;
+    }
+
+    private void pause() throws IOException {
+        try {
+            Thread.sleep((long) (interval * 1000));
+        } catch (InterruptedException e) {
+            throw new InterruptedIOException();
+        }
+    }
+}

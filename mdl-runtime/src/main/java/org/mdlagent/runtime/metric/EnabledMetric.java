@@ -1,0 +1,126 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.fastinst.Values;
+import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+import org.mdlagent.runtime.mdl.request.Value;
+
+/// A metric that is measured for a focus: its snippets, and the values that they write.
+final class EnabledMetric {
+    private final Answer.Instance instance;
+    private final Values values;
+    private final Flags flags;
+    private final SnippetGroup base;
+    private final List<Flags.Shared> tested = new ArrayList<>();
+    private final Map<Value, Integer> indices = new HashMap<>();
+
+    /// Values that no other metric has.
+    private final List<Integer> own = new ArrayList<>();
+
+    private int errors;
+
+    EnabledMetric(Answer.Instance instance, Snippets snippets, Flags flags) {
+        this.instance = instance;
+        this.values = snippets.values();
+        this.flags = flags;
+        base = new SnippetGroup(snippets);
+    }
+
+    /// Attaches its snippets.
+    ///
+    /// @throws IllegalArgumentException when none of its own can be, with the reasons
+    void start(ProbedProgram program) throws IOException {
+        Lowering lowering = new Lowering(this::index, this::errors);
+        for (Answer.Flag flag : instance.flags()) {
+            Flags.Shared shared = flags.retain(flag);
+            tested.add(shared);
+            indices.put(flag.value(), shared.index());
+        }
+        for (Flags.Shared shared : tested) {
+            shared.attach(program, lowering);
+        }
+        base.attach(instance.base(), program, lowering);
+        if (base.inPlace().isEmpty()) {
+            throw new IllegalArgumentException(String.join(
+                    "; ", obstacles().stream().map(Answer.Obstacle::toString).toList()));
+        }
+    }
+
+    /// Takes back what [#start] has done, or as much of it as there is.
+    void stop() throws IOException {
+        base.detach();
+        for (Flags.Shared shared : tested) {
+            flags.release(shared);
+        }
+        own.forEach(values::release);
+    }
+
+    private int index(Value value) {
+        return indices.computeIfAbsent(value, this::allocate);
+    }
+
+    private int allocate(Value value) {
+        int index = switch (value.kind()) {
+            case WALL_TIMER -> values.timer(Clock.WALL);
+            case PROCESS_TIMER -> values.timer(Clock.THREAD_CPU);
+            default -> values.counter();
+        };
+        own.add(index);
+        return index;
+    }
+
+    private int errors() {
+        if (errors == 0) {
+            errors = values.counter();
+            own.add(errors);
+        }
+        return errors;
+    }
+
+    Answer.Instance instance() {
+        return instance;
+    }
+
+    /// Index of what is read, 0 when no code writes it.
+    int value() {
+        return indices.getOrDefault(instance.value(), 0);
+    }
+
+    /// Index of the counter of errors, 0 when there can be none.
+    int errorCounter() {
+        return errors;
+    }
+
+    /// Snippets that are in place, those of shared flags too, in the order of the request.
+    List<SnippetRequest> snippets() {
+        Set<SnippetRequest> inPlace = new HashSet<>();
+        groups().forEach(group -> inPlace.addAll(group.inPlace()));
+        return instance.snippets().stream().filter(inPlace::contains).toList();
+    }
+
+    /// What its snippets would have cost in calls so far, in ticks; those of shared flags too.
+    double pastTicks() {
+        return groups().mapToDouble(SnippetGroup::pastTicks).sum();
+    }
+
+    Set<Answer.Obstacle> obstacles() {
+        Set<Answer.Obstacle> obstacles = new LinkedHashSet<>(instance.obstacles());
+        groups().forEach(group -> obstacles.addAll(group.obstacles()));
+        return obstacles;
+    }
+
+    private Stream<SnippetGroup> groups() {
+        return Stream.concat(tested.stream().map(Flags.Shared::group), Stream.of(base));
+    }
+}

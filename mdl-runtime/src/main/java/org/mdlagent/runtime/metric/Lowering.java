@@ -1,0 +1,130 @@
+package org.mdlagent.runtime.metric;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.function.ToIntFunction;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.runtime.mdl.request.SnippetExpression;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+import org.mdlagent.runtime.mdl.request.Symbol;
+import org.mdlagent.runtime.mdl.request.Value;
+import org.mdlagent.runtime.mdl.syntax.Operator;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
+
+/// Turns code with resolved names into the form that machine code is made of.
+final class Lowering {
+    private final ToIntFunction<Value> indices;
+    private final IntSupplier errors;
+
+    /// Machine code has no counterpart for something.
+    static final class UnsupportedException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        UnsupportedException(String what) {
+            super(what + " cannot be executed in this version");
+        }
+    }
+
+    /// @param indices where threads have a value
+    /// @param errors  where they count divisions by zero
+    Lowering(ToIntFunction<Value> indices, IntSupplier errors) {
+        this.indices = indices;
+        this.errors = errors;
+    }
+
+    Snippet lower(SnippetRequest request) throws UnsupportedException {
+        List<Statement> statements = new ArrayList<>();
+        for (SnippetRequest.Step step : request.code()) {
+            SnippetExpression condition = step.condition();
+            List<Statement> effect = effect(step.effect());
+            if (condition == null) {
+                statements.addAll(effect);
+            } else {
+                statements.add(new Statement.If(lower(condition), effect));
+            }
+        }
+        Snippet snippet = new Snippet(statements);
+        for (Value guard : request.guards()) {
+            snippet = snippet.constrained(indices.applyAsInt(guard));
+        }
+        return snippet;
+    }
+
+    private List<Statement> effect(SnippetExpression effect) throws UnsupportedException {
+        return switch (effect) {
+            case SnippetExpression.Store(Value counter, SnippetExpression value) ->
+                List.of(new Statement.Store(indices.applyAsInt(counter), lower(value)));
+            case SnippetExpression.Add(Value counter, SnippetExpression amount) ->
+                List.of(new Statement.Add(indices.applyAsInt(counter), lower(amount)));
+            case SnippetExpression.Start(Value timer) ->
+                List.of(new Statement.Start(indices.applyAsInt(timer), clock(timer)));
+            case SnippetExpression.Stop(Value timer) ->
+                List.of(new Statement.Stop(indices.applyAsInt(timer), clock(timer)));
+            default -> {
+                // What has no effect of its own may have been written for that of a part.
+                lower(effect);
+                yield List.of();
+            }
+        };
+    }
+
+    private static Statement.Clock clock(Value timer) {
+        return timer.kind() == ValueKind.WALL_TIMER ? Statement.Clock.WALL : Statement.Clock.THREAD_CPU;
+    }
+
+    private Expression lower(SnippetExpression expression) throws UnsupportedException {
+        return switch (expression) {
+            case SnippetExpression.Constant(long value) -> new Expression.Constant(value);
+            case SnippetExpression.Load(Value counter) -> new Expression.Value(indices.applyAsInt(counter));
+            case SnippetExpression.Argument(int index) -> new Expression.Argument(index);
+            case SnippetExpression.Result() -> new Expression.Result();
+            case SnippetExpression.Global(Symbol symbol) -> new Expression.Load(symbol.address(), width(symbol));
+            case SnippetExpression.AddressOf(Symbol symbol) -> new Expression.Constant(symbol.address());
+            case SnippetExpression.Negate(SnippetExpression operand) ->
+                new Expression.Binary(Expression.Operator.SUBTRACT, new Expression.Constant(0), lower(operand));
+            case SnippetExpression.Binary(Operator operator, SnippetExpression left, SnippetExpression right) ->
+                binary(operator, lower(left), lower(right));
+            case SnippetExpression.Text text -> throw new UnsupportedException("a string");
+            case SnippetExpression.Memory memory -> throw new UnsupportedException("readAddress");
+            case SnippetExpression.Call call ->
+                throw new UnsupportedException("the call of " + call.function().name());
+            case SnippetExpression.Store store -> throw inside();
+            case SnippetExpression.Add add -> throw inside();
+            case SnippetExpression.Start start -> throw inside();
+            case SnippetExpression.Stop stop -> throw inside();
+        };
+    }
+
+    private static UnsupportedException inside() {
+        return new UnsupportedException("an assignment inside an expression");
+    }
+
+    private Expression binary(Operator operator, Expression left, Expression right) {
+        return switch (operator) {
+            case OR -> new Expression.Or(left, right);
+            case AND -> new Expression.And(left, right);
+            case ADD -> new Expression.Binary(Expression.Operator.ADD, left, right);
+            case SUBTRACT -> new Expression.Binary(Expression.Operator.SUBTRACT, left, right);
+            case MULTIPLY -> new Expression.Binary(Expression.Operator.MULTIPLY, left, right);
+            case DIVIDE -> new Expression.Divide(left, right, errors.getAsInt());
+            case EQUAL -> new Expression.Compare(Expression.Relation.EQUAL, left, right);
+            case NOT_EQUAL -> new Expression.Compare(Expression.Relation.NOT_EQUAL, left, right);
+            case LESS -> new Expression.Compare(Expression.Relation.LESS, left, right);
+            case LESS_EQUAL -> new Expression.Compare(Expression.Relation.LESS_OR_EQUAL, left, right);
+            case GREATER -> new Expression.Compare(Expression.Relation.GREATER, left, right);
+            case GREATER_EQUAL -> new Expression.Compare(Expression.Relation.GREATER_OR_EQUAL, left, right);
+        };
+    }
+
+    private static Expression.Width width(Symbol symbol) {
+        return switch (symbol.size()) {
+            case 1 -> symbol.signed() ? Expression.Width.S8 : Expression.Width.U8;
+            case 2 -> symbol.signed() ? Expression.Width.S16 : Expression.Width.U16;
+            case 4 -> symbol.signed() ? Expression.Width.S32 : Expression.Width.U32;
+            default -> Expression.Width.U64;
+        };
+    }
+}

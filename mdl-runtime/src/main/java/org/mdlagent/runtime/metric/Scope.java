@@ -1,0 +1,49 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.mdlagent.runtime.mdl.request.Resource;
+
+/// Whose values a reader adds up.
+///
+/// @param pid 0 for all processes
+/// @param tid 0 for all threads
+record Scope(int pid, int tid) {
+    /// @throws IllegalArgumentException when there can be no such process, thread or machine
+    static Scope of(List<Resource> resources) {
+        int pid = 0;
+        int tid = 0;
+        for (Resource resource : resources) {
+            String name = resource.components().get(1);
+            switch (resource.hierarchy()) {
+                case "Process" -> pid = number(name, resource);
+                case "Thread" -> tid = number(name, resource);
+                case "Machine" -> requireHost(name);
+                default -> throw new IllegalArgumentException(resource + " cannot be told apart");
+            }
+        }
+        return new Scope(pid, tid);
+    }
+
+    private static int number(String name, Resource resource) {
+        try {
+            return Integer.parseUnsignedInt(name);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(resource + ": '" + name + "' is no number", e);
+        }
+    }
+
+    private static void requireHost(String name) {
+        try {
+            String host = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+            if (!name.equals(host)) {
+                throw new IllegalArgumentException("this machine is /Machine/" + host);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

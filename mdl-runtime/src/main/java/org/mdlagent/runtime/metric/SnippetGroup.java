@@ -1,0 +1,90 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+import org.mdlagent.runtime.mdl.syntax.Statement;
+
+/// Snippets that come and go together. What clears a flag or stops a timer is attached before what sets or starts it,
+/// and detached after it; at each point they stand in the order in which they were asked for.
+final class SnippetGroup {
+    private final Snippets snippets;
+    private final List<Attached> attached = new ArrayList<>();
+    private final List<SnippetRequest> inPlace = new ArrayList<>();
+    private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
+
+    private double pastTicks;
+
+    private record Attached(int probe, Snippet snippet) {}
+
+    SnippetGroup(Snippets snippets) {
+        this.snippets = snippets;
+    }
+
+    /// Attaches what can be; the rest is an obstacle.
+    ///
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    void attach(List<SnippetRequest> requests, ProbedProgram program, Lowering lowering) throws IOException {
+        List<SnippetRequest> returnsFirst = requests.stream()
+                .sorted(Comparator.comparing(request -> !(request.point() instanceof Point.Return)))
+                .toList();
+        for (SnippetRequest request : returnsFirst) {
+            int before = attached.size();
+            try {
+                Snippet snippet = lowering.lower(request);
+                attach(request, program.probes(request.point()), snippet);
+                inPlace.add(request);
+                pastTicks += program.calls(request.point()) * CostModel.ticks(snippet);
+            } catch (Lowering.UnsupportedException | IllegalArgumentException e) {
+                detachFrom(before);
+                obstacles.add(new Answer.Obstacle(request.point().description(), String.valueOf(e.getMessage())));
+            }
+        }
+    }
+
+    private void attach(SnippetRequest request, List<Integer> probes, Snippet snippet) throws IOException {
+        Snippets.Order order =
+                request.order() == Statement.Order.APPEND ? Snippets.Order.APPEND : Snippets.Order.PREPEND;
+        for (int probe : probes) {
+            snippets.attach(probe, order, snippet);
+            attached.add(new Attached(probe, snippet));
+        }
+    }
+
+    void detach() throws IOException {
+        detachFrom(0);
+        inPlace.clear();
+    }
+
+    private void detachFrom(int first) throws IOException {
+        while (attached.size() > first) {
+            Attached last = attached.removeLast();
+            // A library that was closed has taken its snippets with it.
+            if (snippets.at(last.probe).contains(last.snippet)) {
+                snippets.detach(last.probe, last.snippet);
+            }
+        }
+    }
+
+    List<SnippetRequest> inPlace() {
+        return inPlace;
+    }
+
+    /// What they would have cost in calls so far, in ticks.
+    double pastTicks() {
+        return pastTicks;
+    }
+
+    Set<Answer.Obstacle> obstacles() {
+        return obstacles;
+    }
+}

@@ -1,0 +1,226 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Metrics are asked of running programs, and count what the programs do.
+class MetricsIT {
+    private static final Path PAPER =
+            Path.of("src/test/resources/org/mdlagent/runtime/mdl/ast/paper.mdl").toAbsolutePath();
+    private static final String FOO = "msgs@/Code/messages.c/foo";
+
+    @TempDir
+    Path directory;
+
+    private Process process;
+    private BufferedReader output;
+    private Path session;
+
+    private void start(String probes) throws Exception {
+        Path program = Dist.compile(directory, "messages", probes);
+        session = directory.resolve("session");
+        ProcessBuilder builder = new ProcessBuilder(program.toString());
+        builder.environment().putAll(Dist.preload("wait,mdl=" + PAPER + ",session=" + session));
+        process = builder.start();
+        output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        if (process != null) {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /// foo sends two messages and receives one, bar sends one, each so many times.
+    private void call(int times) throws Exception {
+        begin(times);
+        assertThat(output.readLine()).isEqualTo("done");
+    }
+
+    private void begin(int times) throws Exception {
+        process.outputWriter().write(times + "\n");
+        process.outputWriter().flush();
+    }
+
+    private String mdl(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Dist.mdl()));
+        command.addAll(List.of(arguments));
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), command);
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.status()).isZero();
+        return outcome.text();
+    }
+
+    private double value(String request) throws Exception {
+        return value(Dist.report(directory, session), request);
+    }
+
+    private static double value(JsonNode report, String request) {
+        for (JsonNode metric : report.get("metrics")) {
+            StringBuilder found = new StringBuilder(metric.get("name").asText());
+            metric.get("focus").forEach(path -> found.append('@').append(path.asText()));
+            if (found.toString().equals(request)) {
+                return metric.get("value").asDouble();
+            }
+        }
+        throw new AssertionError(request + " is not in " + report.get("metrics"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-fpatchable-function-entry=5", "-finstrument-functions"})
+    void shouldCountMessagesAsTheExampleOfThePaperDoes(String probes) throws Exception {
+        start(probes);
+
+        assertThat(mdl("enable", session.toString(), FOO))
+                .isEqualTo("msgs @ /Code/messages.c/foo: 4 points, expected overhead 0 %\n");
+        assertThat(mdl("enable", session.toString(), "msgs"))
+                .isEqualTo("msgs @ the whole program: 2 points, expected overhead 0 %\n");
+        assertThat(mdl("list", "points", session.toString()).lines().map(line -> line.replaceAll(" +", " ")))
+                .containsExactly(
+                        "METRIC ORDER POINT FUNCTION ONLY WHILE",
+                        FOO + " append entry /Code/messages.c/foo -",
+                        FOO + " prepend return /Code/messages.c/foo -",
+                        FOO + " append entry /Code/messages.c/pvm_send procedure",
+                        FOO + " append entry /Code/messages.c/pvm_recv procedure",
+                        "msgs append entry /Code/messages.c/pvm_send -",
+                        "msgs append entry /Code/messages.c/pvm_recv -");
+        call(100);
+        assertThat(value(FOO)).isEqualTo(300);
+        assertThat(value("msgs")).isEqualTo(400);
+
+        assertThat(mdl("disable", session.toString(), FOO)).isEqualTo("msgs @ /Code/messages.c/foo: off\n");
+        call(100);
+        assertThat(value("msgs")).isEqualTo(800);
+
+        process.destroyForcibly().waitFor();
+        assertThat(value("msgs")).isEqualTo(800);
+    }
+
+    @Test
+    void shouldCountExactlyWhileOthersComeAndGo() throws Exception {
+        start("-fpatchable-function-entry=5");
+        assertThat(Dist.ask(session, "metric enable msgs")).isEqualTo("ok\n1\t2\t0\n");
+        assertThat(Dist.ask(session, "metric enable procedure_calls@/Code/*/ba?"))
+                .isEqualTo("ok\n1\t1\t0\n");
+        int times = 20_000_000;
+
+        begin(times);
+        int changes = 0;
+        while (!output.ready()) {
+            assertThat(Dist.ask(session, "metric enable " + FOO)).startsWith("ok\n1\t4\t");
+            assertThat(Dist.ask(session, "metric enable exec_time@/Code/messages.c/foo"))
+                    .startsWith("ok\n1\t2\t");
+            assertThat(Dist.ask(session, "metric disable " + FOO)).isEqualTo("ok\n1\n");
+            assertThat(Dist.ask(session, "metric disable exec_time*")).isEqualTo("ok\n1\n");
+            changes++;
+        }
+
+        assertThat(changes).isPositive();
+        assertThat(output.readLine()).isEqualTo("done");
+        assertThat(value("msgs")).isEqualTo(4.0 * times);
+        assertThat(value("procedure_calls@/Code/messages.c/bar")).isEqualTo(times);
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithARequest() throws Exception {
+        start("-fpatchable-function-entry=5");
+
+        assertThat(failure("enable", session.toString(), "io_wiat"))
+                .isEqualTo("mdl: no metric io_wiat; did you mean 'io_wait'?\n     mdl list metrics\n");
+        assertThat(failure("enable", session.toString(), "msgs@/Code/message.c"))
+                .contains("the program has no such module, did you mean 'messages.c'?");
+        assertThat(failure("enable", session.toString(), "io_wait"))
+                .contains("the program has none of the functions that it measures");
+        assertThat(failure("disable", session.toString(), "msgs")).contains("msgs is not enabled");
+        assertThat(failure("watch", session.toString(), "msgs")).contains("msgs is not enabled");
+    }
+
+    private String failure(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Dist.mdl()));
+        command.addAll(List.of(arguments));
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), command);
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.text()).doesNotContain("points");
+        return outcome.err();
+    }
+
+    @Test
+    void shouldWatchWithALineForEachLook() throws Exception {
+        start("-fpatchable-function-entry=5");
+        mdl("enable", session.toString(), "msgs", "call_rate@/Code/messages.c/foo");
+        call(100);
+
+        List<String> lines = mdl(
+                        "watch",
+                        "--count=2",
+                        "--interval=0.2",
+                        session.toString(),
+                        "msgs",
+                        "call_rate@/Code/messages.c/foo")
+                .lines()
+                .toList();
+
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(0)).contains("msgs (msgs)", "call_rate (callsPerSecond)  /Code/messages.c/foo");
+        assertThat(lines.get(2)).matches(" \\d\\d:\\d\\d:\\d\\d +400  .* +0  .*");
+    }
+
+    /// The recorder counts and times the same calls by other means.
+    @Test
+    void shouldCountAndTimeLuaAsTheRecorderDoes() throws Exception {
+        Path script = Files.writeString(directory.resolve("work.lua"), """
+                local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+                local t = {}
+                for i = 1, 20000 do t[#t + 1] = string.format("%d:%s", i, ("x"):rep(i % 17)) end
+                print(#table.concat(t), fib(22), pcall(error, "caught"))
+                """);
+        session = directory.resolve("session");
+        Path lua = Dist.debian("lua5.4", "-O2 -g -fpatchable-function-entry=5");
+        List<String> command = List.of(lua.toString(), script.toString());
+        List<String> measured = new ArrayList<>(
+                List.of(Dist.mdl(), "run", "--wait", "--exact", "-o", session.toString(), "--metric=procedure_calls"));
+        measured.addAll(
+                List.of("--metric=procedure_calls@/Code/lstring.c", "--metric=exec_time@/Code/lua.c/pmain", "--"));
+        measured.addAll(command);
+
+        Dist.Outcome alone = Dist.run(directory, Map.of(), command);
+        Dist.Outcome under = Dist.run(directory, Map.of(), measured);
+
+        assertThat(under.out()).isEqualTo(alone.out());
+        assertThat(under.err()).isEqualTo(alone.err());
+        JsonNode report = Dist.report(directory, session);
+        assertThat(value(report, "procedure_calls")).isPositive().isEqualTo(calls(report, ""));
+        assertThat(value(report, "procedure_calls@/Code/lstring.c"))
+                .isGreaterThan(1000)
+                .isEqualTo(calls(report, "lstring.c"));
+        double nanos = Objects.requireNonNull(Dist.function(report, "pmain").get("totalNanos"))
+                .asDouble();
+        assertThat(value(report, "exec_time@/Code/lua.c/pmain") * 1e9).isCloseTo(nanos, within(nanos / 20));
+    }
+
+    private static double calls(JsonNode report, String file) {
+        double sum = 0;
+        for (JsonNode function : report.get("functions")) {
+            if (function.path("file").asText().endsWith(file)) {
+                sum += function.get("calls").asLong();
+            }
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,83 @@
+package org.mdlagent.runtime.metric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.Procedure;
+import org.mdlagent.runtime.mdl.request.SnippetExpression;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+import org.mdlagent.runtime.mdl.request.Symbol;
+import org.mdlagent.runtime.mdl.request.Value;
+import org.mdlagent.runtime.mdl.syntax.Operator;
+import org.mdlagent.runtime.mdl.syntax.Statement.Order;
+import org.mdlagent.runtime.mdl.syntax.Statement.Side;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
+
+class LoweringTest {
+    private static final Value COUNTER = new Value("c", ValueKind.COUNTER, "m");
+    private static final Value TIMER = new Value("t", ValueKind.WALL_TIMER, "m");
+    private static final Value FIRST = new Value("f", ValueKind.COUNTER, "/Code/a.c");
+    private static final Value SECOND = new Value("g", ValueKind.COUNTER, "/Thread/5");
+    private static final List<Value> VALUES = List.of(COUNTER, TIMER, FIRST, SECOND);
+    private static final int ERRORS = 9;
+    private static final Procedure FOO = new Procedure(0, "foo", "foo", "a.c", "/bin/p");
+
+    private static Snippet lower(List<Value> guards, @Nullable SnippetExpression condition, SnippetExpression effect)
+            throws Exception {
+        return new Lowering(value -> 1 + VALUES.indexOf(value), () -> ERRORS)
+                .lower(new SnippetRequest(
+                        new Point.Entry(FOO),
+                        Side.BEFORE,
+                        Order.APPEND,
+                        guards,
+                        List.of(new SnippetRequest.Step(condition, effect))));
+    }
+
+    @Test
+    void shouldTestEachFlagAndTheCondition() throws Exception {
+        Snippet snippet = lower(
+                List.of(FIRST, SECOND),
+                new SnippetExpression.Binary(
+                        Operator.LESS_EQUAL, new SnippetExpression.Argument(2), new SnippetExpression.Constant(7)),
+                new SnippetExpression.Start(TIMER));
+
+        Statement body = new Statement.If(
+                new Expression.Compare(
+                        Expression.Relation.LESS_OR_EQUAL, new Expression.Argument(2), new Expression.Constant(7)),
+                List.of(new Statement.Start(2, Statement.Clock.WALL)));
+        assertThat(snippet).isEqualTo(Snippet.of(body).constrained(3).constrained(4));
+    }
+
+    @Test
+    void shouldCountDivisionsByZeroAsErrors() throws Exception {
+        SnippetExpression global = new SnippetExpression.Global(new Symbol("size", 0x1000, 4, true));
+
+        assertThat(lower(
+                        List.of(),
+                        null,
+                        new SnippetExpression.Add(
+                                COUNTER,
+                                new SnippetExpression.Binary(Operator.DIVIDE, new SnippetExpression.Result(), global))))
+                .isEqualTo(Snippet.of(new Statement.Add(
+                        1,
+                        new Expression.Divide(
+                                new Expression.Result(), new Expression.Load(0x1000, Expression.Width.S32), ERRORS))));
+    }
+
+    @Test
+    void shouldNameWhatMachineCodeHasNot() {
+        SnippetExpression call = new SnippetExpression.Call(new Symbol("puts", 0x2000, 8, false), List.of());
+        SnippetExpression memory = new SnippetExpression.Memory(new SnippetExpression.Constant(0));
+
+        assertThatThrownBy(() -> lower(List.of(), null, call)).hasMessageContaining("the call of puts");
+        assertThatThrownBy(() -> lower(List.of(), null, new SnippetExpression.Add(COUNTER, memory)))
+                .hasMessageContaining("readAddress");
+    }
+}
