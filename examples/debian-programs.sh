@@ -24,9 +24,10 @@ case $name in
 esac
 
 # Downloads NAME's original source archive into the current directory, by a set of apt lists of our own: the
-# machine's need not name source packages, and nothing of the machine's is changed.
+# machine's need not name source packages, and nothing of the machine's is changed. A mirror may lack the newest
+# version, and may have lost Debian's own changes, of which nothing is used here.
 download() {
-    local apt=$PWD/apt file
+    local apt=$PWD/apt file version
     mkdir -p "$apt"/{parts,lists/partial,archives/partial}
     for file in /etc/apt/sources.list.d/{debian,ubuntu}.sources; do
         [ ! -r "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" >"$apt/parts/${file##*/}"
@@ -34,8 +35,14 @@ download() {
     [ ! -r /etc/apt/sources.list ] || sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$apt/parts/main.list"
     local options=(-qq -o "Dir::Etc::sourceparts=$apt/parts" -o Dir::Etc::sourcelist=/dev/null
         -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o APT::Sandbox::User=root)
-    apt-get "${options[@]}" update >&2 && apt-get "${options[@]}" source --download-only "$name" >&2
+    apt-get "${options[@]}" update >&2
+    for version in $(apt-cache "${options[@]}" madison "$name" | cut -d'|' -f2 | sort -rVu); do
+        apt-get "${options[@]}" source --download-only "$name=$version" >&2 || say "the mirror has not all of $name $version"
+        [ -z "$(original)" ] || return 0
+    done
 }
+
+original() { find . -maxdepth 1 -name "*.orig.tar.*" ! -name '*.asc'; }
 
 # Leaves the unpacked sources in $cache/src/NAME, amalgamated where the program is built so.
 fetch() {
@@ -44,9 +51,8 @@ fetch() {
     cleanup+=("$work")
     cd "$work"
     command -v apt-get >/dev/null || { say "no apt-get here, so no sources of $name"; exit 3; }
-    # A mirror may have lost Debian's own changes, of which nothing is used here.
-    download || say "the mirror has not all of the sources of $name"
-    archive=$(find . -maxdepth 1 -name "*.orig.tar.*" ! -name '*.asc')
+    download
+    archive=$(original)
     [ -n "$archive" ] || { say "the sources of $name could not be downloaded"; exit 3; }
     mkdir tree
     tar xf "$archive" -C tree --strip-components=1

@@ -34,11 +34,19 @@ static void before_setns(long file, long type) {
   }
 }
 
-/* A filter for one thread is that thread's own business. */
+/* A filter for one thread is that thread's own business; it may be the one that ends the process. */
 static void before_seccomp(unsigned long operation, unsigned long flags) {
   if (operation == SECCOMP_SET_MODE_STRICT ||
       (operation == SECCOMP_SET_MODE_FILTER && (flags & SECCOMP_FILTER_FLAG_TSYNC))) {
     be_alone("seccomp");
+  } else if (operation == SECCOMP_SET_MODE_FILTER) {
+    control_leave_socket();
+  }
+}
+
+static void before_prctl(long option, unsigned long mode) {
+  if (option == PR_SET_SECCOMP) {
+    before_seccomp(mode == SECCOMP_MODE_STRICT ? SECCOMP_SET_MODE_STRICT : SECCOMP_SET_MODE_FILTER, 0);
   }
 }
 
@@ -47,6 +55,7 @@ void alone_before_system_call(long number, long first, long second) {
     case SYS_unshare: before_unshare(first); break;
     case SYS_setns: before_setns(first, second); break;
     case SYS_seccomp: before_seccomp((unsigned long)first, (unsigned long)second); break;
+    case SYS_prctl: before_prctl(first, (unsigned long)second); break;
     default: break;
   }
 }
@@ -67,8 +76,6 @@ EXPORT int prctl(int option, ...) {
   unsigned long a = va_arg(arguments, unsigned long), b = va_arg(arguments, unsigned long),
                 c = va_arg(arguments, unsigned long), d = va_arg(arguments, unsigned long);
   va_end(arguments);
-  if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT) {
-    be_alone("prctl");
-  }
+  before_prctl(option, a);
   return (int)raw_syscall(SYS_prctl, option, a, b, c, d);
 }

@@ -40,6 +40,9 @@ struct client {
 
 static int listener;
 static uid_t owner;
+static char path[PATH_MAX + 16];
+static struct stat place;      /* of the socket in the file system */
+static _Atomic bool has_place; /* and we are to remove it */
 static struct client clients[CLIENTS_MAX];
 static int places_taken;
 
@@ -198,8 +201,12 @@ static int bind_in(int directory) {
   /* The session's name has been ours from the start (session.c), so what has this name is a former session's. */
   unlinkat(directory, "control", 0);
   /* The mode first: then there is no moment at which others may connect. */
-  if (fchmod(listener, 0600) < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) < 0 ||
-      listen(listener, CLIENTS_MAX) < 0) {
+  if (fchmod(listener, 0600) < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) < 0) {
+    return -errno;
+  }
+  snprintf(path, sizeof path, "%s/control", session->directory);
+  atomic_store(&has_place, fstatat(directory, "control", &place, AT_SYMLINK_NOFOLLOW) == 0);
+  if (listen(listener, CLIENTS_MAX) < 0) {
     return -errno;
   }
   return process_start_agent_thread(serve) ? -EAGAIN : 0;
@@ -220,3 +227,16 @@ void control_start(void) {
     close(directory);
   }
 }
+
+/* ---- on the application's threads */
+
+/* What has the path now may be another's: the application may have changed its root, or what a relative path begins at. */
+void control_end(void) {
+  struct stat now;
+  if (atomic_exchange(&has_place, false) && lstat(path, &now) == 0 && now.st_dev == place.st_dev &&
+      now.st_ino == place.st_ino) {
+    unlink(path);
+  }
+}
+
+void control_leave_socket(void) { atomic_store(&has_place, false); }

@@ -431,6 +431,7 @@ static void record_end(int status) {
   if (family_has_agent()) {
     process_dies();
     session_ended(status);
+    control_end();
   } else {
     record_detach();
   }

@@ -318,6 +318,10 @@ void libraries_forked(void);
 
 /* In the process that has the agent, which has descriptors of its own. */
 void control_start(void);
+/* Removes the socket, if it is still what has its path. */
+void control_end(void);
+/* No system call is made for the socket's end. */
+void control_leave_socket(void);
 /* See api.h. */
 int64_t control_take(char *out);
 void control_answer(const char *text, int64_t length);

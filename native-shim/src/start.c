@@ -89,6 +89,7 @@ void agent_leaves(const char *what) {
   if (!process_remove_agent_threads()) {
     log_line("the agent's threads are still there: they do not come to rest", NULL);
   }
+  control_end();
 }
 
 /* ---- on the watchdog's thread */
@@ -134,11 +135,11 @@ void agent_ready(void) {
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   start_watch();
   libraries_begin();
-  let_main_go();
-  client_look_again();
   if (has_own_descriptors) {
     control_start();
   }
+  let_main_go();
+  client_look_again();
 }
 
 /* ---- on the agent thread */

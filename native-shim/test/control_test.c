@@ -244,6 +244,26 @@ static void shouldSayThatTheAgentHasEnded(void) {
   remove_scratch();
 }
 
+static void shouldRemoveTheSocketAtTheEnd(void) {
+  start();
+  struct stat status;
+  CHECK(lstat(address.sun_path, &status) == 0);
+  control_end();
+  CHECK(lstat(address.sun_path, &status) < 0 && errno == ENOENT);
+  control_end();
+  remove_scratch();
+}
+
+static void shouldNotRemoveWhatHasTakenTheSocketsPlace(void) {
+  start();
+  struct stat status;
+  CHECK(rename(address.sun_path, in_session("elsewhere")) == 0);
+  close(open(address.sun_path, O_CREAT | O_WRONLY, 0600));
+  control_end();
+  CHECK(lstat(address.sun_path, &status) == 0 && S_ISREG(status.st_mode));
+  remove_scratch();
+}
+
 /* Lines of all bytes and lengths, in pieces, some without an end: each is answered, or refused for a reason. */
 static void shouldSurviveAnyBytes(void) {
   control_patience_nanos = 20000000;
@@ -290,4 +310,6 @@ TESTS({"shouldAnswerARequest", shouldAnswerARequest},
       {"shouldSurviveClientsThatAreKilled", shouldSurviveClientsThatAreKilled},
       {"shouldSayThatTheAgentIsBusy", shouldSayThatTheAgentIsBusy},
       {"shouldSayThatTheAgentHasEnded", shouldSayThatTheAgentHasEnded},
+      {"shouldRemoveTheSocketAtTheEnd", shouldRemoveTheSocketAtTheEnd},
+      {"shouldNotRemoveWhatHasTakenTheSocketsPlace", shouldNotRemoveWhatHasTakenTheSocketsPlace},
       {"shouldSurviveAnyBytes", shouldSurviveAnyBytes})

@@ -2,15 +2,20 @@ package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// A running program is asked, and watched.
 class ControlIT {
+    private static final int CASES = Integer.getInteger("mdl.fuzz.cases", 5_000);
+    private static final Pattern SWITCH = Pattern.compile("(?Us)probes [\\s\\x1C-\\x1F]*(on|off) .*");
     private static final long LOOK_MILLIS = 300;
 
     @TempDir
@@ -29,19 +36,28 @@ class ControlIT {
     private Path session;
 
     private void start(String options) throws Exception {
-        Path program = Dist.compile(directory, "killed", "-finstrument-functions");
         done = directory.resolve("done");
+        startProgram("killed", options, done.toString());
+    }
+
+    private void startProgram(String name, String options, String argument) throws Exception {
+        Path program = Dist.compile(directory, name, "-finstrument-functions");
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(List.of(program.toString(), done.toString()));
+        ProcessBuilder builder = new ProcessBuilder(List.of(program.toString(), argument));
         builder.environment().putAll(Dist.preload(options + ",wait,session=" + session));
         process = builder.start();
-        BufferedReader output = process.inputReader();
-        assertThat(output.readLine()).isEqualTo("ready");
+        assertThat(process.inputReader().readLine()).isEqualTo("ready");
     }
 
     @AfterEach
     void end() throws Exception {
         process.destroyForcibly().waitFor();
+    }
+
+    /// With the end of its input.
+    private int exit() throws Exception {
+        process.outputWriter().close();
+        return process.waitFor();
     }
 
     private String ask(String request) throws Exception {
@@ -97,6 +113,127 @@ class ControlIT {
         assertThat(ask("probes maybe work")).startsWith("error probes are switched by:");
         assertThat(ask("probes off nobody")).isEqualTo("error no function with probes is nobody\n");
         assertThat(ask("probes off #4711")).isEqualTo("error no function with probes is #4711\n");
+    }
+
+    /// What is answered with `ok` has been a request, and what follows says so again.
+    @Test
+    void shouldAnswerWhateverRequestsBecomeAndGoOn() throws Exception {
+        start("exact,epochMillis=2");
+        String[] seeds = {
+            "probes on work",
+            "probes off *",
+            "probes off #0",
+            "probes on #1",
+            "probes on killed!w?rk",
+            "probes off killed.c:w*"
+        };
+        long descriptors = descriptors();
+        SplittableRandom random = new SplittableRandom(11);
+        int executed = 0;
+        for (int i = 0; i < CASES; i++) {
+            byte[] request = mutated(seeds[random.nextInt(seeds.length)].getBytes(StandardCharsets.UTF_8), random);
+            String answer = Dist.ask(session, request);
+            if (answer.startsWith("ok\n")) {
+                Matcher wanted = SWITCH.matcher(text(request));
+                assertThat(wanted.matches())
+                        .as("%s to %s", answer, text(request))
+                        .isTrue();
+                assertThat(answer).isEqualTo("ok\n1 function " + wanted.group(1) + "\n");
+                executed++;
+            } else {
+                assertThat(answer).as(text(request)).matches("error \\P{Cntrl}+\n");
+            }
+        }
+
+        assertThat(executed).isBetween(CASES / 50, CASES / 2);
+        assertThat(descriptors()).isEqualTo(descriptors);
+        assertThat(ask("probes off work")).isEqualTo("ok\n1 function off\n");
+        long off = calls();
+        assertThat(ask("probes on work")).isEqualTo("ok\n1 function on\n");
+        process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        assertThat(calls()).isGreaterThan(off);
+        System.out.printf("%,d requests answered, %,d of them executed%n", CASES, executed);
+    }
+
+    private static byte[] mutated(byte[] seed, SplittableRandom random) {
+        byte[] bytes = seed;
+        for (int changes = random.nextInt(1, 4); changes > 0; changes--) {
+            int at = random.nextInt(bytes.length);
+            int to = random.nextInt(at, bytes.length + 1);
+            byte[] other = {(byte) (random.nextInt(1, 256) + '\n')}; // but not the end of the line
+            bytes = switch (random.nextInt(4)) {
+                case 0 -> joined(bytes, at, other, at + 1);
+                case 1 -> joined(bytes, at, other, at);
+                case 2 -> joined(bytes, to, new byte[0], at); // twice what lies between
+                default -> joined(bytes, at, new byte[0], to);
+            };
+            if (bytes.length == 0) {
+                return seed;
+            }
+        }
+        return bytes;
+    }
+
+    /// The bytes before `end`, others, and the bytes from `start` on.
+    private static byte[] joined(byte[] bytes, int end, byte[] others, int start) {
+        return ByteBuffer.allocate(end + others.length + bytes.length - start)
+                .put(bytes, 0, end)
+                .put(others)
+                .put(bytes, start, bytes.length - start)
+                .array();
+    }
+
+    private static String text(byte[] request) {
+        return new String(request, StandardCharsets.UTF_8).strip();
+    }
+
+    /// Those of the thread that has the most: the agent's have a table of their own.
+    private long descriptors() throws IOException {
+        long count = 0;
+        try (Stream<Path> tables = Files.find(
+                Path.of("/proc", Long.toString(process.pid()), "task"), 2, (path, attributes) -> path.endsWith("fd"))) {
+            for (Path table : tables.toList()) {
+                try (Stream<Path> open = Files.list(table)) {
+                    count = Math.max(count, open.count());
+                }
+            }
+        }
+        return count;
+    }
+
+    @Test
+    void shouldRemoveItsSocketWhenTheProgramEnds() throws Exception {
+        startProgram("leaves", "exact", "exits");
+        assertThat(session.resolve("control")).exists();
+
+        assertThat(exit()).isZero();
+
+        assertThat(session.resolve("control")).doesNotExist();
+    }
+
+    @Test
+    void shouldRemoveItsSocketAndItsThreadsWhenTheProgramMustBeAlone() throws Exception {
+        startProgram("leaves", "exact", "alone");
+        assertThat(session.resolve("control")).exists();
+
+        process.outputWriter().append('\n').flush();
+
+        assertThat(process.inputReader().readLine()).isEqualTo("alone");
+        assertThat(session.resolve("control")).doesNotExist();
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+            assertThat(threads).hasSize(1);
+        }
+        assertThat(exit()).isZero();
+    }
+
+    /// Rather than to make a system call that the program does not make.
+    @Test
+    void shouldLeaveItsSocketWhereTheProgramFiltersSystemCalls() throws Exception {
+        startProgram("leaves", "exact", "filtered");
+
+        assertThat(exit()).isZero();
+
+        assertThat(session.resolve("control")).exists();
     }
 
     @Test

@@ -82,7 +82,11 @@ final class Dist {
 
     /// The session's report for scripts.
     static JsonNode report(Path directory, Path session) throws IOException, InterruptedException {
-        Outcome report = run(directory, Map.of(), List.of(mdl(), "report", session.toString(), "--format", "json"));
+        return report(directory, session.toString());
+    }
+
+    static JsonNode report(Path directory, String session) throws IOException, InterruptedException {
+        Outcome report = run(directory, Map.of(), List.of(mdl(), "report", session, "--format", "json"));
         if (report.status != 0) {
             throw new IOException("mdl report: " + report.err);
         }
@@ -129,9 +133,13 @@ final class Dist {
 
     /// Asks the agent of a session by its control socket.
     static String ask(Path session, String request) throws IOException {
+        return ask(session, request.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static String ask(Path session, byte[] request) throws IOException {
         try (SocketChannel agent = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             agent.connect(UnixDomainSocketAddress.of(session.resolve("control")));
-            agent.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
+            agent.write(new ByteBuffer[] {ByteBuffer.wrap(request), ByteBuffer.wrap(new byte[] {'\n'})});
             ByteBuffer answer = ByteBuffer.allocate(1 << 16);
             while (agent.read(answer) >= 0) {}
             return new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// With `--wait --exact` every call is recorded: function by function as many as hooks count that are preloaded
@@ -94,10 +96,7 @@ class ExactCountsIT {
 
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isZero();
-        Map<String, Long> expected = new HashMap<>();
-        for (String line : run.text().split("\n")) {
-            expected.put(line.split(" ")[0], Long.parseLong(line.split(" ")[1]));
-        }
+        Map<String, Long> expected = printed(run.text());
         JsonNode report = Dist.report(directory, session);
         if (flags.contains("-s")) {
             // Without symbols there are only addresses for names.
@@ -106,6 +105,37 @@ class ExactCountsIT {
             assertThat(Dist.calls(report)).containsExactlyInAnyOrderEntriesOf(expected);
             assertThat(report.get("unmatched").asLong()).isEqualTo(expected.get("jumps"));
         }
+    }
+
+    /// The agent's threads use it, too.
+    @ParameterizedTest
+    @CsvSource({
+        "libjemalloc.so.2, true",
+        "libjemalloc.so.2, false",
+        "libtcmalloc_minimal.so.4, true",
+        "libtcmalloc_minimal.so.4, false"
+    })
+    void shouldCountEveryCallBesideAnotherAllocator(String name, boolean first) throws Exception {
+        Path allocator = Path.of("/usr/lib/x86_64-linux-gnu", name);
+        assumeThat(allocator).as("not run without it").exists();
+        Path program = Dist.compile(directory, "threads", "-finstrument-functions");
+        Path session = directory.resolve("session");
+        Map<String, String> environment = new HashMap<>(Dist.preload("wait,exact,session=" + session));
+        environment.put("LD_PRELOAD", first ? allocator + ":" + Dist.shim() : Dist.shim() + ":" + allocator);
+
+        Dist.Outcome run = Dist.run(directory, environment, List.of(program.toString()));
+
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(Dist.calls(Dist.report(directory, session))).containsExactlyInAnyOrderEntriesOf(printed(run.text()));
+    }
+
+    private static Map<String, Long> printed(String text) {
+        Map<String, Long> calls = new HashMap<>();
+        for (String line : text.split("\n")) {
+            calls.put(line.split(" ")[0], Long.parseLong(line.split(" ")[1]));
+        }
+        return calls;
     }
 
     private void compare(List<String> command, @Nullable Path input) throws Exception {

@@ -70,6 +70,13 @@ class FamilyIT {
             assertThat(Dist.calls(reportOf(session, entry.getKey())))
                     .containsExactlyInAnyOrderEntriesOf(called(entry.getValue()));
         }
+        int worker = expected.keySet().stream()
+                .filter(pid -> pid != master)
+                .findFirst()
+                .orElseThrow();
+        assertThat(Dist.calls(Dist.report(directory, Integer.toString(worker))))
+                .as("the session, by a worker's id")
+                .isEqualTo(Dist.calls(report));
         Dist.Outcome ofNone = reportOfProcess(session, 1);
         assertThat(ofNone.status()).isEqualTo(1);
         assertThat(ofNone.err()).contains("the session has no such process");

@@ -140,11 +140,26 @@ final class SessionStore {
             if (!ofProcess.isEmpty()) {
                 return ofProcess.getFirst();
             }
+            for (Path session : sessions) {
+                if (hasProcess(session, wanted)) {
+                    return session;
+                }
+            }
         }
         return newest(
                 sessions.stream().filter(named(wanted)).toList(),
                 "there is no session " + wanted,
                 "mdl list sessions shows those there are");
+    }
+
+    /// Whether the process is one that the session's own has forked.
+    private static boolean hasProcess(Path session, String pid) {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.profile().family().processes().stream()
+                    .anyMatch(process -> Integer.toString(process.pid()).equals(pid));
+        } catch (IOException e) {
+            return false; // a damaged one, of which nothing is wanted here
+        }
     }
 
     private static Predicate<Path> named(String prefix) {
