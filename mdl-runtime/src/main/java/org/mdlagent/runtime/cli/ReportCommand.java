@@ -32,7 +32,10 @@ final class ReportCommand implements Callable<Integer> {
                     "A directory, the id of a process, or the beginning of a session's name. Without: the newest.")
     private @Nullable String session;
 
-    @Option(names = "--format", paramLabel = "FORMAT", description = "table (the default) or json.")
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            description = "table (the default), json, csv, html, pprof or prometheus.")
     private String format = "table";
 
     @Option(
@@ -41,7 +44,7 @@ final class ReportCommand implements Callable<Integer> {
             description = "self, total, calls, mean, p50, p90, p99, p999, max or name.")
     private @Nullable String sort;
 
-    @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, json: all).")
+    @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, others: all).")
     private @Nullable Integer limit;
 
     @Option(names = "--thread", paramLabel = "TID", description = "Calls of this thread only (exact sessions).")
@@ -63,10 +66,11 @@ final class ReportCommand implements Callable<Integer> {
         if (limit != null && limit < 0) {
             throw CommandFailure.usage("--limit=" + limit + " is not possible", "a limit is a number from 0");
         }
+        Console console = mdl.console();
+        wanted.checkDestination(console.outIsTerminal());
         List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
         Path directory = mdl.store().find(session);
         SessionStore.settle(directory);
-        Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(directory)) {
             Profile profile = read(reader);
             if (!globs.isEmpty()) {

@@ -1,31 +1,48 @@
 package org.mdlagent.runtime.cli;
 
+import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.CsvReport;
+import org.mdlagent.profiler.report.HtmlReport;
 import org.mdlagent.profiler.report.JsonReport;
+import org.mdlagent.profiler.report.PprofReport;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.ProfileOrder;
+import org.mdlagent.profiler.report.PrometheusReport;
 import org.mdlagent.profiler.report.TableReport;
 
 /// The formats of a report.
 enum ReportFormat {
     TABLE,
-    JSON;
+    JSON,
+    CSV,
+    HTML,
+    PPROF,
+    PROMETHEUS;
 
     private static final int TABLE_LIMIT = 24;
-    private static final String LATER = " csv html folded speedscope pprof trace prometheus ";
+    private static final String LATER = " folded speedscope trace ";
 
     static ReportFormat of(String name) {
         return switch (name) {
             case "table" -> TABLE;
             case "json" -> JSON;
+            case "csv" -> CSV;
+            case "html" -> HTML;
+            case "pprof" -> PPROF;
+            case "prometheus" -> PROMETHEUS;
             default ->
                 throw CommandFailure.usage(
                         LATER.contains(" " + name + " ")
                                 ? "the format " + name + " is not in this version yet"
                                 : "there is no format " + name,
-                        "there are table and json");
+                        "there are table, json, csv, html, pprof and prometheus");
         };
     }
 
@@ -39,6 +56,19 @@ enum ReportFormat {
         }
     }
 
+    /// Refuses to write to a terminal what nobody can read there.
+    void checkDestination(boolean terminal) {
+        if (!terminal) {
+            return;
+        }
+        if (this == HTML) {
+            throw CommandFailure.usage("html is for a browser", "try: mdl report --format html > profile.html");
+        }
+        if (this == PPROF) {
+            throw CommandFailure.usage("pprof is not text", "try: mdl report --format pprof > profile.pb.gz");
+        }
+    }
+
     /// @param order null for that which suits the session
     /// @param limit functions to show, null for the format's own
     /// @param width columns of the terminal, 0 for none
@@ -46,15 +76,22 @@ enum ReportFormat {
             Profile profile,
             @Nullable ProfileOrder order,
             @Nullable Integer limit,
-            Appendable out,
+            OutputStream out,
             boolean colour,
             int width)
             throws IOException {
         ProfileOrder used = order == null ? ProfileOrder.byDefault(profile) : order;
-        if (this == JSON) {
-            JsonReport.write(profile, used, limit == null ? Integer.MAX_VALUE : limit, out);
-        } else {
-            new TableReport(used, limit == null ? TABLE_LIMIT : limit, colour, width).write(profile, out);
+        int shown = limit != null ? limit : this == TABLE ? TABLE_LIMIT : Integer.MAX_VALUE;
+        // Not closed, since the stream is not ours.
+        Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+        switch (this) {
+            case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
+            case JSON -> JsonReport.write(profile, used, shown, text);
+            case CSV -> CsvReport.write(profile, used, shown, text);
+            case HTML -> HtmlReport.write(profile, used, shown, text);
+            case PPROF -> PprofReport.write(profile, used, shown, out);
+            case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
         }
+        text.flush();
     }
 }

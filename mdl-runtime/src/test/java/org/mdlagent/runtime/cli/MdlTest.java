@@ -58,7 +58,7 @@ class MdlTest {
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
         watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05
-        report --format html                      | the format html is not in this version yet
+        report --format folded                    | the format folded is not in this version yet
         report --format doc                       | there is no format doc
         top --interval 0                          | an interval is a number of seconds from 0.05
         top --count 0                             | a count is a number from 1
@@ -171,6 +171,38 @@ class MdlTest {
 
         assertThat(mdl.execute("report", "app", "--format", "json")).isZero();
         assertThat(out()).startsWith("{\n  \"session\": {").endsWith("}\n").contains("\"functions\": []");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"csv, 'name,symbol,file'", "html, <!DOCTYPE html>", "prometheus, # HELP mdl_session_info"})
+    void shouldReportInOtherFormats(String format, String beginning) throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("report", "--format", format)).isZero();
+        assertThat(out()).startsWith(beginning);
+        assertThat(err()).isEmpty();
+    }
+
+    @Test
+    void shouldReportAsCompressedProfile() throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("report", "--format", "pprof")).isZero();
+        assertThat(out.toByteArray()).startsWith(0x1f, 0x8b);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"html, profile.html", "pprof, profile.pb.gz"})
+    void shouldNotFillATerminalWithWhatNobodyReads(String format, String file) throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+        Mdl onTerminal = new Mdl(
+                new Console(stream(out), stream(err), true, true),
+                new SessionStore(List.of(root), root.resolve("memory")),
+                new Installation(root.resolve("dist")));
+
+        assertThat(onTerminal.execute("report", "--format", format)).isEqualTo(2);
+        assertThat(err()).contains("try: mdl report --format " + format + " > " + file);
+        assertThat(out()).isEmpty();
     }
 
     @Test

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 
@@ -20,9 +19,10 @@ public final class JsonReport {
         session(profile.session(), json);
         family(profile, json);
         json.beginArray("functions");
-        List<FunctionProfile> sorted = order.sort(profile.functions());
-        for (FunctionProfile function : sorted.subList(0, Math.min(limit, sorted.size()))) {
-            function(function, json.element());
+        for (FunctionProfile function : order.first(limit, profile.functions())) {
+            json.element().beginObject();
+            function(function, json);
+            json.endObject();
         }
         json.endArray();
         json.beginArray("metrics");
@@ -30,6 +30,14 @@ public final class JsonReport {
             metric(metric, json.element());
         }
         json.endArray();
+        overhead(profile, json);
+        json.member("dropped", profile.dropped());
+        json.member("unmatched", profile.unmatched());
+        json.endObject();
+        out.append('\n');
+    }
+
+    static void overhead(Profile profile, JsonWriter json) throws IOException {
         json.name("overhead").beginObject();
         json.member("percent", profile.overheadPercent());
         json.member("probePercent", profile.probePercent());
@@ -37,13 +45,9 @@ public final class JsonReport {
         json.member("toggles", profile.session().toggles());
         json.member("samples", samples(profile));
         json.endObject();
-        json.member("dropped", profile.dropped());
-        json.member("unmatched", profile.unmatched());
-        json.endObject();
-        out.append('\n');
     }
 
-    private static void family(Profile profile, JsonWriter json) throws IOException {
+    static void family(Profile profile, JsonWriter json) throws IOException {
         // Only exact sessions see every call.
         String calls = profile.session().exact() ? "calls" : "callsSeen";
         json.beginArray("processes");
@@ -81,7 +85,7 @@ public final class JsonReport {
                 profile.functions().stream().mapToLong(FunctionProfile::sampled).sum());
     }
 
-    private static void session(SessionFacts session, JsonWriter json) throws IOException {
+    static void session(SessionFacts session, JsonWriter json) throws IOException {
         json.name("session").beginObject();
         json.member("id", session.id());
         json.member("program", session.program());
@@ -105,9 +109,9 @@ public final class JsonReport {
         json.endObject();
     }
 
-    private static void function(FunctionProfile function, JsonWriter json) throws IOException {
+    /// The members of a function's object.
+    static void function(FunctionProfile function, JsonWriter json) throws IOException {
         Latency latency = function.latency();
-        json.beginObject();
         json.member("name", function.name());
         json.member("symbol", function.symbol());
         json.member("file", function.file());
@@ -127,7 +131,6 @@ public final class JsonReport {
         json.member("p99Nanos", latency.percentileNanos(99));
         json.member("p999Nanos", latency.percentileNanos(99.9));
         json.member("maxNanos", latency.maxNanos());
-        json.endObject();
     }
 
     private static void metric(MetricValue metric, JsonWriter json) throws IOException {

@@ -9,11 +9,18 @@ import org.jspecify.annotations.Nullable;
 /// Writes JSON (RFC 8259). A member whose value is not known is left out.
 final class JsonWriter {
     private final Appendable out;
+    private final boolean indented;
     private int depth;
     private boolean first = true;
 
     JsonWriter(Appendable out) {
+        this(out, true);
+    }
+
+    /// @param indented whether people may look at it; otherwise it is all in one line
+    JsonWriter(Appendable out, boolean indented) {
         this.out = out;
+        this.indented = indented;
     }
 
     JsonWriter beginObject() throws IOException {
@@ -36,6 +43,12 @@ final class JsonWriter {
     /// The next value of an array.
     JsonWriter element() throws IOException {
         separate();
+        return this;
+    }
+
+    JsonWriter element(long value) throws IOException {
+        separate();
+        out.append(Long.toString(value));
         return this;
     }
 
@@ -116,6 +129,9 @@ final class JsonWriter {
     }
 
     private void newLine() throws IOException {
+        if (!indented) {
+            return;
+        }
         out.append('\n');
         for (int i = 0; i < depth; i++) {
             out.append("  ");

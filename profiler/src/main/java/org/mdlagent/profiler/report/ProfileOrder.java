@@ -39,6 +39,12 @@ public enum ProfileOrder {
                 .toList();
     }
 
+    /// The first `limit` of the functions in this order.
+    List<FunctionProfile> first(int limit, List<FunctionProfile> functions) {
+        List<FunctionProfile> sorted = sort(functions);
+        return sorted.subList(0, Math.min(limit, sorted.size()));
+    }
+
     private long key(FunctionProfile function) {
         Latency latency = function.latency();
         OptionalLong key = switch (this) {

@@ -38,7 +38,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             out.append(dim(note)).append('\n');
         }
         for (String warning : warnings(profile)) {
-            out.append(warning).append('\n');
+            out.append("mdl: ").append(warning).append('\n');
         }
     }
 
@@ -295,27 +295,28 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 + " · sorted by " + order.name().toLowerCase(Locale.ROOT) + " (--sort)";
     }
 
-    private static List<String> warnings(Profile profile) {
+    /// What the reader of any report has to know before the figures are trusted.
+    static List<String> warnings(Profile profile) {
         List<String> warnings = new ArrayList<>();
         if (profile.session().state() == SessionFacts.State.AGENT_DEAD) {
-            warnings.add("mdl: the agent failed in this run; its log, agent.log in the session's directory, says why");
+            warnings.add("the agent failed in this run; its log, agent.log in the session's directory, says why");
         }
         long orphans = profile.family().processes().stream()
                 .filter(ProcessProfile::runs)
                 .count();
         boolean agentRuns = profile.family().processes().stream().anyMatch(one -> one.agent() && one.runs());
         if (orphans > 0 && !agentRuns) {
-            warnings.add("mdl: the process that had the agent has ended; " + grouped(orphans)
+            warnings.add("the process that had the agent has ended; " + grouped(orphans)
                     + (orphans == 1 ? " process goes" : " processes go") + " on without probes");
         }
         if (profile.dropped() > 0) {
-            warnings.add("mdl: " + grouped(profile.dropped()) + " calls were not timed for want of room");
+            warnings.add(grouped(profile.dropped()) + " calls were not timed for want of room");
         }
         if (profile.unseenThreads() > 0) {
-            warnings.add("mdl: " + grouped(profile.unseenThreads()) + " threads were not seen for want of room");
+            warnings.add(grouped(profile.unseenThreads()) + " threads were not seen for want of room");
         }
         if (profile.unmatched() > 0) {
-            warnings.add("mdl: " + grouped(profile.unmatched()) + " calls were left by a jump or an exception");
+            warnings.add(grouped(profile.unmatched()) + " calls were left by a jump or an exception");
         }
         return warnings;
     }

@@ -1,0 +1,529 @@
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+
+/* Numbers as people read them. What is not known is a dash. */
+
+function scaled(value, units, digits) {
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  const text = unit === 0 && Number.isInteger(value) ? String(value) : value.toPrecision(digits);
+  return (text.includes("e") ? String(Math.round(value)) : text) + units[unit];
+}
+
+const duration = (nanos) => (nanos === undefined ? "-" : scaled(nanos, [" ns", " us", " ms", " s"], 3));
+const tick = (nanos) => duration(nanos).replace(/\.0+ /, " ");
+const count = (n) => (n === undefined ? "-" : scaled(n, ["", " k", " M", " G", " T"], 3));
+const grouped = (n) => n.toLocaleString("en");
+const percent = (part) => (part === undefined ? "-" : `${part < 0.1 ? part.toFixed(2) : part.toFixed(1)} %`);
+const time = (text) => (text ? new Date(text).toLocaleString() : "-");
+const plural = (n, one, many) => `${grouped(n)} ${n === 1 ? one : many}`;
+const fileName = (path) => path.slice(path.lastIndexOf("/") + 1);
+
+/* Elements. Text of the session reaches the page as text only, never as markup. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+const element = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+function facts(list, pairs) {
+  for (const [term, value] of pairs) {
+    list.append(element("div", {}, element("dt", {}, term), element("dd", {}, value)));
+  }
+  return list;
+}
+
+/* What the session says of itself. */
+
+function ending(exit) {
+  if (!exit) {
+    return "";
+  }
+  return exit.signal ? `killed by signal ${exit.signal}` : `exit status ${exit.status ?? "-"}`;
+}
+
+function showSession() {
+  const { session, overhead, functions } = data;
+  const called = functions.filter((f) => f.calls > 0).length;
+  document.title = `${fileName(session.program)} ${session.pid} - mdl report`;
+  byId("program").textContent = fileName(session.program);
+  byId("program").title = session.program;
+  byId("facts").textContent = [
+    `pid ${session.pid}`,
+    time(session.started),
+    duration(data.elapsedNanos),
+    ending(session.exit),
+    plural(data.threads, "thread", "threads"),
+    `${plural(functions.length, "function", "functions")}, ${grouped(called)} called`,
+    data.exact ? "exact: every call recorded" : "sampled: calls and times of hot functions are estimates",
+    `session ${session.id}`,
+  ].filter((fact) => fact).join(" · ");
+  facts(byId("overhead"), [
+    ["Overhead", percent(overhead.percent)],
+    ["Probes", percent(overhead.probePercent)],
+    ["Agent's CPU", percent(overhead.agentPercent)],
+    ["Toggles", count(overhead.toggles)],
+    ["Samples", count(overhead.samples)],
+  ]);
+  byId("warnings").append(...data.warnings.map((warning) => element("li", {}, warning)));
+}
+
+function showProcesses() {
+  const { processes, processesForgotten } = data;
+  if (processes.length + (processesForgotten?.count ?? 0) < 2) {
+    return;
+  }
+  const cells = (texts) => element("tr", {}, ...texts.map((text) => element("td", {}, String(text))));
+  const calls = (one) => (one.calls === undefined ? `${grouped(one.callsSeen)} seen` : grouped(one.calls));
+  const panel = byId("processes");
+  panel.hidden = false;
+  panel.querySelector("summary").textContent = plural(
+    processes.length + (processesForgotten?.count ?? 0), "process", "processes");
+  const rows = processes.map((one) => cells([
+    one.pid, one.parent, time(one.started), time(one.ended),
+    one.runs ? "runs" : one.exit ? ending(one.exit) : "not known", calls(one)]));
+  if (processesForgotten) {
+    rows.push(cells([`${grouped(processesForgotten.count)} before`, "", "", "", "", calls(processesForgotten)]));
+  }
+  panel.querySelector("tbody").append(...rows);
+}
+
+/* Latency. A function's slots are durations and calls in turn, the shortest first. */
+
+function slots(f) {
+  const pairs = [];
+  for (let i = 0; i < f.latency.length; i += 2) {
+    pairs.push({ nanos: Math.max(1, f.latency[i]), calls: f.latency[i + 1] });
+  }
+  return pairs;
+}
+
+const log = Math.log10;
+
+/** Calls in `bins` ranges of equal width on a logarithmic axis from 10^low to 10^high. */
+function binned(f, low, high, bins) {
+  const calls = new Array(bins).fill(0);
+  for (const slot of slots(f)) {
+    const bin = Math.floor((log(slot.nanos) - low) / (high - low) * bins);
+    calls[Math.min(bins - 1, Math.max(0, bin))] += slot.calls;
+  }
+  return calls;
+}
+
+/** Powers of ten around the durations of some functions; one decade at least. */
+function decades(functions) {
+  const timed = functions.filter((f) => f.latency.length > 0);
+  let low = Infinity;
+  let high = 1;
+  for (const f of timed) {
+    low = Math.min(low, log(Math.max(1, f.latency[0])));
+    high = Math.max(high, log(Math.max(1, f.latency[f.latency.length - 2])));
+  }
+  low = timed.length > 0 ? Math.floor(low) : 0;
+  return [low, Math.max(low + 1, Math.ceil(high))];
+}
+
+const [LOW, HIGH] = decades(data.functions);
+
+function spark(f) {
+  const bins = 28;
+  const height = 20;
+  const calls = binned(f, LOW, HIGH, bins);
+  const most = Math.max(...calls);
+  const picture = svg("svg", { class: "spark", viewBox: `0 0 ${bins * 4} ${height}`, "aria-hidden": "true" });
+  calls.forEach((n, i) => {
+    if (n > 0) {
+      const h = Math.max(1.5, n / most * height);
+      picture.append(svg("rect", { class: "bar", x: i * 4, y: height - h, width: 3, height: h }));
+    }
+  });
+  return picture;
+}
+
+/* The table. Only rows in view exist as elements. */
+
+const ROW = 28;
+const most = (key) => data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);
+
+function share(key) {
+  const max = most(key);
+  return (f, cell) => {
+    cell.append((f.callsExact || f[key] === undefined ? "" : "≈ ") + duration(f[key]));
+    if (f[key] > 0) {
+      cell.classList.add("share");
+      cell.style.setProperty("--share", `${f[key] / max * 100}%`);
+    }
+  };
+}
+
+const COLUMNS = [
+  { key: "name", title: "Function", draw: (f, cell) => cell.append(f.name) },
+  {
+    key: "calls",
+    title: "Calls",
+    draw: (f, cell) => {
+      cell.append(count(f.calls));
+      if (f.callsError !== undefined) {
+        cell.append(" ", element("small", {}, `±${percent(f.callsError * 100)}`));
+      }
+    },
+  },
+  {
+    key: "rate",
+    title: "Rate",
+    draw: (f, cell) => cell.append(f.rate === undefined ? "-" : `${count(f.rate)}/s`),
+  },
+  { key: "selfNanos", title: "Self", draw: share("selfNanos") },
+  { key: "totalNanos", title: "Total", draw: share("totalNanos") },
+  ...[["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]].map(([name, title]) => ({
+    key: `${name}Nanos`,
+    title,
+    draw: (f, cell) => cell.append(duration(f[`${name}Nanos`])),
+  })),
+];
+
+const view = {
+  rows: [],
+  filter: "",
+  uncalled: false,
+  sort: "calls",
+  descending: true,
+  chosen: -1,
+};
+
+const COLLATOR = new Intl.Collator("en");
+
+function compare(a, b) {
+  const [x, y] = [a[view.sort], b[view.sort]];
+  const known = (x === undefined) - (y === undefined);
+  const order = view.sort === "name" ? COLLATOR.compare(x, y) : x - y;
+  return known || (view.descending ? -order : order) || 0;
+}
+
+function select() {
+  const words = view.filter.toLowerCase().split(/\s+/).filter((word) => word);
+  const chosen = view.rows[view.chosen];
+  view.rows = data.functions
+    .filter((f) => (view.uncalled || f.calls > 0) && words.every((word) => f.searched.includes(word)))
+    .sort(compare);
+  view.chosen = view.rows.indexOf(chosen);
+  byId("rows").style.height = `${Math.max(1, view.rows.length) * ROW}px`;
+  byId("grid").setAttribute("aria-rowcount", view.rows.length + 1);
+  byId("count").textContent = `${grouped(view.rows.length)} of ${plural(data.functions.length, "function", "functions")}`;
+  for (const cell of byId("head").querySelectorAll("[data-key]")) {
+    if (cell.dataset.key === view.sort) {
+      cell.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
+    } else {
+      cell.removeAttribute("aria-sort");
+    }
+    cell.firstChild.textContent =
+      cell.dataset.title + (cell.dataset.key === view.sort ? (view.descending ? " ▾" : " ▴") : "");
+  }
+  drawRows();
+}
+
+function drawRows() {
+  const grid = byId("grid");
+  const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - 5);
+  const last = Math.min(view.rows.length, first + Math.ceil(grid.clientHeight / ROW) + 10);
+  const drawn = [];
+  for (let i = first; i < last; i++) {
+    drawn.push(row(view.rows[i], i));
+  }
+  if (view.rows.length === 0) {
+    drawn.push(element("div", { id: "empty" }, "No function matches."));
+  }
+  byId("rows").replaceChildren(...drawn);
+  if (view.chosen >= first && view.chosen < last) {
+    grid.setAttribute("aria-activedescendant", `row-${view.chosen}`);
+  } else {
+    grid.removeAttribute("aria-activedescendant");
+  }
+}
+
+function row(f, index) {
+  const line = element("div", {
+    class: f.calls > 0 ? "row" : "row never",
+    id: `row-${index}`,
+    role: "row",
+    "aria-rowindex": index + 2,
+    "aria-selected": index === view.chosen,
+    style: `top: ${index * ROW}px`,
+  });
+  for (const column of COLUMNS) {
+    const cell = element("div", { class: "cell", role: "gridcell" });
+    column.draw(f, cell);
+    line.append(cell);
+  }
+  line.firstChild.title = f.name;
+  line.append(element("div", { class: "cell", role: "gridcell" }, f.latency.length > 0 ? spark(f) : ""));
+  line.addEventListener("click", () => {
+    choose(index);
+    open();
+  });
+  return line;
+}
+
+function showHead() {
+  for (const { key, title } of COLUMNS) {
+    const button = element("button", { type: "button", tabindex: "-1" }, title);
+    button.addEventListener("click", () => sortBy(key));
+    byId("head").append(
+      element("div", { class: "cell", role: "columnheader", "data-key": key, "data-title": title }, button));
+  }
+  const axis = `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`;
+  byId("head").append(element("div", { class: "cell", role: "columnheader", title: "Calls by latency" }, axis));
+}
+
+function sortBy(key) {
+  view.descending = view.sort === key ? !view.descending : key !== "name";
+  view.sort = key;
+  byId("grid").scrollTop = 0;
+  select();
+}
+
+function choose(index) {
+  if (view.rows.length === 0) {
+    return;
+  }
+  view.chosen = Math.min(view.rows.length - 1, Math.max(0, index));
+  const grid = byId("grid");
+  const top = view.chosen * ROW;
+  const room = grid.clientHeight - 2 * ROW;
+  grid.scrollTop = Math.max(top - room, Math.min(grid.scrollTop, top));
+  drawRows();
+  if (!byId("detail").hidden) {
+    open();
+  }
+}
+
+/* One function. */
+
+function open() {
+  const f = view.rows[view.chosen];
+  if (!f) {
+    return;
+  }
+  const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, "×");
+  close.addEventListener("click", closeDetail);
+  const detail = byId("detail");
+  detail.hidden = false;
+  detail.replaceChildren(close, element("h2", {}, f.name));
+  if (f.symbol !== f.name) {
+    detail.append(element("p", {}, f.symbol));
+  }
+  detail.append(element("p", {}, [f.file && f.file + (f.line ? `:${f.line}` : ""), f.image].filter((x) => x).join(" · ")));
+  const about = f.callsExact ? "" : "≈ ";
+  detail.append(facts(element("dl"), [
+    ["Calls", calls(f)],
+    ["Timed", grouped(f.sampled)],
+    ["Total", f.totalNanos === undefined ? "-" : about + duration(f.totalNanos)],
+    ["Self", f.selfNanos === undefined ? "-" : about + duration(f.selfNanos)],
+    ["Mean", duration(f.meanNanos)],
+  ]));
+  if (f.latency.length > 0) {
+    const [low, high] = decades([f]);
+    detail.append(
+      element("h3", {}, "Calls by latency"),
+      histogram(f, low, high),
+      element("h3", {}, "Latency by percentile"),
+      spectrum(f, low, high),
+      percentiles(f));
+  } else {
+    detail.append(element("h3", {}, f.calls > 0 ? "Its calls were counted, not timed." : "It was never called."));
+  }
+}
+
+function closeDetail() {
+  byId("detail").hidden = true;
+  byId("grid").focus();
+}
+
+function calls(f) {
+  if (f.callsExact) {
+    return grouped(f.calls);
+  }
+  if (f.callsError === undefined) {
+    return `≈ ${count(f.calls)}, error not known`;
+  }
+  const error = f.calls * f.callsError;
+  return `≈ ${count(f.calls)}, with 95 % certainty ${count(Math.max(0, f.calls - error))} to ${count(f.calls + error)}`;
+}
+
+function percentiles(f) {
+  const known = [["min", "min"], ["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]];
+  return element("table", {},
+    element("thead", {}, element("tr", {}, ...known.map(([, title]) => element("th", {}, title)))),
+    element("tbody", {}, element("tr", {},
+      ...known.map(([name]) => element("td", {}, duration(f[`${name}Nanos`]))))));
+}
+
+const CHART = { left: 64, right: 26, top: 22, bottom: 24 };
+
+/** An empty chart as wide as the panel, with functions that place a part (0 to 1) of each axis. */
+function chart(label) {
+  const style = getComputedStyle(byId("detail"));
+  const width = byId("detail").clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  const height = Math.min(340, Math.max(200, width * 0.4));
+  const picture = svg("svg", {
+    class: "chart", role: "img", "aria-label": label, viewBox: `0 0 ${width} ${height}`, height,
+  });
+  return {
+    picture,
+    x: (part) => CHART.left + part * (width - CHART.left - CHART.right),
+    y: (part) => height - CHART.bottom - part * (height - CHART.top - CHART.bottom),
+  };
+}
+
+function line(c, x1, y1, x2, y2, kind) {
+  c.picture.append(svg("line", { class: kind, x1: c.x(x1), y1: c.y(y1), x2: c.x(x2), y2: c.y(y2) }));
+}
+
+function text(c, x, y, dx, dy, anchor, words, kind = "") {
+  c.picture.append(svg("text", { class: kind, x: c.x(x) + dx, y: c.y(y) + dy, "text-anchor": anchor }, words));
+}
+
+function histogram(f, low, high) {
+  const bins = (high - low) * Math.max(6, Math.min(24, Math.round(60 / (high - low))));
+  const calls = binned(f, low, high, bins);
+  const most = Math.max(...calls);
+  const sum = calls.reduce((a, b) => a + b, 0);
+  const c = chart(`Histogram of the latency of ${f.name}`);
+  const bound = (bin) => 10 ** (low + (high - low) * bin / bins);
+  for (let power = low; power <= high; power++) {
+    const x = (power - low) / (high - low);
+    line(c, x, 0, x, 1, "grid");
+    text(c, x, 0, 0, 17, "middle", tick(10 ** power));
+  }
+  text(c, 0, 1, -8, 4, "end", percent(most / sum * 100));
+  text(c, 0, 0, -8, 4, "end", "0");
+  calls.forEach((n, i) => {
+    const h = n === 0 ? 0 : Math.max(0.01, n / most);
+    const width = c.x(1 / bins) - c.x(0);
+    c.picture.append(
+      svg("rect", { class: "bar", x: c.x(i / bins), y: c.y(h), width: Math.max(1, width - 1), height: c.y(0) - c.y(h) }),
+      svg("rect", { class: "hit", x: c.x(i / bins), y: c.y(1), width, height: c.y(0) - c.y(1) },
+        svg("title", {}, `${duration(bound(i))} to ${duration(bound(i + 1))}: ${percent(n / sum * 100)}`)));
+  });
+  for (const [nanos, title, side] of [[f.p50Nanos, "p50", "end"], [f.p99Nanos, "p99", "start"]]) {
+    const x = (log(Math.max(1, nanos)) - low) / (high - low);
+    line(c, x, 0, x, 1, "mark");
+    text(c, x, 1, 0, -6, side, title, "mark-text");
+  }
+  return c.picture;
+}
+
+/** As HdrHistogram plots it: 90 %, 99 %, 99.9 % ... lie at equal distances. */
+function spectrum(f, low, high) {
+  const all = slots(f);
+  const sum = all.reduce((n, slot) => n + slot.calls, 0);
+  const nines = Math.max(2, Math.ceil(log(sum)));
+  const c = chart(`Percentiles of the latency of ${f.name}`);
+  const y = (nanos) => (log(Math.max(1, nanos)) - low) / (high - low);
+  for (let power = low; power <= high; power++) {
+    line(c, 0, y(10 ** power), 1, y(10 ** power), "grid");
+    text(c, 0, y(10 ** power), -8, 4, "end", tick(10 ** power));
+  }
+  for (let n = 0; n <= nines; n++) {
+    line(c, n / nines, 0, n / nines, 1, "grid");
+    const words = n === 0 ? "0 %" : n === nines ? "100 %" : `${(100 - 10 ** (2 - n)).toFixed(Math.max(0, n - 2))} %`;
+    text(c, n / nines, 0, 0, 17, "middle", words);
+  }
+  let seen = 0;
+  let path = `M${c.x(0)},${c.y(y(all[0].nanos))}`;
+  const hits = [];
+  for (const slot of all) {
+    const before = seen;
+    seen += slot.calls;
+    const x = (n) => Math.min(1, -log(Math.max(1 - n / sum, 10 ** -nines)) / nines);
+    path += `V${c.y(y(slot.nanos))}H${c.x(x(seen))}`;
+    hits.push(svg("rect", {
+      class: "hit", x: c.x(x(before)), y: c.y(1), width: c.x(x(seen)) - c.x(x(before)), height: c.y(0) - c.y(1),
+    }, svg("title", {}, `${percent(before / sum * 100)} to ${percent(seen / sum * 100)}: ${duration(slot.nanos)}`)));
+  }
+  c.picture.append(svg("path", { class: "curve", d: path }), ...hits);
+  return c.picture;
+}
+
+/* Keys and switches. */
+
+function page() {
+  return Math.max(1, Math.floor(byId("grid").clientHeight / ROW) - 2);
+}
+
+const MOVES = {
+  ArrowDown: () => view.chosen + 1,
+  ArrowUp: () => view.chosen - 1,
+  PageDown: () => view.chosen + page(),
+  PageUp: () => view.chosen - page(),
+  Home: () => 0,
+  End: () => view.rows.length - 1,
+};
+
+function key(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) {
+    return;
+  }
+  const writing = event.target.id === "filter";
+  if (event.key === "/" && !writing) {
+    byId("filter").focus();
+  } else if (event.key === "Escape") {
+    closeDetail();
+  } else if (event.key in MOVES && (event.target.id === "grid" || writing && event.key.startsWith("Arrow"))) {
+    choose(MOVES[event.key]());
+  } else if (event.key === "Enter" && (event.target.id === "grid" || writing)) {
+    choose(Math.max(0, view.chosen));
+    open();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+function switchTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+}
+
+function start() {
+  for (const f of data.functions) {
+    f.searched = [f.name, f.file, f.image].join("\n").toLowerCase();
+    f.rate = data.elapsedNanos > 0 ? f.calls / (data.elapsedNanos / 1e9) : undefined;
+  }
+  view.sort = COLUMNS.map((column) => column.key).find((k) => k.replace("Nanos", "") === data.sortedBy) ?? "calls";
+  view.descending = view.sort !== "name";
+  showSession();
+  showProcesses();
+  showHead();
+  select();
+  byId("grid").addEventListener("scroll", drawRows, { passive: true });
+  byId("filter").addEventListener("input", (event) => {
+    view.filter = event.target.value;
+    byId("grid").scrollTop = 0;
+    select();
+  });
+  byId("uncalled").addEventListener("change", (event) => {
+    view.uncalled = event.target.checked;
+    select();
+  });
+  byId("theme").addEventListener("click", switchTheme);
+  document.addEventListener("keydown", key);
+  new ResizeObserver(drawRows).observe(byId("grid"));
+  addEventListener("resize", () => byId("detail").hidden || open());
+}
+
+start();

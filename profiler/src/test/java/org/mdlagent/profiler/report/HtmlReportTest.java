@@ -1,0 +1,206 @@
+package org.mdlagent.profiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HtmlReportTest {
+    private static final Pattern DATA =
+            Pattern.compile("<script type=\"application/json\" id=\"data\">(.*?)</script>", Pattern.DOTALL);
+
+    @TempDir
+    private Path directory;
+
+    private static String report(Profile profile) throws IOException {
+        StringBuilder out = new StringBuilder();
+        HtmlReport.write(profile, ProfileOrder.TOTAL, Integer.MAX_VALUE, out);
+        return out.toString();
+    }
+
+    private static JsonNode data(String page) throws IOException {
+        Matcher data = DATA.matcher(page);
+        assertThat(data.find()).isTrue();
+        return new ObjectMapper().readTree(data.group(1));
+    }
+
+    private Profile sample(FunctionProfile... functions) throws IOException {
+        return Profiles.with(Profiles.read(SessionImage.exactSample(), directory), List.of(functions));
+    }
+
+    @Test
+    void shouldHoldTheFiguresAndTheDistributions() throws IOException {
+        JsonNode data = data(report(Profiles.read(SessionImage.exactSample(), directory)));
+
+        JsonNode parse = data.at("/functions/1");
+        assertThat(parse.at("/name").asText()).isEqualTo("ns::parse(char const*)");
+        assertThat(parse.at("/p50Nanos").asLong()).isEqualTo(200);
+        assertThat(parse.at("/latency").size()).isEqualTo(8);
+        // Durations and calls in turn.
+        assertThat(parse.at("/latency/0").asLong()).isEqualTo(100);
+        assertThat(parse.at("/latency/1").asLong()).isEqualTo(1);
+        assertThat(parse.at("/latency/6").asDouble() / 1_000_000).isBetween(0.99, 1.01);
+        assertThat(data.at("/functions/2/latency").size()).isZero();
+        assertThat(data.at("/session/id").asText()).isEqualTo("app-4711-20231114T221320");
+        assertThat(data.at("/elapsedNanos").asLong()).isEqualTo(2_000_000_000);
+        assertThat(data.at("/sortedBy").asText()).isEqualTo("total");
+    }
+
+    @Test
+    void shouldHoldTheErrorOfAnEstimate() throws IOException {
+        JsonNode data = data(report(Profiles.read(SessionImage.sampledSample(), directory)));
+
+        assertThat(data.at("/functions")).anySatisfy(function -> {
+            assertThat(function.at("/name").asText()).isEqualTo("hot");
+            assertThat(function.at("/callsError").asDouble()).isBetween(0.009, 0.011);
+        });
+    }
+
+    @Test
+    void shouldNotLetANameEndTheData() throws IOException {
+        JsonNode data = data(report(sample(Profiles.function(Profiles.HOSTILE, 100))));
+
+        assertThat(data.at("/functions/0/name").asText()).isEqualTo(Profiles.HOSTILE);
+    }
+
+    @Test
+    void shouldLoadNothing() throws IOException {
+        String page = report(sample(Profiles.function("f", 100)));
+
+        assertThat(page).contains("default-src 'none'");
+        assertThat(page.replace("http://www.w3.org/2000/svg", ""))
+                .doesNotContain("http://", "https://", "src=", "@import");
+    }
+
+    /// Opens the page in a browser and lets `script` use it as a reader would; returns what the script returned.
+    private JsonNode use(Profile profile, String script) throws Exception {
+        Tool chromium = Tool.installed("chromium", "chromium");
+        Path page = directory.resolve("report.html");
+        String use = """
+                <script>
+                const press = (key) => document.activeElement.dispatchEvent(
+                  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+                const type = (words) => {
+                  byId("filter").value = words;
+                  byId("filter").dispatchEvent(new Event("input"));
+                };
+                const column = (n) => [...document.querySelectorAll("#rows .row")]
+                  .map((row) => row.children[n].textContent);
+                const head = (n) => document.querySelectorAll("#head button")[n];
+                addEventListener("load", () => {
+                  const seen = (() => { %s })();
+                  document.body.replaceChildren(element("pre", { id: "seen" }, btoa(encodeURIComponent(JSON.stringify(seen)))));
+                });
+                </script>
+                """;
+        Files.writeString(page, report(profile) + use.formatted(script));
+        String dom = chromium.run(
+                page,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--user-data-dir=" + directory.resolve("chromium"),
+                "--window-size=1280,900",
+                "--dump-dom",
+                page.toUri().toString());
+        Matcher seen =
+                Pattern.compile("<pre id=\"seen\">([A-Za-z0-9+/=]*)</pre>").matcher(dom);
+        assertThat(seen.find()).as(dom).isTrue();
+        String encoded = new String(Base64.getDecoder().decode(seen.group(1)), StandardCharsets.US_ASCII);
+        String json = URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+        return new ObjectMapper().readTree(json);
+    }
+
+    private static List<String> texts(JsonNode array) {
+        List<String> texts = new ArrayList<>();
+        array.forEach(text -> texts.add(text.asText()));
+        return texts;
+    }
+
+    @Test
+    void shouldSortFilterAndOpenByMouse() throws Exception {
+        Profile profile = sample(
+                Profiles.function("slow", 5_000, 5_000),
+                Profiles.function("fast", 100, 100, 100),
+                Profiles.function("unused"),
+                Profiles.function(Profiles.HOSTILE, 20));
+
+        JsonNode seen = use(profile, """
+                const seen = { first: column(0) };
+                head(0).click();
+                seen.byName = column(0);
+                head(1).click();
+                seen.byCalls = column(0);
+                head(1).click();
+                seen.byCallsAscending = column(0);
+                byId("uncalled").click();
+                seen.all = column(0);
+                type("FAST a.c");
+                seen.filtered = column(0);
+                type("no such function");
+                seen.none = byId("rows").textContent;
+                type("");
+                document.querySelector("#rows .row").click();
+                document.querySelectorAll("#rows .row")[3].click();
+                seen.detail = byId("detail").innerText;
+                seen.charts = document.querySelectorAll("#detail svg.chart").length;
+                seen.scripts = document.scripts.length;
+                document.querySelector("#detail .close").click();
+                seen.closed = byId("detail").hidden;
+                return seen;
+                """);
+
+        assertThat(texts(seen.at("/first"))).containsExactly("slow", "fast", Profiles.HOSTILE);
+        assertThat(texts(seen.at("/byName"))).containsExactly("fast", Profiles.HOSTILE, "slow");
+        assertThat(texts(seen.at("/byCalls"))).containsExactly("fast", "slow", Profiles.HOSTILE);
+        assertThat(texts(seen.at("/byCallsAscending"))).containsExactly(Profiles.HOSTILE, "slow", "fast");
+        assertThat(texts(seen.at("/all"))).startsWith("unused").hasSize(4);
+        assertThat(texts(seen.at("/filtered"))).containsExactly("fast");
+        assertThat(seen.at("/none").asText()).isEqualTo("No function matches.");
+        assertThat(seen.at("/detail").asText()).contains("fast", "/src/a.c:1", "Calls by latency");
+        assertThat(seen.at("/charts").asInt()).isEqualTo(2);
+        assertThat(seen.at("/scripts").asInt()).isEqualTo(3);
+        assertThat(seen.at("/closed").asBoolean()).isTrue();
+    }
+
+    @Test
+    void shouldBeUsedByKeysAndDrawOnlyWhatIsInView() throws Exception {
+        JsonNode seen = use(sample(Profiles.functions(20_000).toArray(new FunctionProfile[0])), """
+                const seen = { count: byId("count").textContent, drawn: column(0).length };
+                head(0).click();
+                byId("grid").focus();
+                press("End");
+                seen.last = document.querySelector("[aria-selected=true]").children[0].textContent;
+                press("Home");
+                press("ArrowDown");
+                seen.second = document.querySelector("[aria-selected=true]").children[0].textContent;
+                press("Enter");
+                seen.opened = document.querySelector("#detail h2").textContent;
+                press("Escape");
+                seen.closed = byId("detail").hidden;
+                press("/");
+                seen.focused = document.activeElement.id;
+                return seen;
+                """);
+
+        assertThat(seen.at("/count").asText()).isEqualTo("17,142 of 20,000 functions");
+        assertThat(seen.at("/drawn").asInt()).isBetween(10, 60);
+        assertThat(seen.at("/last").asText()).isEqualTo("function_9999");
+        assertThat(seen.at("/second").asText()).isEqualTo("function_10");
+        assertThat(seen.at("/opened").asText()).isEqualTo("function_10");
+        assertThat(seen.at("/closed").asBoolean()).isTrue();
+        assertThat(seen.at("/focused").asText()).isEqualTo("filter");
+    }
+}

@@ -1,0 +1,167 @@
+package org.mdlagent.profiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PrometheusReportTest {
+    /// The grammar of a sample's line, but for time stamps, which we do not write.
+    private static final Pattern SAMPLE = Pattern.compile(
+            "([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{((?:[a-z_]+=\"(?:[^\"\\\\\n]|\\\\[\\\\\"n])*\",?)*)})? (\\S+)");
+
+    private static final Pattern LABEL = Pattern.compile("([a-z_]+)=\"((?:[^\"\\\\\n]|\\\\[\\\\\"n])*)\"");
+
+    @TempDir
+    private Path directory;
+
+    private record Sample(String name, Map<String, String> labels, double value) {}
+
+    private static String report(Profile profile) throws IOException {
+        StringBuilder out = new StringBuilder();
+        PrometheusReport.write(profile, ProfileOrder.TOTAL, Integer.MAX_VALUE, out);
+        return out.toString();
+    }
+
+    private static List<Sample> parse(String text) {
+        List<Sample> samples = new ArrayList<>();
+        assertThat(text).endsWith("\n");
+        for (String line : text.substring(0, text.length() - 1).split("\n", -1)) {
+            if (!line.startsWith("# HELP ") && !line.startsWith("# TYPE ")) {
+                Matcher sample = SAMPLE.matcher(line);
+                assertThat(sample.matches()).as(line).isTrue();
+                samples.add(new Sample(sample.group(1), labels(sample.group(2)), Double.parseDouble(sample.group(3))));
+            }
+        }
+        assertThat(samples.stream().map(s -> s.name + s.labels)).doesNotHaveDuplicates();
+        return samples;
+    }
+
+    private static Map<String, String> labels(@Nullable String text) {
+        Map<String, String> labels = new TreeMap<>();
+        if (text != null) {
+            Matcher label = LABEL.matcher(text);
+            while (label.find()) {
+                String value = Pattern.compile("\\\\(.)")
+                        .matcher(label.group(2))
+                        .replaceAll(escape -> switch (escape.group(1)) {
+                            case "n" -> "\n";
+                            case "\\" -> "\\\\";
+                            default -> escape.group(1);
+                        });
+                labels.put(label.group(1), value);
+            }
+        }
+        return labels;
+    }
+
+    private static double value(List<Sample> samples, String name, String function) {
+        return samples.stream()
+                .filter(sample -> sample.name.equals(name) && function.equals(sample.labels.get("function")))
+                .findFirst()
+                .orElseThrow()
+                .value;
+    }
+
+    @Test
+    void shouldWriteCountersOfCalledFunctions() throws IOException {
+        String text = report(Profiles.read(SessionImage.exactSample(), directory));
+        List<Sample> samples = parse(text);
+
+        assertThat(text)
+                .contains("# TYPE mdl_function_calls_total counter\n"
+                        + "mdl_function_calls_total{function=\"main\",file=\"/src/main.c\",image=\"/opt/app/bin/app\"} 1\n"
+                        + "mdl_function_calls_total{function=\"ns::parse(char const*)\",file=\"/src/parse.cpp\","
+                        + "image=\"/opt/app/lib/p.so\"} 4\n");
+        assertThat(value(samples, "mdl_function_seconds_total", "main")).isEqualTo(1.5);
+        assertThat(value(samples, "mdl_function_self_seconds_total", "main")).isEqualTo(1.4989991);
+        assertThat(samples).noneMatch(sample -> "unused".equals(sample.labels.get("function")));
+    }
+
+    @Test
+    void shouldLeaveOutTimesThatAreNotKnown() throws IOException {
+        Profile profile = Profiles.read(SessionImage.exactSample(), directory);
+
+        List<Sample> samples = parse(report(Profiles.with(profile, List.of(Profiles.function("f", 100)))));
+
+        assertThat(samples).noneMatch(sample -> sample.name.equals("mdl_function_self_seconds_total"));
+        assertThat(value(samples, "mdl_function_seconds_total", "f")).isEqualTo(1e-7);
+    }
+
+    @Test
+    void shouldCountEachDurationInAllBucketsThatHoldIt() throws IOException {
+        // The first is below all bounds, the second on one, the last above all.
+        long[] nanos = {3, 100, 130, 3_000, 3_000, 70_000, 11_000_000_000L};
+        Profile profile = Profiles.read(SessionImage.exactSample(), directory);
+
+        List<Sample> samples = parse(report(Profiles.with(profile, List.of(Profiles.function("f", nanos)))));
+
+        List<Sample> buckets = samples.stream()
+                .filter(sample -> sample.name.equals("mdl_function_duration_seconds_bucket"))
+                .toList();
+        assertThat(buckets).hasSize(26);
+        assertThat(buckets.getLast().labels).containsEntry("le", "+Inf");
+        assertThat(buckets).extracting(bucket -> le(bucket)).isSorted();
+        for (Sample bucket : buckets) {
+            long expected =
+                    LongStream.of(nanos).filter(n -> n / 1e9 <= le(bucket)).count();
+            assertThat(bucket.value).as(bucket.toString()).isEqualTo(expected);
+        }
+        assertThat(value(samples, "mdl_function_duration_seconds_count", "f")).isEqualTo(nanos.length);
+        assertThat(value(samples, "mdl_function_duration_seconds_sum", "f"))
+                .isEqualTo(LongStream.of(nanos).sum() / 1e9);
+    }
+
+    private static double le(Sample bucket) {
+        String le = Objects.requireNonNull(bucket.labels.get("le"));
+        return le.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(le);
+    }
+
+    @Test
+    void shouldAddUpFunctionsOfTheSameLabels() throws IOException {
+        Profile profile = Profiles.read(SessionImage.exactSample(), directory);
+
+        List<Sample> samples = parse(report(Profiles.with(
+                profile,
+                List.of(Profiles.function("f", 100, 200), Profiles.function("f"), Profiles.function("f", 300)))));
+
+        assertThat(value(samples, "mdl_function_calls_total", "f")).isEqualTo(3);
+        assertThat(value(samples, "mdl_function_seconds_total", "f")).isEqualTo(6e-7);
+        assertThat(value(samples, "mdl_function_duration_seconds_count", "f")).isEqualTo(3);
+    }
+
+    @Test
+    void shouldEscapeAnyName() throws IOException {
+        Profile profile = Profiles.read(SessionImage.exactSample(), directory);
+
+        List<Sample> samples = parse(report(Profiles.with(profile, List.of(Profiles.function(Profiles.HOSTILE, 100)))));
+
+        assertThat(value(samples, "mdl_function_calls_total", Profiles.HOSTILE)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldSatisfyPrometheus() throws Exception {
+        Tool promtool = Tool.installed("promtool", "prometheus");
+        List<FunctionProfile> functions = new ArrayList<>(Profiles.functions(100));
+        functions.add(Profiles.function(Profiles.HOSTILE, 100));
+        Path file = directory.resolve("metrics");
+
+        Files.writeString(file, report(Profiles.with(Profiles.read(SessionImage.exactSample(), directory), functions)));
+        assertThat(promtool.run(file, "check", "metrics")).isEmpty();
+
+        Files.writeString(file, report(Profiles.read(new SessionImage(), directory)));
+        assertThat(promtool.run(file, "check", "metrics")).isEmpty();
+    }
+}
