@@ -73,14 +73,7 @@ void client_call(const struct mdl_site *site, uint64_t function) {
 void client_count(uint32_t probe, void *function) {
   (void)function;
   struct mdl_thread *thread = record_known_thread();
-  uint64_t counts = __atomic_load_n(&thread->counts, __ATOMIC_RELAXED);
-  if (!counts) {
-    uint64_t fresh = session_allocate(session->site_capacity * sizeof(uint64_t));
-    /* A handler may have been here meanwhile: its memory stays. */
-    if (!fresh || __atomic_compare_exchange_n(&thread->counts, &counts, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-      counts = fresh;
-    }
-  }
+  uint64_t counts = session_allocate_once(&thread->counts, session->site_capacity * sizeof(uint64_t));
   if (counts) {
     __asm__ volatile("incq %0" : "+m"(((uint64_t *)counts)[probe]) : : "cc");
   }
@@ -131,6 +124,15 @@ static void retarget(const struct mdl_site *site) {
              sizeof(uint32_t));
 }
 
+/* Steps 2 and 3, but for what is to be confirmed. */
+static void redirect(struct mdl_site *site) {
+  retarget(site);
+  if (switch_of(site) != site) {
+    retarget(switch_of(site));
+  }
+  code_follow(switch_of(site));
+}
+
 /* Steps 1 to 3; the last part of step 3 comes for all sites together. */
 static void change(struct mdl_site *site, uint64_t client) {
   uint64_t before = site->client;
@@ -138,11 +140,7 @@ static void change(struct mdl_site *site, uint64_t client) {
   if (before && client && is_counter(before) == is_counter(client)) {
     return;
   }
-  retarget(site);
-  if (switch_of(site) != site) {
-    retarget(switch_of(site));
-  }
-  code_follow(switch_of(site));
+  redirect(site);
 }
 
 /* With the lock: none of them goes. */
@@ -194,11 +192,7 @@ static void change_snippets(struct mdl_site *site, uint64_t code) {
     return;
   }
   __atomic_fetch_xor(&site->flags, MDL_SNIPPETS, __ATOMIC_RELAXED);
-  retarget(site);
-  if (switch_of(site) != site) {
-    retarget(switch_of(site));
-  }
-  code_follow(switch_of(site));
+  redirect(site);
   code_fence();
   code_confirm(switch_of(site));
   __atomic_fetch_add(&session->toggles, 1, __ATOMIC_RELAXED);

@@ -441,15 +441,7 @@ static struct mdl_row *row_of(struct mdl_thread *thread, const struct mdl_functi
 }
 
 static uint64_t *chunk_of(struct mdl_row *row, uint32_t chunk) {
-  uint64_t at = __atomic_load_n(&row->chunks[chunk], __ATOMIC_RELAXED);
-  if (!at) {
-    uint64_t fresh = session_allocate(MDL_CHUNK_SLOTS * sizeof(uint64_t));
-    if (!fresh || __atomic_compare_exchange_n(&row->chunks[chunk], &at, fresh, false, __ATOMIC_RELEASE,
-                                              __ATOMIC_RELAXED)) {
-      return (uint64_t *)fresh;
-    }
-  }
-  return (uint64_t *)at;
+  return (uint64_t *)session_allocate_once(&row->chunks[chunk], MDL_CHUNK_SLOTS * sizeof(uint64_t));
 }
 
 static void record(struct mdl_thread *thread, const struct mdl_function *function, uint64_t ticks, uint64_t own) {

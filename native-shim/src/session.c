@@ -99,6 +99,17 @@ uint64_t session_allocate(uint64_t bytes) {
   return (uintptr_t)header + next;
 }
 
+uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes) {
+  uint64_t at = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (!at) {
+    uint64_t fresh = session_allocate(bytes);
+    if (!fresh || __atomic_compare_exchange_n(slot, &at, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      return fresh;
+    }
+  }
+  return at;
+}
+
 static bool can_populate(void) {
   void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) {

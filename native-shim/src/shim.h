@@ -221,6 +221,8 @@ const char *session_create(const struct instant *start);
 /* In a forked child that has an agent of its own. */
 void session_abandon(void);
 uint64_t session_allocate(uint64_t bytes);
+/* What the slot leads to, made if need be, 0 when there is no memory. A handler may make it meanwhile: its memory stays. */
+uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes);
 void session_renew_clocks(void);
 void session_ended(int status);
 

@@ -10,14 +10,7 @@
 __attribute__((used)) uint64_t *snippets_values(void) {
   int error = errno;
   struct mdl_thread *thread = record_thread();
-  uint64_t values = thread ? __atomic_load_n(&thread->values, __ATOMIC_RELAXED) : 0;
-  if (thread && !values) {
-    uint64_t fresh = session_allocate(MDL_VALUES * sizeof(uint64_t));
-    /* A handler may have been here meanwhile: its memory stays. */
-    if (!fresh || __atomic_compare_exchange_n(&thread->values, &values, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-      values = fresh;
-    }
-  }
+  uint64_t values = thread ? session_allocate_once(&thread->values, MDL_VALUES * sizeof(uint64_t)) : 0;
   errno = error;
   return (uint64_t *)values;
 }

@@ -14,10 +14,9 @@
 
 enum { RANGES = 4096 };
 
-/* Written by the agent alone; a range is complete before the count tells of it, and one that is gone has length 0. */
+/* Written by the agent alone; a range is complete before the count tells of it, and stays. */
 struct range {
   uint64_t start, length, header;
-  struct debug_entry *debug;
 };
 static struct range ranges[RANGES];
 static uint32_t range_count;
@@ -25,7 +24,7 @@ static uint32_t range_count;
 static const struct range *find(uint64_t address) {
   uint32_t count = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
-    if (address - ranges[i].start < __atomic_load_n(&ranges[i].length, __ATOMIC_ACQUIRE)) {
+    if (address - ranges[i].start < ranges[i].length) {
       return &ranges[i];
     }
   }
@@ -53,15 +52,13 @@ EXPORT int dl_iterate_phdr(visit *callback, void *data) {
   uint32_t count = is_agent_thread ? 0 : __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count && result == 0; i++) {
     const struct range *range = &ranges[i];
-    if (__atomic_load_n(&range->length, __ATOMIC_ACQUIRE) != 0) {
-      const ElfW(Phdr) headers[] = {
-          {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = range->length, .p_filesz = range->length},
-          {.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = range->header - range->start},
-      };
-      struct dl_phdr_info info = {
-          .dlpi_addr = range->start, .dlpi_name = "[mdl]", .dlpi_phdr = headers, .dlpi_phnum = 2};
-      result = callback(&info, sizeof info, data);
-    }
+    const ElfW(Phdr) headers[] = {
+        {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = range->length, .p_filesz = range->length},
+        {.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = range->header - range->start},
+    };
+    struct dl_phdr_info info = {
+        .dlpi_addr = range->start, .dlpi_name = "[mdl]", .dlpi_phdr = headers, .dlpi_phnum = 2};
+    result = callback(&info, sizeof info, data);
   }
   return result;
 }
@@ -134,15 +131,9 @@ struct jit_descriptor {
   uint32_t version, action;
   struct debug_entry *relevant, *first;
 };
-enum { JIT_REGISTER = 1, JIT_UNREGISTER = 2 };
+enum { JIT_REGISTER = 1 };
 __attribute__((used)) struct jit_descriptor __jit_debug_descriptor = {.version = 1};
 __attribute__((used, noinline)) void __jit_debug_register_code(void) { __asm__ volatile("" ::: "memory"); }
-
-static void tell_debugger(struct debug_entry *entry, uint32_t action) {
-  __jit_debug_descriptor.relevant = entry;
-  __jit_debug_descriptor.action = action;
-  __jit_debug_register_code();
-}
 
 static const char section_names[] = "\0.text\0.eh_frame\0.symtab\0.strtab\0.shstrtab";
 static const char symbol_names[] = "\0mdl_trampoline";
@@ -240,57 +231,27 @@ static struct debug_entry *debug_file(const struct range *range) {
   return &file->entry;
 }
 
-static void remember(struct range *range) {
+static void tell_debugger(const struct range *range) {
   struct debug_entry *entry = debug_file(range);
-  range->debug = entry;
   if (entry) {
     entry->next = __jit_debug_descriptor.first;
     if (entry->next) {
       entry->next->previous = entry;
     }
     __jit_debug_descriptor.first = entry;
-    tell_debugger(entry, JIT_REGISTER);
+    __jit_debug_descriptor.relevant = entry;
+    __jit_debug_descriptor.action = JIT_REGISTER;
+    __jit_debug_register_code();
   }
-}
-
-static void forget(struct range *range) {
-  struct debug_entry *entry = range->debug;
-  range->debug = NULL;
-  if (!entry) {
-    return;
-  }
-  *(entry->previous ? &entry->previous->next : &__jit_debug_descriptor.first) = entry->next;
-  if (entry->next) {
-    entry->next->previous = entry->previous;
-  }
-  tell_debugger(entry, JIT_UNREGISTER);
-  free(entry);
 }
 
 int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header) {
-  struct range *free_range = NULL;
-  for (uint32_t i = 0; i < range_count; i++) {
-    if (ranges[i].length == 0) {
-      free_range = &ranges[i];
-    } else if (ranges[i].start == start) {
-      __atomic_store_n(&ranges[i].length, 0, __ATOMIC_RELEASE);
-      forget(&ranges[i]);
-      free_range = &ranges[i];
-    }
-  }
-  if (length == 0) {
-    return 0;
-  }
-  if (!free_range && range_count == RANGES) {
+  if (range_count == RANGES) {
     return -ENOSPC;
   }
-  struct range *range = free_range ? free_range : &ranges[range_count];
-  range->start = start;
-  range->header = header;
-  __atomic_store_n(&range->length, length, __ATOMIC_RELEASE);
-  if (!free_range) {
-    __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
-  }
-  remember(range);
+  struct range *range = &ranges[range_count];
+  *range = (struct range){.start = start, .length = length, .header = header};
+  __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
+  tell_debugger(range);
   return 0;
 }

@@ -102,7 +102,7 @@ struct mdl_api {
   uint64_t count_slow;          /* 280 */
   uint64_t personality;         /* 288 of their frame descriptions */
   uint64_t trampolines;         /* 296 int64_t (uint64_t start, uint64_t length, uint64_t eh_frame_hdr): unwinders and debuggers
-                                       find it for code there; .eh_frame lies behind it. A length of 0: not any more */
+                                       find it for code there, for good; .eh_frame lies behind it */
 
   /* Where stubs go on whose sites have clients; they do not follow the C calling convention: calls.S. */
   uint64_t hook_entry_client;     /* 304 */

@@ -225,11 +225,6 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Forgets the trampolines at `start`.
-    public void removeTrampolines(long start) {
-        call(function(TRAMPOLINES), start, 0, 0);
-    }
-
     /// Lets a `main` that waits for the probes go on.
     public void ready() {
         call(function(READY), 0, 0, 0);

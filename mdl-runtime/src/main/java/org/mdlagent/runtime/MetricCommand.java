@@ -19,8 +19,7 @@ import org.mdlagent.runtime.metric.Metrics;
 ///
 /// | answer to | lines |
 /// | --- | --- |
-/// | `enable` | metrics and points that there are now, overhead to expect in percent; then what could not be
-/// instrumented, a line each |
+/// | `enable` | metrics, points, overhead to expect in percent; then a line for each obstacle |
 /// | `disable` | how many |
 /// | `list` | name for requests, units, mode, name for people |
 /// | `points` | request, order, kind of point, function, flags that it tests; from number FIRST on, as many as fit |

@@ -4,9 +4,8 @@ import java.util.List;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
 
-/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. Functions are given by a [FunctionGlob],
-/// or
-/// one by `#` and its number in the session.
+/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. Functions are given by a
+/// [FunctionGlob], or one by `#` and its number in the session.
 ///
 /// Sites that several functions share, and clients of the program's own, stay as they are.
 final class ProbesCommand implements Command {

@@ -93,6 +93,14 @@ final class Dist {
         return new ObjectMapper().readTree(report.out);
     }
 
+    /// The JSON of one process, whatever the command says of it.
+    static Outcome reportOfProcess(Path directory, Path session, int pid) throws IOException, InterruptedException {
+        return run(
+                directory,
+                Map.of(),
+                List.of(mdl(), "report", session.toString(), "--format", "json", "--process", Integer.toString(pid)));
+    }
+
     /// Calls of each function by its symbol; functions of one name are added up.
     static Map<String, Long> calls(JsonNode report) {
         Map<String, Long> calls = new TreeMap<>();

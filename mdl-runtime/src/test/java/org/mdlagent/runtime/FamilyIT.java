@@ -77,7 +77,7 @@ class FamilyIT {
         assertThat(Dist.calls(Dist.report(directory, Integer.toString(worker))))
                 .as("the session, by a worker's id")
                 .isEqualTo(Dist.calls(report));
-        Dist.Outcome ofNone = reportOfProcess(session, 1);
+        Dist.Outcome ofNone = Dist.reportOfProcess(directory, session, 1);
         assertThat(ofNone.status()).isEqualTo(1);
         assertThat(ofNone.err()).contains("the session has no such process");
     }
@@ -160,8 +160,8 @@ class FamilyIT {
                 assertThat(processes.get(pid).get("callsSeen").asLong()).isBetween(all / 1000, all / 2);
             }
         });
-        Dist.Outcome ofOne =
-                reportOfProcess(session, expected.keySet().iterator().next());
+        Dist.Outcome ofOne = Dist.reportOfProcess(
+                directory, session, expected.keySet().iterator().next());
         assertThat(ofOne.status()).isEqualTo(2);
         assertThat(ofOne.err()).contains("a sampled session does not tell processes apart");
     }
@@ -344,23 +344,9 @@ class FamilyIT {
     }
 
     private JsonNode reportOf(Path session, int pid) throws Exception {
-        Dist.Outcome report = reportOfProcess(session, pid);
+        Dist.Outcome report = Dist.reportOfProcess(directory, session, pid);
         assertThat(report.err()).isEmpty();
         return new ObjectMapper().readTree(report.out());
-    }
-
-    private Dist.Outcome reportOfProcess(Path session, int pid) throws Exception {
-        return Dist.run(
-                directory,
-                Map.of(),
-                List.of(
-                        Dist.mdl(),
-                        "report",
-                        session.toString(),
-                        "--format",
-                        "json",
-                        "--process",
-                        Integer.toString(pid)));
     }
 
     private static Map<Integer, JsonNode> processes(JsonNode report) {

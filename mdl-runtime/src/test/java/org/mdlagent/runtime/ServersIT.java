@@ -75,17 +75,7 @@ class ServersIT {
         long served = 0;
         for (JsonNode process : report.get("processes")) {
             int pid = process.get("pid").asInt();
-            Dist.Outcome outcome = Dist.run(
-                    directory,
-                    Map.of(),
-                    List.of(
-                            Dist.mdl(),
-                            "report",
-                            session.toString(),
-                            "--process",
-                            Integer.toString(pid),
-                            "--format",
-                            "json"));
+            Dist.Outcome outcome = Dist.reportOfProcess(directory, session, pid);
             Map<String, Long> calls = Dist.calls(new ObjectMapper().readTree(outcome.out()));
             assertThat(calls.containsKey(SERVE))
                     .isNotEqualTo(process.get("agent").asBoolean());

@@ -5,9 +5,8 @@ import java.util.List;
 import org.mdlagent.arch.TrampolineRange;
 import org.mdlagent.arch.layout.FrameDescriptor;
 
-/// Describes generated code to unwinders: `.eh_frame_hdr` with its search table and `.eh_frame` behind it (Linux
-/// Standard
-/// Base, Core, 10.6; DWARF 5, section 6.4).
+/// Describes generated code to unwinders: `.eh_frame_hdr` with its search table and `.eh_frame` behind it
+/// (Linux Standard Base, Core, 10.6; DWARF 5, section 6.4).
 ///
 /// A frame's canonical frame address would be that of the function that its stub calls. Unwinders tell frames by it,
 /// and debuggers want it to rise from callee to caller; so here it is higher by 7, and for functions that one left for

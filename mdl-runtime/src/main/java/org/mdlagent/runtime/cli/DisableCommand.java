@@ -32,8 +32,7 @@ final class DisableCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<MetricRequest> wanted =
-                requests.stream().map(EnableCommand::request).toList();
+        List<MetricRequest> wanted = EnableCommand.requests(requests);
         Path directory = mdl.store().find(session);
         for (MetricRequest request : wanted) {
             String count =

@@ -32,8 +32,7 @@ final class EnableCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<MetricRequest> wanted =
-                requests.stream().map(EnableCommand::request).toList();
+        List<MetricRequest> wanted = requests(requests);
         Path directory = mdl.store().find(session);
         for (MetricRequest request : wanted) {
             enable(directory, request);
@@ -54,6 +53,11 @@ final class EnableCommand implements Callable<Integer> {
         for (String obstacle : answer.subList(1, answer.size())) {
             mdl.console().say("not measured: " + obstacle, null);
         }
+    }
+
+    /// @throws CommandFailure when one cannot be a request
+    static List<MetricRequest> requests(List<String> texts) {
+        return texts.stream().map(EnableCommand::request).toList();
     }
 
     /// @throws CommandFailure when it cannot be a request

@@ -1,7 +1,6 @@
 package org.mdlagent.runtime.cli;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +19,7 @@ import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.profiler.report.TableReport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -33,7 +33,6 @@ import picocli.CommandLine.ParentCommand;
 final class TopCommand implements Callable<Integer> {
     private static final int SUMMARY_LIMIT = 10;
     private static final int PLAIN_WIDTH = 120;
-    private static final double INTERVAL_MIN = 0.05;
 
     /// A change of the terminal's size shows after so long at the latest.
     private static final long KEY_MILLIS = 200;
@@ -45,11 +44,8 @@ final class TopCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Without: the newest.")
     private @Nullable String session;
 
-    @Option(names = "--interval", paramLabel = "SECONDS", description = "Between two looks (1).")
-    private double interval = 1;
-
-    @Option(names = "--count", paramLabel = "N", description = "End after N looks, as plain text.")
-    private @Nullable Integer count;
+    @Mixin
+    private Looks looks = new Looks();
 
     @Option(names = "--sort", paramLabel = "KEY", description = "total, rate, p50, p99, p999 or name.")
     private String sort = "total";
@@ -60,9 +56,8 @@ final class TopCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         LiveOrder order = order();
-        check(interval >= INTERVAL_MIN, "--interval=" + interval, "an interval is a number of seconds from 0.05");
-        check(count == null || count > 0, "--count=" + count, "a count is a number from 1");
-        check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
+        looks.check();
+        Looks.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
         Path directory = mdl.store().find(session);
         Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(directory)) {
@@ -71,7 +66,7 @@ final class TopCommand implements Callable<Integer> {
                         "the program of " + SessionStore.name(directory) + " has ended", "mdl report shows it");
             }
             LiveSession live = new LiveSession(reader);
-            boolean onScreen = count == null && console.outIsTerminal() && Posix.isTerminal(0);
+            boolean onScreen = looks.areEndless() && console.outIsTerminal() && Posix.isTerminal(0);
             if (onScreen ? screen(live, order, directory) : plain(live, order)) {
                 summary(reader.profile());
             }
@@ -88,19 +83,13 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    private static void check(boolean possible, String option, String remedy) {
-        if (!possible) {
-            throw CommandFailure.usage(option + " is not possible", remedy);
-        }
-    }
-
     /// Returns true when the program has ended, false when nobody looks any more.
     private boolean plain(LiveSession live, LiveOrder order) throws IOException {
         PrintStream out = mdl.console().out();
         LiveTable table = new LiveTable(PLAIN_WIDTH, false);
-        for (int look = 0; count == null || look < count; look++) {
+        for (int look = 0; looks.goOn(look); look++) {
             if (look > 0) {
-                pause();
+                looks.pause();
                 out.println();
             }
             LiveProfile profile = live.look();
@@ -121,14 +110,6 @@ final class TopCommand implements Callable<Integer> {
         return false;
     }
 
-    private void pause() throws IOException {
-        try {
-            Thread.sleep((long) (interval * 1000));
-        } catch (InterruptedException e) {
-            throw new InterruptedIOException();
-        }
-    }
-
     /// Returns true when the program has ended, false when the user has.
     private boolean screen(LiveSession live, LiveOrder order, Path directory) throws IOException {
         Console console = mdl.console();
@@ -142,7 +123,7 @@ final class TopCommand implements Callable<Integer> {
                         return true;
                     }
                     screen.show(profile);
-                    look = System.nanoTime() + (long) (interval * 1e9);
+                    look = System.nanoTime() + looks.intervalNanos();
                 }
                 Size size = terminal.size();
                 terminal.show(screen.lines(size.getColumns(), size.getRows()));

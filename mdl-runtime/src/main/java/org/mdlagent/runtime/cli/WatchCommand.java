@@ -1,7 +1,6 @@
 package org.mdlagent.runtime.cli;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -11,12 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.MetricValue;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.runtime.metric.MetricRequest;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
@@ -28,7 +26,6 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl watch [OPTIONS] PID|SESSION METRIC[@FOCUS...]...",
         sortOptions = false)
 final class WatchCommand implements Callable<Integer> {
-    private static final double INTERVAL_MIN = 0.05;
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
@@ -43,23 +40,13 @@ final class WatchCommand implements Callable<Integer> {
     @Parameters(index = "1..*", arity = "1..*", paramLabel = "METRIC[@FOCUS...]", description = "As it was enabled.")
     private List<String> requests = List.of();
 
-    @Option(names = "--interval", paramLabel = "SECONDS", description = "Between two looks (1).")
-    private double interval = 1;
-
-    @Option(names = "--count", paramLabel = "N", description = "End after N looks.")
-    private @Nullable Integer count;
+    @Mixin
+    private Looks looks = new Looks();
 
     @Override
     public Integer call() throws IOException {
-        if (!(interval >= INTERVAL_MIN)) {
-            throw CommandFailure.usage(
-                    "--interval=" + interval + " is not possible", "an interval is a number of seconds from 0.05");
-        }
-        if (count != null && count < 1) {
-            throw CommandFailure.usage("--count=" + count + " is not possible", "a count is a number from 1");
-        }
-        List<MetricRequest> wanted =
-                requests.stream().map(EnableCommand::request).toList();
+        looks.check();
+        List<MetricRequest> wanted = EnableCommand.requests(requests);
         Path directory = mdl.store().find(session);
         try (SessionReader reader = SessionReader.open(directory)) {
             watch(reader, wanted);
@@ -76,8 +63,8 @@ final class WatchCommand implements Callable<Integer> {
         }
         out.println(" time    " + join(columns, MetricColumn::head));
         boolean runs = true;
-        for (int look = 0; runs && (count == null || look < count) && !out.checkError(); look++) {
-            pause();
+        for (int look = 0; runs && looks.goOn(look) && !out.checkError(); look++) {
+            looks.pause();
             runs = SessionStore.runs(reader.facts());
             List<MetricValue> metrics = find(reader.metrics(), wanted);
             for (int i = 0; i < columns.size(); i++) {
@@ -107,13 +94,5 @@ final class WatchCommand implements Callable<Integer> {
                             request + " is not enabled", "mdl enable PID " + request + " starts it")));
         }
         return found;
-    }
-
-    private void pause() throws IOException {
-        try {
-            Thread.sleep((long) (interval * 1000));
-        } catch (InterruptedException e) {
-            throw new InterruptedIOException();
-        }
     }
 }

@@ -31,9 +31,8 @@ import org.mdlagent.runtime.mdl.syntax.Diagnostic;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 
-/// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the program
-/// runs,
-/// and shows them to readers of the session. Used by one thread, the agent's.
+/// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the
+/// program runs, and shows them to readers of the session. Used by one thread, the agent's.
 public final class Metrics {
     /// Metrics that one request with a pattern may enable.
     private static final int EXPANDED_MAX = 1000;

@@ -11,9 +11,8 @@ import java.util.OptionalDouble;
 
 /// Follows a session while its program runs: what has happened between looks at it.
 ///
-/// Rates are those since the last look. Latencies and shares are those of the last [#LOOKS], for a percentile of few
-/// calls
-/// says little. Time is the agent's: what it has not written down yet has not passed.
+/// Rates are those since the last look. Latencies and shares are those of the last [#LOOKS], for a percentile of
+/// few calls says little. Time is the agent's: what it has not written down yet has not passed.
 public final class LiveSession {
     /// Looks that latencies and sparklines go back.
     public static final int LOOKS = 10;
