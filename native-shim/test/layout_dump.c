@@ -56,6 +56,9 @@ int main(void) {
   FIELD(mdl_header, forks);
   FIELD(mdl_header, value_kinds);
   FIELD(mdl_header, metrics);
+  FIELD(mdl_header, program_cpu_nanos);
+  FIELD(mdl_header, rest_nanos);
+  FIELD(mdl_header, budget);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);

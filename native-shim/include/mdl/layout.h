@@ -72,7 +72,11 @@ struct mdl_header {
   uint64_t forks;             /* 304 begun by any process */
   uint64_t value_kinds;       /* 312 uint8_t[MDL_VALUES] of enum mdl_value_kind, 0 while no snippet has ever run */
   uint64_t metrics;           /* 320 newest struct mdl_metric; a list through .next */
-  uint8_t reserved[184];      /* 328 */
+  uint8_t reserved[24];       /* 328 */
+  uint64_t program_cpu_nanos; /* 352 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
+  uint64_t rest_nanos;        /* 360 how long its windows rest at present */
+  double budget;              /* 368 the part of the program's time that it may cost, 0 without it */
+  uint8_t reserved1[136];     /* 376 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -340,6 +344,7 @@ MDL_AT(mdl_header, agent_cpu_nanos, 216);
 MDL_AT(mdl_header, lookup, 224);
 MDL_AT(mdl_header, traps, 248);
 MDL_AT(mdl_header, processes, 256);
+MDL_AT(mdl_header, program_cpu_nanos, 352);
 MDL_AT(mdl_header, program, 512);
 MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);

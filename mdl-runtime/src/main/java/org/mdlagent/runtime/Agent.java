@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Calibration;
@@ -28,10 +27,6 @@ import org.mdlagent.runtime.metric.Metrics;
 public final class Agent {
     private static final int SYNC_TMAX = 1;
     private static final int SYNC_MEMBARRIER = 2;
-
-    /// Ticks vary by this part of their length to either side, so that periodic work of the program is not always met
-    /// in the same phase.
-    private static final double JITTER = 0.25;
 
     /// While the application opens or closes a library.
     private static final long TRY_NANOS = 100_000;
@@ -95,8 +90,7 @@ public final class Agent {
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
         Probes probes = new Probes(api, sync(), exact, new Filter(options), notes);
         api.renewClocks();
-        SampledProfiler profiler =
-                exact ? null : new SampledProfiler(api, probes, options.sampleSize(), tickNanos(), tscHz());
+        SampledProfiler profiler = exact ? null : sampledProfiler(probes);
         for (int tries = 0; !follow(probes, profiler, true) && tries < FIRST_TRIES; tries++) {
             LockSupport.parkNanos(TRY_NANOS);
         }
@@ -122,6 +116,12 @@ public final class Agent {
         api.ready();
         resolveLines(probes);
         profile(probes, profiler, control);
+    }
+
+    private SampledProfiler sampledProfiler(Probes probes) {
+        double budget = options.budgetPercent() / 100;
+        Memory.putDouble(header + HeaderDescriptor.BUDGET, budget);
+        return new SampledProfiler(api, probes, options.sampleSize(), options.epochMillis() * 1e6, budget, tscHz());
     }
 
     private String executable() {
@@ -199,13 +199,10 @@ public final class Agent {
 
     /// Never returns; the process ends it.
     private void profile(Probes probes, @Nullable SampledProfiler profiler, Control control) throws IOException {
-        SplittableRandom random = new SplittableRandom();
-        double tick = profiler == null ? options.epochMillis() * 1e6 : tickNanos();
-        long next = System.nanoTime();
-        long look = next;
+        double wait = 0;
+        long look = System.nanoTime();
         while (true) {
-            next = Math.max(next, System.nanoTime() - (long) tick)
-                    + (long) (tick * (1 + JITTER * (2 * random.nextDouble() - 1)));
+            long next = System.nanoTime() + (long) wait;
             followUntil(next, probes, profiler, control);
             if (next >= look) {
                 look = next + options.epochMillis() * 1_000_000L;
@@ -218,8 +215,9 @@ public final class Agent {
             if (profiler == null) {
                 keepOut(probes);
                 api.renewClocks();
+                wait = options.epochMillis() * 1e6;
             } else {
-                profiler.tick();
+                wait = profiler.tick();
             }
         }
     }
@@ -267,10 +265,6 @@ public final class Agent {
                 LockSupport.parkNanos(TRY_NANOS);
             }
         }
-    }
-
-    private long tickNanos() {
-        return options.epochMillis() * 1_000_000L / SampledProfiler.GROUPS;
     }
 
     /// Frequency of the time-stamp counter from the header's two clock pairs.

@@ -40,7 +40,9 @@ class SampledIT {
         Dist.Outcome alone = Dist.run(directory, Map.of(), workload, command);
         deleteDatabases();
         Path session = directory.resolve("session");
-        List<String> sampled = new ArrayList<>(List.of(Dist.mdl(), "run", "--wait", "-o", session.toString(), "--"));
+        // As many windows as there can be: at the default there are so few that luck would decide.
+        List<String> sampled = new ArrayList<>(
+                List.of(Dist.mdl(), "run", "--wait", "--budget", "100", "-o", session.toString(), "--"));
         sampled.addAll(command);
 
         Dist.Outcome under = Dist.run(directory, Map.of(), workload, sampled);

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -16,8 +17,9 @@ import org.mdlagent.fastinst.Probes;
 /// of calls.
 ///
 /// Every function is open or windowed. An *open* one is called so rarely that its probes stay on: its count of calls
-/// is exact. The *windowed* ones are divided into groups, and take turns: the probes of one group are on at any time.
-/// In either state the first `sampleSize` calls of an epoch are timed, the others only counted.
+/// is exact. The *windowed* ones are divided into groups, which take turns in a *rotation*; then all rest, for as long
+/// as the budget demands ([Governor]). In either state the first `sampleSize` calls of a rotation are timed, the others
+/// only counted.
 ///
 /// The calls of a windowed function are its calls in windows, scaled by the program's CPU time over its CPU time in
 /// these windows ([CallEstimate]). Three things would spoil that, and are why it is done so:
@@ -26,16 +28,37 @@ import org.mdlagent.fastinst.Probes;
 ///   in it.
 /// - On a busy machine the agent opens a window while it has a processor and the program has not. So CPU time counts,
 ///   and not elapsed time.
-/// - Probes that are on make the program slower. So always one group is on, and it is about as slow in windows as
-///   between them; what a group costs more or less than others is predicted.
+/// - Probes that are on make the program slower. So only some are on at a time, and what these cost is predicted.
 ///
 /// The agent ends a window. Should it be late, the trampolines switch themselves off ([#LONGEST_FACTOR]), and the
 /// window does not count.
 ///
 /// Used by one thread, the agent's.
 public final class SampledProfiler {
-    /// Turns in an epoch.
-    public static final int GROUPS = 8;
+    /// Turns in a rotation.
+    private static final int GROUPS = 4;
+
+    /// A window's length, as a part of an epoch.
+    private static final int WINDOWS_PER_EPOCH = 16;
+
+    /// Windows vary by this part of their length to either side, so that periodic work of the program is not always
+    /// met in the same phase.
+    private static final double JITTER = 0.25;
+
+    /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
+    private static final double LOOK_NANOS = 100e6;
+
+    /// The part of the budget that open functions may use up.
+    private static final double OPEN_PART = 0.25;
+
+    /// How much rarer calls must be for a function to be open, when open ones have used up too much; and how fast that
+    /// is taken back.
+    private static final double RARER = 0.5;
+
+    private static final double OFTENER = 1.02;
+
+    /// Rings are emptied when they may be half full, else after a rotation.
+    private static final int UNDRAINED_MAX = 4096;
 
     /// Windows end by themselves after so many times their length.
     private static final int LONGEST_FACTOR = 4;
@@ -47,16 +70,10 @@ public final class SampledProfiler {
     /// would make the estimate biased.
     private static final int WINDOWS_PER_BLOCK = 4;
 
-    /// Predicted cost of a call in a window, and what timing it adds, in ticks; measured with a function that does
-    /// nothing.
-    private static final double COUNTED_TICKS = 7;
-
-    private static final double TIMED_TICKS = 100;
-
     /// However wrong the predicted cost is, this part of the CPU time was the program's.
-    private static final double PASSED_MIN = 0.05;
+    private static final double PASSED_MIN = 0.3;
 
-    private static final double RATE_WEIGHT = 0.3;
+    private static final double RATE_WEIGHT = 0.05;
 
     /// An open function's window ends by itself so long after the last sign of life of this profiler, should its
     /// process be killed and others of the family go on.
@@ -70,7 +87,11 @@ public final class SampledProfiler {
     private final NativeApi api;
     private final Probes probes;
     private final RingDrain drain;
+    private final Governor governor;
+    private final double budget;
+    private final SplittableRandom random = new SplittableRandom();
     private final int sampleSize;
+    private final double epochNanos;
     private final double windowNanos;
     private final double ticksPerNano;
     private final long longestTicks;
@@ -98,18 +119,43 @@ public final class SampledProfiler {
     private double[] drained = {};
 
     private double[] undrained = {};
+
+    /// By open function: whether its calls have changed since they were written down.
+    private boolean[] changed = {};
+
     private int[] timed = {};
 
-    /// CPU time of the program, in nanoseconds: now, when this epoch began, and when the windows were last opened.
+    /// CPU time of the program, in nanoseconds: now, when open functions were last looked at, and when the windows were
+    /// last opened.
     private long cpu;
 
-    private long cpuAtEpoch;
+    private long cpuAtLook;
     private long cpuAtOpening;
     private long openingTsc;
-    private int tick;
+
+    /// All functions' calls.
+    private long callsSum;
+
+    /// The group that is next, and when the rotation began or, without one, when the next will.
+    private int group;
+
+    private boolean rotating;
+    private long rotationTsc;
+    private long restEndTsc;
+
+    /// Calls that may have been timed since the rings were emptied.
+    private long undrainedMax;
+
+    /// Calls of an open function, for each nanosecond of CPU time, at most.
+    private double openRate;
+
+    private Spending spending = new Spending(0, 0, 0);
 
     /// CPU time that windows have cost the program, as predicted, in nanoseconds.
     private double lost;
+
+    /// What the program has taken, and measuring has cost, so far, in nanoseconds.
+    private record Spending(double elapsed, double cpu, double cost) {}
 
     /// Arguments for the shim: the functions whose windows are open, and how long these may last.
     private long armed;
@@ -118,15 +164,21 @@ public final class SampledProfiler {
     private int opened;
 
     /// @param sampleSize calls timed in each window
-    /// @param tickNanos  time between two calls of [#tick], on average
+    /// @param epochNanos between the begins of two rotations at least; a window takes a sixteenth of it, on average
+    /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
-    public SampledProfiler(NativeApi api, Probes probes, int sampleSize, long tickNanos, double tscHz) {
+    public SampledProfiler(
+            NativeApi api, Probes probes, int sampleSize, double epochNanos, double budget, double tscHz) {
         this.api = api;
         this.probes = probes;
         this.sampleSize = sampleSize;
-        windowNanos = tickNanos;
+        this.budget = budget;
+        governor = new Governor(budget);
+        this.epochNanos = epochNanos;
+        windowNanos = epochNanos / WINDOWS_PER_EPOCH;
+        openRate = rateToWindow();
         ticksPerNano = tscHz / 1e9;
-        longestTicks = (long) (LONGEST_FACTOR * tickNanos * ticksPerNano);
+        longestTicks = (long) (LONGEST_FACTOR * windowNanos * ticksPerNano);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
         drain = new RingDrain(api);
@@ -174,10 +226,15 @@ public final class SampledProfiler {
     private void endEstimate(int function) {
         if (windowed[function]) {
             windowed[function] = false;
-            estimates[function].endBlock(progress());
-            estimates[function].startBlock(progress(), 0);
-            callsEstimated[function] = calls[function];
+            endBlock(function);
         }
+    }
+
+    private void endBlock(int function) {
+        estimates[function].endBlock(progress());
+        estimates[function].startBlock(progress(), 0);
+        callsEstimated[function] = calls[function];
+        changed[function] = true;
     }
 
     /// Sites that were found to be of functions that are left out are on still.
@@ -210,26 +267,77 @@ public final class SampledProfiler {
         drained = Arrays.copyOf(drained, functions);
         undrained = Arrays.copyOf(undrained, functions);
         timed = Arrays.copyOf(timed, functions);
+        changed = Arrays.copyOf(changed, functions);
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
         }
     }
 
-    /// Ends the windows of one group and opens those of the next; at the end of an epoch, looks at the open
-    /// functions.
-    public void tick() {
+    /// Ends the windows of one group and opens those of the next, or looks at the open functions.
+    ///
+    /// @return nanoseconds until it wants to go on
+    public double tick() {
         Set<Integer> learned = probes.adoptLearnedSites();
         readClockAndCalls();
         closeWindows();
         keepOut(learned);
-        int group = tick++ % GROUPS;
-        if (group == 0) {
-            estimateOpen();
-            renewLeases();
+        return rotating ? goOn() : rest();
+    }
+
+    private double rest() {
+        long now = api.tsc();
+        if (now >= restEndTsc) {
+            rotating = true;
+            rotationTsc = now;
+            group = 0;
+            return goOn();
         }
-        drainRings();
-        openWindows(group);
+        estimateOpen(false);
+        publish();
         api.renewClocks();
+        return Math.min(LOOK_NANOS, (restEndTsc - now) / ticksPerNano);
+    }
+
+    private double goOn() {
+        while (group < GROUPS) {
+            if (openWindows(group++)) {
+                return windowNanos * (1 + JITTER * (2 * random.nextDouble() - 1));
+            }
+        }
+        rotating = false;
+        drainRings();
+        // Not before the windows: a function that is found to be hot now would be seen so at once, and be taken to be
+        // so until its next window.
+        estimateOpen(true);
+        renewLeases();
+        return endRotation();
+    }
+
+    private double endRotation() {
+        long now = api.tsc();
+        Spending before = spending;
+        spending = new Spending(now / ticksPerNano, cpu, agentCpuNanos() + probeNanos());
+        double rotation = (now - rotationTsc) / ticksPerNano;
+        double rest = epochNanos - rotation;
+        if (before.elapsed > 0) {
+            double elapsed = spending.elapsed - before.elapsed;
+            double pace = Math.max(1, (spending.cpu - before.cpu) / elapsed);
+            double spent = spending.cost - before.cost;
+            rest = Math.max(rest, governor.rest(pace * elapsed, spent, pace * rotation, random.nextDouble()) / pace);
+        }
+        restEndTsc = now + (long) (rest * ticksPerNano);
+        Memory.putLong(header + HeaderDescriptor.REST_NANOS, (long) rest);
+        return Math.min(LOOK_NANOS, rest);
+    }
+
+    private double agentCpuNanos() {
+        api.renewClocks();
+        return Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS);
+    }
+
+    private double probeNanos() {
+        long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
+        return ProbeCost.sampled(callsSum, samples) / ticksPerNano;
     }
 
     private void closeWindows() {
@@ -255,7 +363,7 @@ public final class SampledProfiler {
         double ticks = 0;
         for (int i = 0; i < opened; i++) {
             long count = calls[armedFunction(i)] - callsAtOpening[armedFunction(i)];
-            ticks += count * COUNTED_TICKS + Math.min(count, sampleSize) * TIMED_TICKS;
+            ticks += ProbeCost.sampled(count, Math.min(count, sampleSize));
         }
         double passed = Math.max(PASSED_MIN * observed, observed - ticks / ticksPerNano);
         lost += observed - passed;
@@ -284,9 +392,7 @@ public final class SampledProfiler {
 
     private void reopen(int position) {
         int function = armedFunction(position);
-        estimates[function].endBlock(progress());
-        estimates[function].startBlock(progress(), 0);
-        callsEstimated[function] = calls[function];
+        endBlock(function);
         arm(position, function, leaseTicks);
         long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
     }
@@ -313,18 +419,22 @@ public final class SampledProfiler {
         long unused = api.arm(armed, longest, ended);
     }
 
-    /// Adds the calls of open functions to their estimates, renews their samples, and makes those that are hot
-    /// windowed.
-    private void estimateOpen() {
-        double passed = cpu - cpuAtEpoch;
-        cpuAtEpoch = cpu;
+    /// Adds the calls of open functions to their estimates, and makes those that are hot windowed.
+    ///
+    /// @param renew whether others of their calls are to be timed
+    private void estimateOpen(boolean renew) {
+        double passed = cpu - cpuAtLook;
+        cpuAtLook = cpu;
         int closing = 0;
+        long all = 0;
         for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsEstimated[i];
             if (windowed[i] || fresh == 0 || probes.isLeftOut(i)) {
                 continue;
             }
+            all += fresh;
             callsEstimated[i] = calls[i];
+            changed[i] = true;
             estimates[i].addExact(fresh);
             double rate = passed > 0 ? fresh / passed : 0;
             if (isHot(rate)) {
@@ -332,47 +442,73 @@ public final class SampledProfiler {
                 rates[i] = rate;
                 estimates[i].startBlock(progress(), rate);
                 arm(closing++, i, 0);
-            } else {
+            } else if (renew) {
                 Memory.putInt(probes.function(i) + FunctionDescriptor.REMAINING, sampleSize);
+                undrainedMax += Math.min(fresh, sampleSize);
             }
         }
         long unused = api.disarm(armed, closing);
+        double part = passed > 0 ? ProbeCost.sampled(all, 0) / ticksPerNano / passed : 0;
+        openRate = part > OPEN_PART * budget ? RARER * openRate : Math.min(OFTENER * openRate, rateToWindow());
     }
 
     private void drainRings() {
-        for (int i = 0; i < undrained.length; i++) {
-            double estimate = estimates[i].calls(progress());
-            // Of an open function the calls since the last epoch are not in the estimate yet.
-            double all = windowed[i] ? estimate : estimate + calls[i] - callsEstimated[i];
-            undrained[i] = all - drained[i];
-            if (undrained[i] != 0) {
-                long record = probes.function(i);
-                Memory.putDouble(record + FunctionDescriptor.CALLS, all);
-                Memory.putDouble(record + FunctionDescriptor.CALLS_VARIANCE, estimates[i].variance(progress()));
-            }
-        }
+        publish();
         long samples = header + HeaderDescriptor.SAMPLES;
         Memory.putLong(samples, Memory.getLong(samples) + drain.drain(undrained, timed));
         for (int i = 0; i < undrained.length; i++) {
-            drained[i] += timed[i] > 0 ? undrained[i] : 0;
+            if (timed[i] > 0) {
+                drained[i] += undrained[i];
+                undrained[i] = 0;
+            }
+        }
+        undrainedMax = 0;
+    }
+
+    /// Writes down the functions' calls.
+    private void publish() {
+        double progress = progress();
+        for (int i = 0; i < undrained.length; i++) {
+            long fresh = calls[i] - callsEstimated[i];
+            if (!windowed[i] && fresh == 0 && !changed[i]) {
+                continue;
+            }
+            double estimate = estimates[i].calls(progress);
+            // Of an open function the calls since the last look are not in the estimate yet.
+            double all = windowed[i] ? estimate : estimate + fresh;
+            undrained[i] = all - drained[i];
+            changed[i] = false;
+            long record = probes.function(i);
+            Memory.putDouble(record + FunctionDescriptor.CALLS, all);
+            Memory.putDouble(record + FunctionDescriptor.CALLS_VARIANCE, estimates[i].variance(progress));
         }
     }
 
-    private void openWindows(int group) {
+    /// @return false when there are none to open
+    private boolean openWindows(int group) {
         for (int i = group; i < windowed.length; i += GROUPS) {
             if (windowed[i]) {
                 arm(opened++, i, longestTicks);
             }
+        }
+        if (opened == 0) {
+            return false;
+        }
+        undrainedMax += (long) opened * sampleSize;
+        if (undrainedMax > UNDRAINED_MAX) {
+            drainRings();
         }
         openingTsc = api.tsc();
         long unused = api.arm(armed, longest, opened);
         readClockAndCalls();
         System.arraycopy(calls, 0, callsAtOpening, 0, calls.length);
         cpuAtOpening = cpu;
+        return true;
     }
 
     private void readClockAndCalls() {
         cpu = api.programCpuNanos();
+        Memory.putLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS, cpu);
         Arrays.fill(calls, 0);
         long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
         for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
@@ -381,10 +517,19 @@ public final class SampledProfiler {
                 calls[i] += scratch[i];
             }
         }
+        callsSum = 0;
+        for (long count : calls) {
+            callsSum += count;
+        }
     }
 
     private boolean isHot(double rate) {
-        return rate * windowNanos >= CALLS_PER_SAMPLE * sampleSize;
+        return rate >= openRate;
+    }
+
+    /// From which on a window has enough calls, for each nanosecond of CPU time.
+    private double rateToWindow() {
+        return CALLS_PER_SAMPLE * sampleSize / windowNanos;
     }
 
     private void arm(int position, int function, long longestTicks) {

@@ -59,6 +59,9 @@ class TopScreenTest {
                 0,
                 0,
                 0,
+                0,
+                OptionalDouble.of(1),
+                0,
                 true);
         Profile whole = new Profile(facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, List.of());
         LiveThread thread = new LiveThread(new ThreadProfile(42, 1, true, 7, 0), 3, OptionalDouble.of(12.5));

@@ -42,6 +42,7 @@ public final class JsonReport {
         json.member("percent", profile.overheadPercent());
         json.member("probePercent", profile.probePercent());
         json.member("agentPercent", profile.agentPercent());
+        json.member("budgetPercent", profile.session().budgetPercent());
         json.member("toggles", profile.session().toggles());
         json.member("samples", samples(profile));
         json.endObject();

@@ -9,7 +9,7 @@ import java.util.OptionalDouble;
 /// @param functions    in the order of their discovery
 /// @param threads      that live, the newest first
 /// @param probePercent what probes have cost the program's threads since the last look, in percent of the time that has
-///     passed
+///     passed, or of the program's CPU time where that is more
 /// @param agentPercent CPU time of the agent's threads, the same way
 public record LiveProfile(
         Profile whole,

@@ -23,6 +23,7 @@ public final class LiveSession {
     /// What is kept of a look: a latency that has not changed is the same object in the next.
     private record Look(
             long elapsedNanos,
+            long programNanos,
             long probeNanos,
             long agentNanos,
             long[] calls,
@@ -46,17 +47,17 @@ public final class LiveSession {
         if (looks.size() > LOOKS) {
             looks.removeFirst();
         }
-        long passed = now.elapsedNanos - last.elapsedNanos;
+        long time = Math.max(now.elapsedNanos - last.elapsedNanos, now.programNanos - last.programNanos);
         return new LiveProfile(
                 profile,
                 functions(profile, now, oldest),
                 threads(now, last, !profile.session().exact()),
-                percent(now.probeNanos - last.probeNanos, passed),
-                percent(now.agentNanos - last.agentNanos, passed));
+                percent(now.probeNanos - last.probeNanos, time),
+                percent(now.agentNanos - last.agentNanos, time));
     }
 
     private static Look nothing() {
-        return new Look(0, 0, 0, new long[0], new Latency[0], new float[0], Map.of());
+        return new Look(0, 0, 0, 0, new long[0], new Latency[0], new float[0], Map.of());
     }
 
     private static Look look(Profile profile, List<ThreadProfile> threads, Look last) {
@@ -79,7 +80,8 @@ public final class LiveSession {
         }
         Map<Integer, ThreadProfile> byId = new LinkedHashMap<>();
         threads.stream().filter(ThreadProfile::lives).forEach(thread -> byId.put(thread.tid(), thread));
-        return new Look(elapsed, profile.probeNanos(), facts.agentNanos(), calls, latencies, rates, byId);
+        return new Look(
+                elapsed, facts.programNanos(), profile.probeNanos(), facts.agentNanos(), calls, latencies, rates, byId);
     }
 
     private static List<LiveThread> threads(Look now, Look last, boolean timed) {

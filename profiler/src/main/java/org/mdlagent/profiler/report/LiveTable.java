@@ -33,7 +33,7 @@ public record LiveTable(int width, boolean colour) {
         facts.add(threads == 1 ? "1 thread" : TableReport.grouped(threads) + " threads");
         live.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         live.agentPercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent %.1f %%", percent)));
-        facts.add(session.exact() ? "exact" : "sampled");
+        facts.add(session.exact() ? "exact" : "sampled" + TableReport.budget(session));
         return style().bold(cut(String.join(" · ", facts)));
     }
 

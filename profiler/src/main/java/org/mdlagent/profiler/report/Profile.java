@@ -81,25 +81,24 @@ public record Profile(
                 metrics);
     }
 
-    /// CPU time of the agent's threads, in percent of the time that the program has run.
+    /// CPU time of the agent's threads, in percent of the program's time: what it has run, or the CPU time of its
+    /// threads where that is more.
     public OptionalDouble agentPercent() {
-        return percentOfElapsed(session.agentNanos());
+        return percentOfTime(session.agentNanos());
     }
 
-    /// What the probes have cost the program's threads, in percent of the time that the program has run.
+    /// What the probes have cost the program's threads, in percent of the program's time.
     public OptionalDouble probePercent() {
-        return session.tscHz().isPresent() ? percentOfElapsed(probeNanos) : OptionalDouble.empty();
+        return session.tscHz().isPresent() ? percentOfTime(probeNanos) : OptionalDouble.empty();
     }
 
     /// The two together.
     public OptionalDouble overheadPercent() {
-        return session.tscHz().isPresent()
-                ? percentOfElapsed(session.agentNanos() + probeNanos)
-                : OptionalDouble.empty();
+        return session.tscHz().isPresent() ? percentOfTime(session.agentNanos() + probeNanos) : OptionalDouble.empty();
     }
 
-    private OptionalDouble percentOfElapsed(long nanos) {
-        long elapsed = session.elapsedNanos().orElse(0);
-        return elapsed > 0 ? OptionalDouble.of(100.0 * nanos / elapsed) : OptionalDouble.empty();
+    private OptionalDouble percentOfTime(long nanos) {
+        long time = Math.max(session.elapsedNanos().orElse(0), session.programNanos());
+        return time > 0 ? OptionalDouble.of(100.0 * nanos / time) : OptionalDouble.empty();
     }
 }

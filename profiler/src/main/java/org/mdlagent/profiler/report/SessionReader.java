@@ -27,6 +27,7 @@ import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.ProbeCost;
 
 /// Reads a session file, whether its program still runs, ended, or was killed.
 ///
@@ -322,7 +323,7 @@ public final class SessionReader implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             long at = table + i * FunctionDescriptor.SIZE;
             Latency latency = latencies[i].build(nanosPerTick);
-            probeTicks += ProbeCost.ticks(exact, entered[i], exact ? latency.count() : samples[i]);
+            probeTicks += exact ? ProbeCost.exact(latency.count()) : ProbeCost.sampled(entered[i], samples[i]);
             functions.add(
                     exact
                             ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
@@ -632,7 +633,21 @@ public final class SessionReader implements AutoCloseable {
                 counter(HeaderDescriptor.AGENT_CPU_NANOS),
                 counter(HeaderDescriptor.TOGGLES),
                 counter(HeaderDescriptor.SAMPLES),
+                counter(HeaderDescriptor.PROGRAM_CPU_NANOS),
+                budgetPercent(),
+                counter(HeaderDescriptor.REST_NANOS),
                 bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0);
+    }
+
+    private OptionalDouble budgetPercent() throws IOException {
+        double budget = bytes.getDouble(HeaderDescriptor.BUDGET);
+        if (budget == 0) {
+            return OptionalDouble.empty();
+        }
+        if (!(budget > 0 && budget <= 1)) {
+            throw bytes.damaged("its budget is " + budget);
+        }
+        return OptionalDouble.of(100 * budget);
     }
 
     private <E extends Enum<E>> E constant(E[] values, long field, String what) throws IOException {

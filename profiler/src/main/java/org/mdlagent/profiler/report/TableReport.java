@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /// The report for people: one line of facts, then a table of functions whose numbers line up.
@@ -56,7 +57,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
         facts.add(session.threads() == 1 ? "1 thread" : grouped(session.threads()) + " threads");
         facts.add(grouped(profile.functions().size()) + " functions, " + grouped(called) + " called");
-        facts.add(session.exact() ? "exact" : "sampled");
+        facts.add(session.exact() ? "exact" : "sampled" + budget(session));
         profile.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         profile.agentPercent()
                 .ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent's CPU %.1f %%", percent)));
@@ -67,6 +68,13 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
         facts.add("session " + printable(session.id()));
         return String.join(" · ", facts);
+    }
+
+    static String budget(SessionFacts session) {
+        OptionalDouble budget = session.budgetPercent();
+        return budget.isEmpty()
+                ? ""
+                : " for " + Quantity.percent(budget.getAsDouble()).text();
     }
 
     private void table(Profile profile, List<FunctionProfile> shown, Appendable out) throws IOException {

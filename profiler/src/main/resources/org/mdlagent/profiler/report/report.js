@@ -73,6 +73,7 @@ function showSession() {
   ].filter((fact) => fact).join(" · ");
   facts(byId("overhead"), [
     ["Overhead", percent(overhead.percent)],
+    ["Budget", percent(overhead.budgetPercent)],
     ["Probes", percent(overhead.probePercent)],
     ["Agent's CPU", percent(overhead.agentPercent)],
     ["Toggles", count(overhead.toggles)],

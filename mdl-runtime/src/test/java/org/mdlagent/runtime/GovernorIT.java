@@ -1,0 +1,91 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.Profile;
+import org.mdlagent.profiler.report.SessionReader;
+
+/// What the sampled profiler spends on sqlite3, which makes some 100 million calls of probed functions a second.
+///
+/// The spending is what the session says: CPU time of all threads of the agent, from the kernel, and what probes have
+/// counted, times what that was measured to cost.
+class GovernorIT {
+    private static final int ROUNDS = 4;
+    private static final long WARM_UP_MILLIS = 4000;
+    private static final long MILLIS = 5000;
+
+    /// One rotation more or less, of some five a second.
+    private static final double TOLERANCE = 0.5;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void shouldSpendNoMoreThanTheBudget() throws Exception {
+        double percent = spent("1");
+
+        System.out.printf("budget 1 %%: %.2f %% spent%n", percent);
+        assertThat(percent).isPositive().isLessThanOrEqualTo(1 + TOLERANCE);
+    }
+
+    @Test
+    void shouldSpendMoreWhenItMay() throws Exception {
+        double percent = spent("100");
+
+        System.out.printf("without rests: %.2f %% spent%n", percent);
+        assertThat(percent).isGreaterThan(3);
+    }
+
+    private double spent(String budget) throws Exception {
+        String round = Files.readString(Dist.examples().resolve("sqlite-workload.sql"));
+        StringBuilder script = new StringBuilder();
+        for (int i = 0; i < ROUNDS; i++) {
+            script.append(".open ")
+                    .append(directory.resolve(budget + "db" + i))
+                    .append('\n')
+                    .append(round);
+        }
+        Path workload = Files.writeString(directory.resolve(budget + "workload.sql"), script);
+        Path session = directory.resolve("session" + budget);
+        List<String> command = new ArrayList<>(
+                List.of(Dist.mdl(), "run", "--wait", "--budget", budget, "-o", session.toString(), "--"));
+        command.addAll(List.of(Dist.debian("sqlite3").toString(), ":memory:"));
+        Process process = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectInput(workload.toFile())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            Thread.sleep(WARM_UP_MILLIS);
+            Profile before = profile(session);
+            Thread.sleep(MILLIS);
+            Profile after = profile(session);
+            assertThat(process.isAlive()).as("it is still running").isTrue();
+            return 100.0 * (cost(after) - cost(before)) / (time(after) - time(before));
+        } finally {
+            process.destroy();
+            process.waitFor();
+        }
+    }
+
+    private static Profile profile(Path session) throws Exception {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.profile();
+        }
+    }
+
+    private static double cost(Profile profile) {
+        return profile.probeNanos() + profile.session().agentNanos();
+    }
+
+    private static double time(Profile profile) {
+        return profile.session().elapsedNanos().orElseThrow();
+    }
+}
