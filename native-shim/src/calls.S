@@ -185,8 +185,8 @@
         VALUES  calls_values_framed, 1
 
 /*
- * At calls of hooks every caller-saved register is free. Reached by a jump, as a hook is: R10 site, RDI function, RAX and
- * the stack as the recording code wants them, which is at R11. A client does not count in what is recorded: at an entry it
+ * At calls of hooks every caller-saved register is free. Reached by a jump, as a hook is: R10 site, RDI function, RAX, RSI
+ * and the stack as the recording code wants them, which is at R11. A client does not count in what is recorded: at an entry it
  * runs before, at an exit behind the recording code.
  */
         .globl  calls_hook_entry

@@ -51,7 +51,6 @@ enum {
 };
 #define SENTINEL (~0ULL) /* of a thread without a shadow stack; else the end of its own stack */
 #define STACK_REACH (64ULL << 20) /* keys further apart belong to different stacks */
-#define NO_FUNCTION (~0u)
 
 THREAD_LOCAL struct mdl_thread *mdl_self;
 
@@ -596,8 +595,7 @@ bool record_begins(struct mdl_thread *thread, struct mdl_site *site) {
                    __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
 }
 
-static void write_record(struct mdl_thread *thread, const struct mdl_frame *frame, const struct mdl_frame *caller,
-                         uint64_t ticks) {
+static void write_record(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t caller, uint64_t ticks) {
   uint64_t filled = __atomic_load_n(&thread->head, __ATOMIC_RELAXED) - __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE);
   if (filled >= thread->ring_mask + 1 - RING_MARGIN) {
     add(&thread->dropped, 1);
@@ -608,9 +606,8 @@ static void write_record(struct mdl_thread *thread, const struct mdl_frame *fram
   struct mdl_record *record = (struct mdl_record *)thread->ring + (position & thread->ring_mask);
   record->start = frame->tsc;
   record->duration = ticks;
+  record->caller = caller;
   record->function = function_of(frame)->index;
-  record->parent = caller ? function_of(caller)->index : NO_FUNCTION;
-  record->depth = record_is_stacked(thread, frame) ? (uint32_t)(frame - (const struct mdl_frame *)thread->sp_base - 1) : 0;
   __atomic_store_n(&record->seq, (uint32_t)(position + 1), __ATOMIC_RELEASE);
 }
 
@@ -625,7 +622,7 @@ void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, ui
   bool measured = frame->flags & MDL_FRAME_MEASURED;
   uint64_t ticks = measured ? frame->tsc : now - frame->tsc;
   if (!(session->flags & MDL_EXACT)) {
-    write_record(thread, frame, caller, ticks);
+    write_record(thread, frame, frame->ret, ticks);
     return;
   }
   if (caller && !measured) {
@@ -634,7 +631,7 @@ void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, ui
   record(thread, function_of(frame), ticks, ticks - frame->children);
 }
 
-void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
+void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key, uint64_t call_site) {
   uint64_t now = __rdtsc();
   identify(site, address);
   struct mdl_thread *thread = mdl_self;
@@ -644,7 +641,8 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
   }
   if (frame) {
     struct mdl_function *function = function_of(frame);
-    record_returns(thread, frame, now);
+    bool inlined = site->owner != (uintptr_t)function;
+    write_record(thread, frame, inlined ? site->address : call_site, now - frame->tsc);
     release(thread, frame);
     __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
   }

@@ -371,7 +371,7 @@ void record_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self);
 void record_sample_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
-void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);
+void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key, uint64_t call_site);
 void record_expire_entry(struct mdl_site *site);
 void record_expire_exit(struct mdl_site *site);
 int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);

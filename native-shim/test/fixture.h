@@ -75,6 +75,7 @@ static inline void fixture(bool exact) {
                                        .off = OFF,
                                        .size = 1,
                                        .kind = (uint8_t)kind,
+                                       .owner = (uintptr_t)function,
                                        .index = index};
       code[index] = OFF;
     }

@@ -65,6 +65,7 @@ int main(void) {
   SIZE(mdl_header);
   FIELD(mdl_function, address);
   FIELD(mdl_function, deadline);
+  FIELD(mdl_function, end);
   FIELD(mdl_function, remaining);
   FIELD(mdl_function, open);
   FIELD(mdl_function, closers);
@@ -100,6 +101,7 @@ int main(void) {
   FIELD(mdl_site, bodies);
   FIELD(mdl_site, client);
   FIELD(mdl_site, snippets);
+  FIELD(mdl_site, owner);
   SIZE(mdl_site);
   FIELD(mdl_bodies, alias);
   FIELD(mdl_bodies, displacement);
@@ -181,9 +183,8 @@ int main(void) {
   SIZE(mdl_metric);
   FIELD(mdl_record, start);
   FIELD(mdl_record, duration);
+  FIELD(mdl_record, caller);
   FIELD(mdl_record, function);
-  FIELD(mdl_record, parent);
-  FIELD(mdl_record, depth);
   FIELD(mdl_record, seq);
   SIZE(mdl_record);
   FIELD(mdl_row, count);
@@ -193,8 +194,15 @@ int main(void) {
   FIELD(mdl_row, self);
   FIELD(mdl_row, function);
   FIELD(mdl_row, samples);
+  FIELD(mdl_row, callers);
   FIELD(mdl_row, chunks);
   SIZE(mdl_row);
+  FIELD(mdl_edge, next);
+  FIELD(mdl_edge, caller);
+  FIELD(mdl_edge, calls);
+  FIELD(mdl_edge, total);
+  FIELD(mdl_edge, samples);
+  SIZE(mdl_edge);
   FIELD(mdl_string, length);
   FIELD(mdl_string, bytes);
   SIZE(mdl_string);

@@ -5,6 +5,7 @@
 
 /* Keys as on a real stack: a callee's is lower. */
 #define KEY(level) (0x7fff00000000ULL - 0x100 * (uint64_t)(level))
+#define CALL_SITE 0x401234ULL
 
 static void enter(int function, uint64_t key) { record_entry_slow(entry_of(function), address_of(function), key); }
 static void leave(int function, uint64_t key) { record_exit_slow(exit_of(function), address_of(function), key); }
@@ -12,7 +13,7 @@ static void sample_enter(int function, uint64_t key) {
   record_sample_entry_slow(entry_of(function), address_of(function), key);
 }
 static void sample_leave(int function, uint64_t key) {
-  record_sample_exit_slow(exit_of(function), address_of(function), key);
+  record_sample_exit_slow(exit_of(function), address_of(function), key, CALL_SITE);
 }
 
 static struct mdl_row *row(int function) {
@@ -370,14 +371,29 @@ static void shouldWriteOneRecordPerTimedCallAndCountTheOthers(void) {
   for (uint32_t i = 0; i < 10; i++) {
     CHECK_EQUAL(records[i].seq, i + 1);
     CHECK_EQUAL(records[i].function, 1);
-    CHECK_EQUAL(records[i].parent, 0);
-    CHECK_EQUAL(records[i].depth, 1);
+    CHECK_EQUAL(records[i].caller, CALL_SITE);
     CHECK(records[i].start >= functions[1].window_start);
     CHECK(records[i].start + records[i].duration <= __rdtsc());
   }
   CHECK_EQUAL(records[10].function, 0);
-  CHECK_EQUAL(records[10].parent, (uint32_t)-1);
-  CHECK_EQUAL(records[10].depth, 0);
+}
+
+static void shouldSayWhereACallWasInlined(void) {
+  fixture(false);
+  struct mdl_site *inlined = exit_of(1);
+  inlined->owner = (uintptr_t)&functions[0];
+  inlined->address = address_of(0) + 8;
+  arm(0, LONG_WINDOW);
+  arm(1, LONG_WINDOW);
+  sample_enter(0, KEY(1));
+  sample_enter(1, KEY(1));
+  sample_leave(1, KEY(1));
+  sample_leave(0, KEY(1));
+  const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
+  CHECK_EQUAL(records[0].function, 1);
+  CHECK_EQUAL(records[0].caller, address_of(0) + 8);
+  CHECK_EQUAL(records[1].function, 0);
+  CHECK_EQUAL(records[1].caller, CALL_SITE);
 }
 
 static void shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained(void) {
@@ -616,6 +632,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
        shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere},
       {"shouldArmExitsAndEntriesAndCountTheStores", shouldArmExitsAndEntriesAndCountTheStores},
       {"shouldWriteOneRecordPerTimedCallAndCountTheOthers", shouldWriteOneRecordPerTimedCallAndCountTheOthers},
+      {"shouldSayWhereACallWasInlined", shouldSayWhereACallWasInlined},
       {"shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained", shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained},
       {"shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame",
        shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame},

@@ -94,7 +94,7 @@ enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2 };
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
   uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
-  uint64_t pad0;        /*  16 */
+  uint64_t end;         /*  16 behind its code, as far as it lies in one piece; 0 when that is not known */
   int32_t remaining;    /*  24 calls that this window still times, about: decrements are not locked */
   int32_t open;         /*  28 sampled frames not yet closed */
   int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
@@ -142,6 +142,8 @@ struct mdl_site {
   uint32_t bodies;   /* 52 offset in the file of the struct mdl_bodies that its stub leads to; 0: not open to clients */
   uint64_t client;   /* 56 the C function that runs here (fastinst.h), 0 for none */
   uint64_t snippets; /* 64 code of its snippets; mdl_bodies.resume while it has none */
+  uint64_t owner;    /* 72 exit hooks: struct mdl_function that the instruction is in, 0 when it is none with probes.
+                           A site of another one's is of a call that was inlined there */
 };
 
 /* Where the stubs of one text and kind may lead to. Each but the first looks whether the recorder wants the site, and goes
@@ -278,9 +280,8 @@ struct mdl_metric {
 struct mdl_record {
   uint64_t start;    /*  0 tsc */
   uint64_t duration; /*  8 ticks */
-  uint32_t function; /* 16 index */
-  uint32_t parent;   /* 20 index of the enclosing frame's function, ~0 for none */
-  uint32_t depth;    /* 24 frames below this one */
+  uint64_t caller;   /* 16 code of whoever called: where the call returns to; of a call that was inlined, its exit hook */
+  uint32_t function; /* 24 index */
   uint32_t seq;      /* 28 written last */
 };
 
@@ -298,8 +299,22 @@ struct mdl_row {
   uint32_t function; /* 40 index */
   uint32_t pad;      /* 44 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
-  uint64_t pad2;     /* 56 */
+  uint64_t callers;  /* 56 newest struct mdl_edge; a list through .next: sampled mode */
   uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+};
+
+/* The calls of a row's function by one caller; written by the agent alone, complete before it is in the list. */
+#define MDL_CALLERS 256u        /* in a list at most, MDL_CALLER_OTHER included */
+#define MDL_CALLER_NONE (~0u)   /* code without probes, or none that is known */
+#define MDL_CALLER_OTHER (~1u)  /* functions that found the list full */
+
+struct mdl_edge {
+  uint64_t next;    /*  0 struct mdl_edge */
+  uint32_t caller;  /*  8 index of the function, or one of the above */
+  uint32_t pad;     /* 12 */
+  uint64_t calls;   /* 16 as in the row: those that the samples stand for */
+  uint64_t total;   /* 24 ticks, of all these calls */
+  uint64_t samples; /* 32 calls that were timed */
 };
 
 /*
@@ -354,7 +369,7 @@ MDL_AT(mdl_function, row, 64);
 MDL_AT(mdl_function, site_list, 112);
 static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
 MDL_AT(mdl_site, index, 28);
-static_assert(sizeof(struct mdl_site) == 72, "mdl_site");
+static_assert(sizeof(struct mdl_site) == 80, "mdl_site");
 MDL_AT(mdl_bodies, record, 16);
 static_assert(sizeof(struct mdl_bodies) == 64, "mdl_bodies");
 static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
@@ -368,6 +383,7 @@ static_assert(sizeof(struct mdl_metric) == 64, "mdl_metric");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);
 static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
+static_assert(sizeof(struct mdl_edge) == 40, "mdl_edge");
 MDL_AT(mdl_trap, action, 8);
 static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");
 MDL_AT(mdl_trap_index, rows, 8);

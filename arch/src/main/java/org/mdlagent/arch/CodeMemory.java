@@ -63,6 +63,11 @@ public final class CodeMemory {
         return mapping.alias + (address - mapping.start);
     }
 
+    /// Whether the code byte at `address` is in remapped text or in an arena.
+    public boolean hasAlias(long address) {
+        return find(address) != null;
+    }
+
     private @Nullable Mapping find(long address) {
         Mapping[] all = mappings;
         int low = 0;

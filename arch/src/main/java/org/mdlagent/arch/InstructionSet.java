@@ -1,6 +1,8 @@
 package org.mdlagent.arch;
 
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.snippet.Optimisation;
@@ -42,6 +44,23 @@ public interface InstructionSet {
     ///
     /// @param ranges what may be decoded; transfers elsewhere are not reported
     HookScan findHooks(byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder);
+
+    /// Finds out which parts of a function's code are those of others that are inlined there.
+    ///
+    /// @param code  its bytes
+    /// @param hooks the calls of hooks in it, by offset
+    /// @return by the offset where it begins, the entry hook of what each part belongs to, up to the next one; null
+    ///     for what is in none. An exit hook belongs to what goes on behind it
+    NavigableMap<Integer, @Nullable HookSite> inlineScopes(
+            byte[] code, Map<Integer, HookSite> hooks, LengthDecoder decoder);
+
+    /// Bytes of a direct call.
+    int directCallLength();
+
+    /// Where the direct call in front of `returnAddress` leads to, 0 when there is none.
+    ///
+    /// @param call the [#directCallLength] bytes there
+    long directCallTarget(byte[] call, long returnAddress);
 
     /// The first instruction of a function, behind a landing pad for indirect branches and behind data on its type.
     ///

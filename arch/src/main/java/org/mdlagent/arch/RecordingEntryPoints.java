@@ -6,7 +6,7 @@ package org.mdlagent.arch;
 /// @param exact      every call is recorded in the thread's rows; else windows of calls, in the thread's ring
 /// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
 /// @param entrySlow  takes site, function address and key
-/// @param exitSlow   takes site, function address and key
+/// @param exitSlow   takes site, function address, key and, in sampled mode, where the call returns to
 /// @param recordSlow takes function record, ticks and self ticks; exact mode
 /// @param expireEntry takes the site; sampled mode
 /// @param expireExit takes the site; sampled mode

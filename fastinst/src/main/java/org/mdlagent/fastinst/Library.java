@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.LoadedImage;
 import org.mdlagent.arch.elf.ElfFile;
@@ -30,6 +31,7 @@ final class Library {
     private final Map<Long, Integer> sites = new LinkedHashMap<>();
 
     private final List<Placement> placements = new ArrayList<>();
+    private @Nullable FunctionRanges ranges;
     private @Nullable Placement current;
     private @Nullable ElfFile lineTables;
     private boolean leftOut;
@@ -81,6 +83,17 @@ final class Library {
     /// Indices of those functions that the filter lets have probes.
     List<Integer> probedFunctions() {
         return functions.values().stream().filter(index -> index >= 0).toList();
+    }
+
+    /// Its code.
+    ///
+    /// @throws NullPointerException before it is known
+    FunctionRanges ranges() {
+        return Objects.requireNonNull(ranges);
+    }
+
+    void ranges(FunctionRanges ranges) {
+        this.ranges = ranges;
     }
 
     Map<Long, Integer> sites() {

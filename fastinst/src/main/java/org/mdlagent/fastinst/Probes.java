@@ -45,7 +45,7 @@ public final class Probes {
     private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
 
     /// Room in the session's tables for what is opened later. A function takes 160 bytes, and 8 in each thread's
-    /// block, in exact mode 16; a site takes 72.
+    /// block, in exact mode 16; a site takes 80.
     private static final int LATER_FUNCTIONS = 4096;
 
     private static final int LATER_SITES = 4 * LATER_FUNCTIONS;
@@ -67,6 +67,7 @@ public final class Probes {
     private final CallPatch callPatch;
     private final Trampolines trampolines;
     private final Snippets snippets;
+    private final CallSites callSites;
     private final SessionTables tables;
     private final MetricTable metrics;
     private final long header;
@@ -135,6 +136,7 @@ public final class Probes {
         snippets = new Snippets(api, instructions, code, recording);
         tables = new SessionTables(api);
         metrics = new MetricTable(api, tables);
+        callSites = new CallSites(api, libraries, code, instructions);
         images = new LoadedImages(api);
         header = api.session();
     }
@@ -149,6 +151,7 @@ public final class Probes {
         if (!images.haveChanged()) {
             return true;
         }
+        callSites.forget();
         if (!api.holdImages()) {
             return false;
         }
@@ -170,6 +173,11 @@ public final class Probes {
     /// What readers know of the values of snippets.
     public MetricTable metrics() {
         return metrics;
+    }
+
+    /// Who calls.
+    public CallSites callSites() {
+        return callSites;
     }
 
     /// Whether the last [#follow] has brought probes, new ones or such that were there before: [#activateOpened],
@@ -577,6 +585,7 @@ public final class Probes {
                 functions.add(new Function(library, offset, symbol, name));
             }
         }
+        library.ranges(FunctionRanges.of(image.image(), image.elf(), library.functions()));
     }
 
     private Map<Long, String> sourceFiles(ImageProbes image) throws IOException {
@@ -612,6 +621,9 @@ public final class Probes {
         Memory.putInt(record + FunctionDescriptor.NAME, tables.string(function.name));
         Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(function.symbol));
         Memory.putInt(record + FunctionDescriptor.IMAGE, tables.string(function.library.path()));
+        Memory.putLong(
+                record + FunctionDescriptor.END,
+                address + function.library.ranges().length(function.offset));
         Memory.putLongRelease(record + FunctionDescriptor.ADDRESS, address);
         tables.addLookup(address, record);
     }
@@ -685,6 +697,13 @@ public final class Probes {
         Memory.putLong(record + SiteDescriptor.ADDRESS, site.hook().address());
         Memory.putLong(record + SiteDescriptor.STUB, site.stub());
         Memory.putInt(record + SiteDescriptor.IMAGE, tables.string(library.path()));
+        Memory.putLong(record + SiteDescriptor.OWNER, owner(library, site.hook()));
+    }
+
+    private long owner(Library library, HookSite hook) {
+        long bias = Objects.requireNonNull(library.current()).bias();
+        int function = library.ranges().at(hook.address() - bias);
+        return function == FunctionRanges.NONE ? 0 : function(function);
     }
 
     private void writeSiteList(int index) {

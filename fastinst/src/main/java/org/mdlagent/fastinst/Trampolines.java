@@ -207,6 +207,22 @@ final class Trampolines {
             return sites;
         }
 
+        /// The function that an address in its stub belongs to, 0 when it is in no stub of a whole function.
+        long functionOfStub(long address) {
+            if (address < base || address >= base + unwindTable) {
+                return 0;
+            }
+            for (Site site : sites) {
+                long offset = address - site.stub();
+                if (site.hook().role() == HookSite.Role.WHOLE
+                        && offset >= 0
+                        && offset < instructions.functionStubSize()) {
+                    return site.hook().function();
+                }
+            }
+            return 0;
+        }
+
         /// What the stubs may lead to.
         StubBodies bodies(SessionTables tables) {
             StubBodies made = bodies;

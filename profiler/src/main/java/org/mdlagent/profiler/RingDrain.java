@@ -3,6 +3,7 @@ package org.mdlagent.profiler;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
@@ -11,8 +12,10 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.fastinst.CallSite;
 
-/// Moves timed calls from the threads' rings into the functions' histograms, both in the session file.
+/// Moves timed calls from the threads' rings into the functions' histograms and the edges of the call graph, all in
+/// the session file.
 ///
 /// A window times only its first calls, so a sample of a window with many calls stands for more of them: it is
 /// entered as often as that. Otherwise the few calls of a slow phase would outweigh the many of a quick one.
@@ -20,7 +23,7 @@ import org.mdlagent.arch.layout.ThreadDescriptor;
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
 ///      x86-64)
-///   A2 this is the only writer of tails and of the functions' rows
+///   A2 this is the only writer of tails, of the functions' rows and of their edges
 /// Guarantees
 ///   G1 a record is in a histogram before the tail passes it: whatever moment the process is killed at, a reader that
 ///      adds the records behind the tail misses none
@@ -29,13 +32,21 @@ import org.mdlagent.arch.layout.ThreadDescriptor;
 final class RingDrain {
     private final NativeApi api;
     private final long header;
+    private final CallEdges edges;
 
     /// By thread block: the position that was incomplete in the last drain.
     private final Map<Long, Long> stuck = new HashMap<>();
 
-    RingDrain(NativeApi api) {
+    /// @param callSites tells of a return address what call stands there
+    RingDrain(NativeApi api, LongFunction<CallSite> callSites) {
         this.api = api;
         header = api.session();
+        edges = new CallEdges(api, callSites);
+    }
+
+    /// Forgets what stood where: images have come or gone.
+    void forgetCallSites() {
+        edges.forgetCallSites();
     }
 
     /// Moves all complete records. Those of one function are given equal shares of the calls that they stand for.
@@ -81,10 +92,11 @@ final class RingDrain {
                 }
                 // A record that was completed since they were counted shares with the others.
                 long weight = Math.max(1, Math.round(calls[function] / Math.max(1, timed[function])));
-                add(
-                        functions + function * FunctionDescriptor.SIZE,
-                        Memory.getLong(record + RecordDescriptor.DURATION),
-                        weight);
+                long ticks = Memory.getLong(record + RecordDescriptor.DURATION);
+                long row = add(functions + function * FunctionDescriptor.SIZE, ticks, weight);
+                if (row != 0) {
+                    edges.add(function, row, Memory.getLong(record + RecordDescriptor.CALLER), ticks, weight);
+                }
                 moved++;
             }
             if (calls != null) {
@@ -94,12 +106,13 @@ final class RingDrain {
         return moved;
     }
 
-    private void add(long function, long ticks, long weight) {
+    /// Returns the function's row, or 0 when there is no memory for the call.
+    private long add(long function, long ticks, long weight) {
         long row = Memory.getLong(function + FunctionDescriptor.ROW);
         if (row == 0) {
             row = api.allocate(RowDescriptor.SIZE);
             if (row == 0) {
-                return; // counted by the shim as refused
+                return 0; // counted by the shim as refused
             }
             Memory.putLong(row + RowDescriptor.MIN, ticks);
             Memory.putInt(row + RowDescriptor.FUNCTION, Memory.getInt(function + FunctionDescriptor.INDEX));
@@ -113,7 +126,7 @@ final class RingDrain {
         if (chunk == 0) {
             chunk = api.allocate((long) RowDescriptor.CHUNK_SLOTS * Long.BYTES);
             if (chunk == 0) {
-                return;
+                return 0;
             }
             Memory.putLongRelease(chunkAt, chunk);
         }
@@ -127,6 +140,7 @@ final class RingDrain {
         }
         add(row + RowDescriptor.COUNT, weight);
         add(row + RowDescriptor.SAMPLES, 1);
+        return row;
     }
 
     private static void add(long address, long value) {

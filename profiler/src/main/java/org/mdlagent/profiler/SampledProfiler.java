@@ -181,7 +181,7 @@ public final class SampledProfiler {
         longestTicks = (long) (LONGEST_FACTOR * windowNanos * ticksPerNano);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
-        drain = new RingDrain(api);
+        drain = new RingDrain(api, probes.callSites()::at);
     }
 
     /// Opens the functions that [Probes#follow] has brought. Windows that are open now end.
@@ -189,6 +189,7 @@ public final class SampledProfiler {
     /// @param whole whether none of their calls has been missed
     public void open(List<Integer> functions, boolean whole) {
         int before = windowed.length;
+        drain.forgetCallSites();
         readClockAndCalls();
         closeWindows();
         grow();

@@ -4,11 +4,13 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.SmallSession;
+import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.fastinst.CallSite;
 
 /// The ring of one thread, of a few records, its drain, and what the thread's machine code does to it. It has been once
 /// around: every place holds an old record, which is complete, of another function.
@@ -47,7 +49,7 @@ public final class ThreadRing {
         }
         Memory.putLong(thread + ThreadDescriptor.TAIL, RECORDS);
         Memory.putLong(header + HeaderDescriptor.THREADS, thread);
-        drain = new RingDrain(session.api());
+        drain = new RingDrain(session.api(), address -> CallSite.UNKNOWN);
     }
 
     /// Records a call as the trampolines do, or counts it as dropped when the ring is full.
@@ -129,7 +131,19 @@ public final class ThreadRing {
         if (count != recorded) {
             return count < recorded ? "lost" : "repeated";
         }
+        if (row != 0 && callsOfCallers(row) != count) {
+            return "without its caller";
+        }
         return Memory.getLong(row + RowDescriptor.TOTAL) == recordedTicks ? "whole" : "torn";
+    }
+
+    private static long callsOfCallers(long row) {
+        long calls = 0;
+        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
+        for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
+            calls += Memory.getLong(edge + EdgeDescriptor.CALLS);
+        }
+        return calls;
     }
 
     private long dropped() {

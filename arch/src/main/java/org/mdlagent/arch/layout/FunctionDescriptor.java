@@ -5,6 +5,7 @@ package org.mdlagent.arch.layout;
 public final class FunctionDescriptor {
     public static final long ADDRESS = 0;
     public static final long DEADLINE = 8;
+    public static final long END = 16;
     public static final long REMAINING = 24;
     public static final long OPEN = 28;
     public static final long CLOSERS = 32;

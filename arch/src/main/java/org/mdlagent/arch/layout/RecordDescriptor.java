@@ -5,9 +5,8 @@ package org.mdlagent.arch.layout;
 public final class RecordDescriptor {
     public static final long START = 0;
     public static final long DURATION = 8;
-    public static final long FUNCTION = 16;
-    public static final long PARENT = 20;
-    public static final long DEPTH = 24;
+    public static final long CALLER = 16;
+    public static final long FUNCTION = 24;
     public static final long SEQ = 28;
 
     public static final long SIZE = 32;

@@ -18,8 +18,9 @@ public final class SiteDescriptor {
     public static final long BODIES = 52;
     public static final long CLIENT = 56;
     public static final long SNIPPETS = 64;
+    public static final long OWNER = 72;
 
-    public static final long SIZE = 72;
+    public static final long SIZE = 80;
 
     public static final byte KIND_ENTRY = 0;
     public static final byte KIND_EXIT = 1;

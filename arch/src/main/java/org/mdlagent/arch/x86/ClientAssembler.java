@@ -6,7 +6,7 @@ import static org.mdlagent.arch.x86.Register.R10;
 import static org.mdlagent.arch.x86.Register.R11;
 import static org.mdlagent.arch.x86.Register.RAX;
 import static org.mdlagent.arch.x86.Register.RBX;
-import static org.mdlagent.arch.x86.Register.RSI;
+import static org.mdlagent.arch.x86.Register.RCX;
 import static org.mdlagent.arch.x86.Register.RSP;
 
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// which are code of its own. All then go on in the recording code if the recorder wants the site: one body serves
 /// any set of clients.
 ///
-/// At hooks: R10 site, RAX and RDI for the recording code. At whole functions, and where calls are counted: R11
+/// At hooks: R10 site, RAX, RDI and RSI for the recording code. At whole functions, and where calls are counted: R11
 /// site, every other register is kept, and the R11 of the application lies in the first word below the stack
 /// pointer.
 final class ClientAssembler {
@@ -134,8 +134,8 @@ final class ClientAssembler {
 
         int count = out.offset();
         findCounts(R11, client);
-        out.loadInt(RSI, R10, INDEX);
-        out.incrementIndexed(R11, RSI);
+        out.loadInt(RCX, R10, INDEX);
+        out.incrementIndexed(R11, RCX);
         out.cmpByte(R10, RECORDING, 0);
         out.jump(EQUAL, done);
         out.jump(record);

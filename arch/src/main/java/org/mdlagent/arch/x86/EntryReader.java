@@ -11,7 +11,7 @@ final class EntryReader {
     /// The longest instruction (Intel SDM vol. 2, 2.3.11).
     static final int INSTRUCTION_MAX = 15;
 
-    private static final int NOP = 0x90;
+    static final int NOP = 0x90;
     private static final int OPERAND_SIZE_PREFIX = 0x66;
     private static final int CODE_SEGMENT_PREFIX = 0x2E;
 

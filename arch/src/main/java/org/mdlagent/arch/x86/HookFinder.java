@@ -70,7 +70,7 @@ final class HookFinder {
             if (found == null) {
                 found = new BitSet(boundaries.length);
                 for (int i = 0; i < boundaries.length; i++) {
-                    int target = boundaries[i] == 0 ? -1 : branchTarget(start + i, boundaries[i]) - start;
+                    int target = boundaries[i] == 0 ? -1 : branchTarget(code, start + i, boundaries[i]) - start;
                     if (target >= 0 && target < boundaries.length) {
                         found.set(target);
                     }
@@ -344,7 +344,7 @@ final class HookFinder {
     }
 
     /// Offset in `code` that the branch at `at` leads to, or -1 when it is none.
-    private int branchTarget(int at, int length) {
+    static int branchTarget(byte[] code, int at, int length) {
         int op = u8(code, at);
         if ((op & 0xF0) == 0x70 || op == 0xEB || op >= 0xE0 && op <= 0xE3) {
             return length == 2 ? at + 2 + code[at + 1] : -1;

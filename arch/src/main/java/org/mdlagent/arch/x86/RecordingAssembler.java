@@ -36,7 +36,8 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// and the flags are free.
 ///
 /// On entry of each body: RAX key of the frame, R10 site record, RDI function address (the hook's first argument);
-/// the stack is aligned as at the start of a function. Within: R11 thread block, R9 function record, RCX frame.
+/// the stack is aligned as at the start of a function; in sampled mode, at an exit, RSI where the call returns to (the
+/// hook's second argument). Within: R11 thread block, R9 function record, RCX frame.
 ///
 /// Assumes
 ///   A1 only the thread itself writes its stack pointer, frames, rows and ring head; a signal handler on the same
@@ -53,7 +54,6 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// anything.
 final class RecordingAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
-    static final int FRAME_SHIFT = Integer.numberOfTrailingZeros(FRAME);
 
     /// Offsets of the top frame from the stack pointer, which points behind it.
     private static final int TOP_KEY = (int) FrameDescriptor.KEY - FRAME;
@@ -257,7 +257,7 @@ final class RecordingAssembler {
         Label other = new Label();
         Label slow = new Label();
         Label full = new Label();
-        Label noParent = new Label();
+        Label called = new Label();
         Label finish = new Label();
         Label done = new Label();
         // A site whose function is not known learns it in the shim.
@@ -266,10 +266,10 @@ final class RecordingAssembler {
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
         out.readTsc();
-        out.load(RSI, RCX, TOP_TSC);
+        out.load(R8, RCX, TOP_TSC);
         pop();
         out.lockDecrementInt(R9, OPEN);
-        out.sub(RAX, RSI);
+        out.sub(RAX, R8);
 
         out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
         out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
@@ -283,22 +283,16 @@ final class RecordingAssembler {
         out.and(RDI, R11, (int) ThreadDescriptor.RING_MASK);
         out.shiftLeft(RDI, 5);
         out.add(RDI, R11, (int) ThreadDescriptor.RING);
-        out.store(RDI, (int) RecordDescriptor.START, RSI);
+        out.store(RDI, (int) RecordDescriptor.START, R8);
         out.store(RDI, (int) RecordDescriptor.DURATION, RAX);
         out.loadInt(RAX, R9, INDEX);
         out.storeInt(RDI, (int) RecordDescriptor.FUNCTION, RAX);
-        out.movInt(RAX, -1);
-        out.load(R8, RCX, TOP_FUNCTION);
-        out.test(R8);
-        out.jump(EQUAL, noParent);
-        out.loadInt(RAX, R8, INDEX);
-        out.bind(noParent);
-        out.storeInt(RDI, (int) RecordDescriptor.PARENT, RAX);
-        // The sentinel is no frame.
-        out.sub(RCX, FRAME);
-        out.sub(RCX, R11, (int) ThreadDescriptor.SP_BASE);
-        out.shiftRight(RCX, FRAME_SHIFT);
-        out.storeInt(RDI, (int) RecordDescriptor.DEPTH, RCX);
+        // Where a function is inlined, the hook is told of the call of the function around it.
+        out.cmp(R9, R10, (int) SiteDescriptor.OWNER);
+        out.jump(EQUAL, called);
+        out.load(RSI, R10, (int) SiteDescriptor.ADDRESS);
+        out.bind(called);
+        out.store(RDI, (int) RecordDescriptor.CALLER, RSI);
         out.incrementInt(RDX);
         out.storeInt(RDI, (int) RecordDescriptor.SEQ, RDX);
 
@@ -388,8 +382,9 @@ final class RecordingAssembler {
         out.bind(done);
     }
 
-    /// Calls `function(site, function address, key)` in tail position.
+    /// Calls `function(site, function address, key, return address)` in tail position.
     private void continueInShim(long function) {
+        out.mov(RCX, RSI);
         out.mov(RDX, RAX);
         out.mov(RSI, RDI);
         out.mov(RDI, R10);

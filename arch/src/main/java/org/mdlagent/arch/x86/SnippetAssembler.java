@@ -58,7 +58,7 @@ import org.mdlagent.arch.x86.Assembler.Label;
 final class SnippetAssembler {
     private static final List<Register> STACK = List.of(RCX, RSI, R8, R9, RDI);
     private static final Set<Register> ALL = EnumSet.of(RAX, RCX, RDX, RSI, RDI, R8, R9);
-    private static final Set<Register> FREE_AT_HOOKS = EnumSet.of(RCX, RDX, RSI, R8, R9);
+    private static final Set<Register> FREE_AT_HOOKS = EnumSet.of(RCX, RDX, R8, R9);
 
     /// System V ABI, 3.2.3.
     private static final List<Register> ARGUMENTS = List.of(RDI, RSI, RDX, RCX, R8, R9);
@@ -87,6 +87,9 @@ final class SnippetAssembler {
         saved = new ArrayList<>(changed);
         if (body == Body.ENTRY || body == Body.EXIT) {
             saved.removeAll(FREE_AT_HOOKS);
+        }
+        if (body == Body.ENTRY) {
+            saved.remove(RSI); // at an exit the recording code reads it
         }
     }
 

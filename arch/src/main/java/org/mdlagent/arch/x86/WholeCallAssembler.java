@@ -322,7 +322,6 @@ final class WholeCallAssembler {
 
     private void sampledExit(Label slow) {
         Label full = new Label();
-        Label noParent = new Label();
         Label leave = new Label();
         save(EXIT_SAVED, RAX, RDX, RCX, R11);
         findTicks(slow);
@@ -344,26 +343,13 @@ final class WholeCallAssembler {
         out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION);
         out.loadInt(RAX, RAX, INDEX);
         out.storeInt(RCX, (int) RecordDescriptor.FUNCTION, RAX);
-        out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION - FRAME);
-        out.test(RAX);
-        out.jump(EQUAL, noParent);
-        out.loadInt(RAX, RAX, INDEX);
-        Label parentKnown = new Label();
-        out.bind(parentKnown);
-        out.storeInt(RCX, (int) RecordDescriptor.PARENT, RAX);
-        // The sentinel is no frame.
-        out.lea(RAX, RBX, -FRAME);
-        out.sub(RAX, R11, (int) ThreadDescriptor.SP_BASE);
-        out.shiftRight(RAX, RecordingAssembler.FRAME_SHIFT);
-        out.storeInt(RCX, (int) RecordDescriptor.DEPTH, RAX);
+        out.load(RAX, RBX, (int) FrameDescriptor.RET);
+        out.store(RCX, (int) RecordDescriptor.CALLER, RAX);
         out.incrementInt(RDX);
         out.storeInt(RCX, (int) RecordDescriptor.SEQ, RDX);
         out.bind(leave);
         leave(RAX, RDX, RCX, R11);
 
-        out.bind(noParent);
-        out.movInt(RAX, -1);
-        out.jump(parentKnown);
         out.bind(full);
         out.increment(R11, (int) ThreadDescriptor.DROPPED);
         out.jump(leave);

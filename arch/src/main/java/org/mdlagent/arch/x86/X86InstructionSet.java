@@ -2,7 +2,10 @@ package org.mdlagent.arch.x86;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
@@ -27,6 +30,7 @@ import org.mdlagent.arch.snippet.Snippet;
 /// x86-64: instruction bytes as they are found, patched and emitted.
 public final class X86InstructionSet implements InstructionSet {
     static final int CALL = 0xE8;
+    private static final int CALL_LENGTH = 5;
     static final int JUMP = 0xE9;
     static final int RET = 0xC3;
     static final int ADDRESS_SIZE_PREFIX = 0x67;
@@ -66,6 +70,31 @@ public final class X86InstructionSet implements InstructionSet {
             }
         }
         return stubs;
+    }
+
+    @Override
+    public NavigableMap<Integer, @Nullable HookSite> inlineScopes(
+            byte[] code, Map<Integer, HookSite> hooks, LengthDecoder decoder) {
+        // Hooks are being patched, maybe.
+        byte[] still = code.clone();
+        hooks.forEach((at, hook) ->
+                Arrays.fill(still, at, Math.min(at + hook.length(), still.length), (byte) EntryReader.NOP));
+        try (Arena arena = Arena.ofConfined()) {
+            long copy = arena.allocate(2L * still.length).address();
+            Memory.put(copy, still);
+            long unused = decoder.decode(copy, still.length, copy + still.length);
+            return new InlineScopes(still, Memory.copy(copy + still.length, still.length), hooks).find();
+        }
+    }
+
+    @Override
+    public int directCallLength() {
+        return CALL_LENGTH;
+    }
+
+    @Override
+    public long directCallTarget(byte[] call, long returnAddress) {
+        return u8(call, 0) == CALL ? returnAddress + i32(call, 1) : 0;
     }
 
     @Override

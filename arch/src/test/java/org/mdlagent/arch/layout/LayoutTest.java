@@ -29,6 +29,7 @@ class LayoutTest {
             Map.entry("mdl_process", ProcessDescriptor.class),
             Map.entry("mdl_thread", ThreadDescriptor.class),
             Map.entry("mdl_record", RecordDescriptor.class),
+            Map.entry("mdl_edge", EdgeDescriptor.class),
             Map.entry("mdl_row", RowDescriptor.class));
 
     private static LayoutDump dump;
@@ -52,6 +53,7 @@ class LayoutTest {
         "mdl_process, none",
         "mdl_thread, none",
         "mdl_record, none",
+        "mdl_edge, none",
         "mdl_row, chunks"
     })
     void shouldHaveEveryFieldOfTheStructureAndNoOther(String struct, String renamed) throws Exception {

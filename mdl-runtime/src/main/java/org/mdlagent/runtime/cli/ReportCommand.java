@@ -35,7 +35,7 @@ final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
-            description = "table (the default), json, csv, html, pprof or prometheus.")
+            description = "table (the default), json, csv, html, pprof, prometheus, folded, speedscope or trace.")
     private String format = "table";
 
     @Option(
@@ -66,6 +66,7 @@ final class ReportCommand implements Callable<Integer> {
         if (limit != null && limit < 0) {
             throw CommandFailure.usage("--limit=" + limit + " is not possible", "a limit is a number from 0");
         }
+        wanted.checkChoice(limit != null || sort != null || !functions.isEmpty());
         Console console = mdl.console();
         wanted.checkDestination(console.outIsTerminal());
         List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
@@ -73,12 +74,14 @@ final class ReportCommand implements Callable<Integer> {
         SessionStore.settle(directory);
         try (SessionReader reader = SessionReader.open(directory)) {
             Profile profile = read(reader);
+            wanted.checkSession(profile.session());
             if (!globs.isEmpty()) {
                 profile = profile.only(function -> globs.stream()
                         .anyMatch(glob -> glob.matches(
                                 function.image(), function.file() == null ? "" : function.file(), function.name())));
             }
             wanted.write(
+                    reader,
                     profile,
                     order,
                     limit,

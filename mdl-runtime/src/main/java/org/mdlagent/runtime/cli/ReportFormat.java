@@ -6,16 +6,23 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.CsvReport;
+import org.mdlagent.profiler.report.FoldedReport;
 import org.mdlagent.profiler.report.HtmlReport;
 import org.mdlagent.profiler.report.JsonReport;
 import org.mdlagent.profiler.report.PprofReport;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.ProfileOrder;
 import org.mdlagent.profiler.report.PrometheusReport;
+import org.mdlagent.profiler.report.SessionFacts;
+import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.SpeedscopeReport;
 import org.mdlagent.profiler.report.TableReport;
+import org.mdlagent.profiler.report.TraceReport;
 
 /// The formats of a report.
 enum ReportFormat {
@@ -24,10 +31,15 @@ enum ReportFormat {
     CSV,
     HTML,
     PPROF,
-    PROMETHEUS;
+    PROMETHEUS,
+    FOLDED,
+    SPEEDSCOPE,
+    TRACE;
 
     private static final int TABLE_LIMIT = 24;
-    private static final String LATER = " folded speedscope trace ";
+
+    /// Those that are made of single calls, or of who made them.
+    private static final Set<ReportFormat> SAMPLED = EnumSet.of(FOLDED, SPEEDSCOPE, TRACE);
 
     static ReportFormat of(String name) {
         return switch (name) {
@@ -37,12 +49,13 @@ enum ReportFormat {
             case "html" -> HTML;
             case "pprof" -> PPROF;
             case "prometheus" -> PROMETHEUS;
+            case "folded" -> FOLDED;
+            case "speedscope" -> SPEEDSCOPE;
+            case "trace" -> TRACE;
             default ->
                 throw CommandFailure.usage(
-                        LATER.contains(" " + name + " ")
-                                ? "the format " + name + " is not in this version yet"
-                                : "there is no format " + name,
-                        "there are table, json, csv, html, pprof and prometheus");
+                        "there is no format " + name,
+                        "there are table, json, csv, html, pprof, prometheus, folded, speedscope and trace");
         };
     }
 
@@ -69,10 +82,34 @@ enum ReportFormat {
         }
     }
 
+    /// Refuses a choice of functions where the format shows all.
+    void checkChoice(boolean chosen) {
+        if (chosen && SAMPLED.contains(this)) {
+            throw CommandFailure.usage(
+                    lowerCase() + " shows all functions, in an order of its own",
+                    "leave --function, --limit and --sort out");
+        }
+    }
+
+    /// Refuses a session that does not hold what the format shows.
+    void checkSession(SessionFacts session) {
+        if (session.exact() && SAMPLED.contains(this)) {
+            throw CommandFailure.usage(
+                    lowerCase() + ": an exact session keeps neither single calls nor who made them",
+                    "record without --exact");
+        }
+    }
+
+    private String lowerCase() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /// @param reader of the session that the profile is of
     /// @param order null for that which suits the session
     /// @param limit functions to show, null for the format's own
     /// @param width columns of the terminal, 0 for none
     void write(
+            SessionReader reader,
             Profile profile,
             @Nullable ProfileOrder order,
             @Nullable Integer limit,
@@ -91,6 +128,9 @@ enum ReportFormat {
             case HTML -> HtmlReport.write(profile, used, shown, text);
             case PPROF -> PprofReport.write(profile, used, shown, out);
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
+            case FOLDED -> FoldedReport.write(profile, text);
+            case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
+            case TRACE -> TraceReport.write(profile.session(), reader.lastCalls(), text);
         }
         text.flush();
     }

@@ -368,6 +368,7 @@ final class RunCommand implements Callable<Integer> {
             try (SessionReader reader = SessionReader.open(session)) {
                 ReportFormat.of(options.report())
                         .write(
+                                reader,
                                 reader.profile(),
                                 null,
                                 null,

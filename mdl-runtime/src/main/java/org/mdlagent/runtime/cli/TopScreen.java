@@ -214,7 +214,7 @@ final class TopScreen {
         }
         lines.add(new LiveTable(width, colour).facts(profile));
         page = Math.max(1, height - 3);
-        lines.addAll(threads ? threads(profile, width) : functions(width));
+        lines.addAll(threads ? threads(profile, width) : functions(profile, width));
         while (lines.size() < height - 1) {
             lines.add("");
         }
@@ -242,17 +242,17 @@ final class TopScreen {
         return lines;
     }
 
-    private List<String> functions(int width) {
+    private List<String> functions(LiveProfile profile, int width) {
         LiveFunction shown = selected;
         if (!detail || shown == null) {
             return table(width);
         }
         if (width < BESIDE_MIN) {
-            return new LiveTable(width, colour).detail(shown);
+            return new LiveTable(width, colour).detail(shown, profile.whole());
         }
         int left = width - DETAIL_WIDTH - 3;
         List<String> table = table(left);
-        List<String> beside = new LiveTable(DETAIL_WIDTH, colour).detail(shown);
+        List<String> beside = new LiveTable(DETAIL_WIDTH, colour).detail(shown, profile.whole());
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < Math.max(table.size(), Math.min(beside.size(), page + 1)); i++) {
             String text = i < table.size() ? table.get(i) : "";

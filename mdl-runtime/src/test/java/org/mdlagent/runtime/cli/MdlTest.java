@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// What commands say, where, and with which status.
 class MdlTest {
@@ -58,7 +63,7 @@ class MdlTest {
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
         watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05
-        report --format folded                    | the format folded is not in this version yet
+        report --format folded --limit 3          | folded shows all functions
         report --format doc                       | there is no format doc
         top --interval 0                          | an interval is a number of seconds from 0.05
         top --count 0                             | a count is a number from 1
@@ -174,13 +179,32 @@ class MdlTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"csv, 'name,symbol,file'", "html, <!DOCTYPE html>", "prometheus, # HELP mdl_session_info"})
+    @CsvSource({
+        "csv, 'name,symbol,file'",
+        "html, <!DOCTYPE html>",
+        "prometheus, # HELP mdl_session_info",
+        "speedscope, '{\"$schema\": '",
+        "trace, '{\"displayTimeUnit\": \"ns\"'"
+    })
     void shouldReportInOtherFormats(String format, String beginning) throws IOException {
         FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
 
         assertThat(mdl.execute("report", "--format", format)).isZero();
         assertThat(out()).startsWith(beginning);
         assertThat(err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"folded", "speedscope", "trace"})
+    void shouldSayWhatAnExactSessionDoesNotKnow(String format) throws IOException {
+        Path session = FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+        try (FileChannel file = FileChannel.open(session.resolve("session.mdl"), StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.wrap(new byte[] {HeaderDescriptor.FLAG_EXACT}), HeaderDescriptor.FLAGS);
+        }
+
+        assertThat(mdl.execute("report", "--format", format)).isEqualTo(2);
+        assertThat(out()).isEmpty();
+        assertThat(err()).contains(format + ": an exact session", "record without --exact");
     }
 
     @Test

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 /// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`
 /// @param sampled    calls whose duration is in `latency`
 /// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
-/// @param selfNanos  the same without the probed functions it called
+/// @param selfNanos  the same without the probed functions it called; of a sampled session, without those whose calls
+/// by
+///     this very function were seen
 /// @param latency    of the calls that were timed
 /// @param on         false while the profiler leaves it out, because somebody has asked for that
 public record FunctionProfile(
@@ -32,4 +34,23 @@ public record FunctionProfile(
         OptionalLong totalNanos,
         OptionalLong selfNanos,
         Latency latency,
-        boolean on) {}
+        boolean on) {
+
+    /// The same with a self time.
+    FunctionProfile withSelfNanos(long nanos) {
+        return new FunctionProfile(
+                name,
+                symbol,
+                file,
+                line,
+                image,
+                calls,
+                callsExact,
+                callsError,
+                sampled,
+                totalNanos,
+                OptionalLong.of(nanos),
+                latency,
+                on);
+    }
+}

@@ -3,8 +3,11 @@ package org.mdlagent.profiler.report;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -37,16 +40,67 @@ public final class HtmlReport {
             json.element(warning);
         }
         json.endArray();
+        List<FunctionProfile> functions = order.first(limit, profile.functions());
+        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
+        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         json.beginArray("functions");
-        for (FunctionProfile function : order.first(limit, profile.functions())) {
+        for (FunctionProfile function : functions) {
             json.element().beginObject();
             JsonReport.function(function, json);
             json.member("callsError", function.callsError());
             latency(function.latency(), json);
+            callers(callers.getOrDefault(function, List.of()), positions, json);
             json.endObject();
         }
         json.endArray();
+        paths(CallTree.of(profile).nodes(), positions, json);
         json.endObject();
+    }
+
+    /// Position of the caller among the functions, -1 when it is not there, calls and time in turn.
+    private static void callers(
+            List<CallEdge> callers, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
+            throws IOException {
+        json.beginArray("callers");
+        for (CallEdge edge : callers) {
+            json.element(edge.caller() == null ? -1 : positions.getOrDefault(edge.caller(), -1L));
+            json.element(edge.calls());
+            json.element(edge.nanos());
+        }
+        json.endArray();
+    }
+
+    /// Position of the function among the frames, of the path that this one goes on from among the paths, or -1, time,
+    /// and time of its own in turn.
+    private static void paths(
+            List<CallTree.Node> nodes, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
+            throws IOException {
+        IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
+        IdentityHashMap<FunctionProfile, Long> frames = new IdentityHashMap<>();
+        json.beginArray("frames");
+        for (CallTree.Node node : nodes) {
+            numbers.put(node, (long) numbers.size());
+            FunctionProfile function = node.function();
+            if (frames.putIfAbsent(function, (long) frames.size()) == null) {
+                json.element().beginObject();
+                json.member("name", function.name());
+                json.member("file", function.file());
+                json.member("image", function.image());
+                Long position = positions.get(function);
+                json.member("function", position == null ? OptionalLong.empty() : OptionalLong.of(position));
+                json.endObject();
+            }
+        }
+        json.endArray();
+        json.beginArray("paths");
+        for (CallTree.Node node : nodes) {
+            json.element(frames.getOrDefault(node.function(), 0L));
+            json.element(numbers.getOrDefault(node.parent(), -1L));
+            json.element(node.nanos());
+            json.element(node.selfNanos());
+        }
+        json.endArray();
     }
 
     /// The histogram's slots, as duration in nanoseconds and number of calls in turn, the shortest first.

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 
@@ -19,9 +21,11 @@ public final class JsonReport {
         session(profile.session(), json);
         family(profile, json);
         json.beginArray("functions");
+        IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         for (FunctionProfile function : order.first(limit, profile.functions())) {
             json.element().beginObject();
             function(function, json);
+            callers(callers.getOrDefault(function, List.of()), json);
             json.endObject();
         }
         json.endArray();
@@ -132,6 +136,27 @@ public final class JsonReport {
         json.member("p99Nanos", latency.percentileNanos(99));
         json.member("p999Nanos", latency.percentileNanos(99.9));
         json.member("maxNanos", latency.maxNanos());
+    }
+
+    /// Those of a function, in descending order of time. Code without probes has no name.
+    private static void callers(List<CallEdge> callers, JsonWriter json) throws IOException {
+        if (callers.isEmpty()) {
+            return;
+        }
+        json.beginArray("callers");
+        for (CallEdge edge : callers) {
+            json.element().beginObject();
+            FunctionProfile caller = edge.caller();
+            if (caller != null) {
+                json.member("name", caller.name());
+                json.member("image", caller.image());
+            }
+            json.member("calls", edge.calls());
+            json.member("sampled", edge.samples());
+            json.member("totalNanos", edge.nanos());
+            json.endObject();
+        }
+        json.endArray();
     }
 
     private static void metric(MetricValue metric, JsonWriter json) throws IOException {

@@ -36,6 +36,10 @@ final class JsonWriter {
         return begin('[');
     }
 
+    JsonWriter beginArray() throws IOException {
+        return begin('[');
+    }
+
     JsonWriter endArray() throws IOException {
         return end(']');
     }

@@ -13,6 +13,11 @@ import java.util.OptionalLong;
 public record LiveTable(int width, boolean colour) {
     private static final String PARTS = "▏▎▍▌▋▊▉█";
     private static final int BAR = 8;
+    private static final String CALLED_BY = "called by ";
+
+    /// Callers that are named.
+    private static final int CALLERS = 3;
+
     private static final int NAME_MIN = 12;
     private static final int NAME_MAX = 60;
 
@@ -92,7 +97,9 @@ public record LiveTable(int width, boolean colour) {
     }
 
     /// What is known of one function, with a histogram of the durations of its calls lately.
-    public List<String> detail(LiveFunction function) {
+    ///
+    /// @param session that it is of, which may know who calls it
+    public List<String> detail(LiveFunction function, Profile session) {
         FunctionProfile whole = function.whole();
         List<String> lines = new ArrayList<>();
         lines.add(style().bold(cut(ShortName.of(TableReport.printable(whole.name()), width))));
@@ -102,6 +109,7 @@ public record LiveTable(int width, boolean colour) {
         lines.add(cut(TableReport.printable(whole.image())));
         lines.add(cut((whole.callsExact() ? "" : "about ")
                 + Quantity.count(whole.calls()).text() + " calls so far" + (whole.on() ? "" : ", off now")));
+        callers(session.callers().getOrDefault(whole, List.of()), lines);
         lines.add("");
         if (function.latency().known()) {
             histogram(function.latency(), lines);
@@ -109,6 +117,20 @@ public record LiveTable(int width, boolean colour) {
             lines.add(style().dim(cut("no call was timed lately")));
         }
         return lines;
+    }
+
+    /// Those that take the most of its time.
+    private void callers(List<CallEdge> callers, List<String> lines) {
+        double nanos = callers.stream().mapToDouble(CallEdge::nanos).sum();
+        for (CallEdge edge : callers.subList(0, Math.min(CALLERS, callers.size()))) {
+            String name = edge.caller() == null
+                    ? "code without probes"
+                    : edge.caller().name();
+            String share =
+                    nanos > 0 ? Quantity.percent(100 * edge.nanos() / nanos).text() : "";
+            int room = Math.max(1, width - CALLED_BY.length() - 8);
+            lines.add(cut(CALLED_BY + fit(ShortName.of(TableReport.printable(name), room), room) + right(share, 8)));
+        }
     }
 
     /// Steps of 1, 2, 5; each line says where its step begins.

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,11 +15,15 @@ import java.util.zip.GZIPOutputStream;
 /// The report for pprof: `profile.proto` of github.com/google/pprof, compressed with gzip.
 ///
 /// Each called function is a sample whose stack is the function alone, with its calls, its total time and, where the
-/// session knows it, its self time. The format has no word for "not known": that is 0 here.
+/// session knows it, its self time. Where it knows callers, the self time is that of call paths ([CallTree]), each of
+/// which is a sample of its own. The format has no word for "not known": that is 0 here.
 public final class PprofReport {
     private final ProtobufWriter message = new ProtobufWriter();
     private final Map<String, Integer> strings = new LinkedHashMap<>();
     private final Map<String, Integer> mappings = new LinkedHashMap<>();
+
+    /// Ids of functions, and of their locations.
+    private final IdentityHashMap<FunctionProfile, Long> ids = new IdentityHashMap<>();
 
     private PprofReport() {
         string("");
@@ -36,11 +41,23 @@ public final class PprofReport {
         for (SampleType type : types) {
             message.field(ProfileField.SAMPLE_TYPE, valueType(type.name, type.unit));
         }
-        int id = 0;
+        CallTree tree = CallTree.of(profile);
+        boolean paths = !tree.nodes().isEmpty();
         for (FunctionProfile function : functions) {
             if (function.calls() > 0) {
-                function(++id, function, types);
+                sample(
+                        List.of(function),
+                        types.stream()
+                                .mapToLong(type -> paths && type.ofPaths ? 0 : type.value.applyAsLong(function))
+                                .toArray());
             }
+        }
+        for (CallTree.Node node : tree.nodes()) {
+            sample(
+                    node.path(),
+                    types.stream()
+                            .mapToLong(type -> type.ofPaths ? node.selfNanos() : 0)
+                            .toArray());
         }
         facts(profile.session(), types.getLast());
         mappings.forEach((image, mapping) -> message.field(ProfileField.MAPPING, mapping(mapping, image)));
@@ -50,21 +67,37 @@ public final class PprofReport {
 
     private static List<SampleType> types(Profile profile) {
         List<SampleType> types = new ArrayList<>();
-        types.add(new SampleType("calls", "count", FunctionProfile::calls));
+        types.add(new SampleType("calls", "count", false, FunctionProfile::calls));
         types.add(new SampleType(
-                "total", "nanoseconds", function -> function.totalNanos().orElse(0)));
+                "total", "nanoseconds", false, function -> function.totalNanos().orElse(0)));
         if (profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
             types.add(new SampleType(
-                    "self", "nanoseconds", function -> function.selfNanos().orElse(0)));
+                    "self",
+                    "nanoseconds",
+                    true,
+                    function -> function.selfNanos().orElse(0)));
         }
         return types;
     }
 
-    private void function(int id, FunctionProfile function, List<SampleType> types) {
-        long[] values = types.stream()
-                .mapToLong(type -> type.value.applyAsLong(function))
-                .toArray();
-        message.field(ProfileField.SAMPLE, new ProtobufWriter().packed(1, id).packed(2, values));
+    /// @param path the caller of all first
+    private void sample(List<FunctionProfile> path, long[] values) {
+        long[] stack = path.reversed().stream().mapToLong(this::id).toArray();
+        message.field(ProfileField.SAMPLE, new ProtobufWriter().packed(1, stack).packed(2, values));
+    }
+
+    private long id(FunctionProfile function) {
+        Long known = ids.get(function);
+        if (known != null) {
+            return known;
+        }
+        long id = ids.size() + 1L;
+        ids.put(function, id);
+        describe(id, function);
+        return id;
+    }
+
+    private void describe(long id, FunctionProfile function) {
         message.field(
                 ProfileField.LOCATION,
                 new ProtobufWriter()
@@ -111,7 +144,8 @@ public final class PprofReport {
         return TimeUnit.SECONDS.toNanos(instant.getEpochSecond()) + instant.getNano();
     }
 
-    private record SampleType(String name, String unit, ToLongFunction<FunctionProfile> value) {}
+    /// @param ofPaths whether it is known of call paths where callers are
+    private record SampleType(String name, String unit, boolean ofPaths, ToLongFunction<FunctionProfile> value) {}
 
     /// Numbers of the fields of `Profile`.
     private static final class ProfileField {

@@ -1,5 +1,8 @@
 package org.mdlagent.profiler.report;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
@@ -14,6 +17,7 @@ import java.util.function.Predicate;
 /// @param selfNanos time in all probed functions of the session, 0 when it is not known
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
 /// @param metrics those that are enabled, in the order in which that was asked for
+/// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
 public record Profile(
         SessionFacts session,
         List<FunctionProfile> functions,
@@ -23,7 +27,8 @@ public record Profile(
         Family family,
         long selfNanos,
         long probeNanos,
-        List<MetricValue> metrics) {
+        List<MetricValue> metrics,
+        List<CallEdge> edges) {
 
     /// The processes of a session.
     ///
@@ -44,6 +49,7 @@ public record Profile(
     public Profile {
         functions = List.copyOf(functions);
         metrics = List.copyOf(metrics);
+        edges = List.copyOf(edges);
     }
 
     Profile(
@@ -54,7 +60,8 @@ public record Profile(
             long unseenThreads,
             Family family,
             long probeNanos,
-            List<MetricValue> metrics) {
+            List<MetricValue> metrics,
+            List<CallEdge> edges) {
         this(
                 session,
                 functions,
@@ -64,7 +71,8 @@ public record Profile(
                 family,
                 functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
                 probeNanos,
-                metrics);
+                metrics,
+                edges);
     }
 
     /// The same session with those functions only for which `wanted` holds.
@@ -78,7 +86,19 @@ public record Profile(
                 family,
                 selfNanos,
                 probeNanos,
-                metrics);
+                metrics,
+                edges);
+    }
+
+    /// The edges that lead to each function, in descending order of time.
+    IdentityHashMap<FunctionProfile, List<CallEdge>> callers() {
+        IdentityHashMap<FunctionProfile, List<CallEdge>> callers = new IdentityHashMap<>();
+        for (CallEdge edge : edges) {
+            callers.computeIfAbsent(edge.callee(), callee -> new ArrayList<>()).add(edge);
+        }
+        callers.values()
+                .forEach(of -> of.sort(Comparator.comparingLong(CallEdge::nanos).reversed()));
+        return callers;
     }
 
     /// CPU time of the agent's threads, in percent of the program's time: what it has run, or the CPU time of its

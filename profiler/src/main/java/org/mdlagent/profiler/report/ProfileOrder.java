@@ -18,9 +18,10 @@ public enum ProfileOrder {
     MAX,
     NAME;
 
-    /// Self time where the session knows it, else total time, and calls where it knows neither.
+    /// Self time where the session has measured it, else total time, and calls where it knows neither.
     public static ProfileOrder byDefault(Profile profile) {
-        if (profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
+        if (profile.session().exact()
+                && profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
             return SELF;
         }
         return profile.functions().stream().anyMatch(f -> f.totalNanos().isPresent()) ? TOTAL : CALLS;

@@ -23,7 +23,6 @@ import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
-import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -46,7 +45,6 @@ public final class SessionReader implements AutoCloseable {
     private static final int THREADS_MAX = 1 << 20;
     private static final int PROCESSES_MAX = 1 << 16;
     private static final int METRICS_MAX = 1 << 16;
-    private static final int RECORDS_MAX = 1 << 24;
     private static final double PLAUSIBLE_HZ_MIN = 1e6;
     private static final double PLAUSIBLE_HZ_MAX = 1e11;
     private static final double QUANTILE_95 = 1.96;
@@ -202,6 +200,34 @@ public final class SessionReader implements AutoCloseable {
         return profiles;
     }
 
+    /// The last calls that were timed, thread by thread, as many as the rings of sampled sessions hold; none where
+    /// durations are not known.
+    public List<TimedCall> lastCalls() throws IOException {
+        List<FunctionProfile> functions = profile().functions();
+        bytes.refresh();
+        OptionalDouble tscHz = readFacts(0).tscHz();
+        if (tscHz.isEmpty()) {
+            return List.of();
+        }
+        double nanosPerTick = 1e9 / tscHz.getAsDouble();
+        long began = bytes.getLong(HeaderDescriptor.START_TSC);
+        RingReader rings = new RingReader(bytes, functions.size());
+        List<TimedCall> calls = new ArrayList<>();
+        for (long thread : threads()) {
+            int pid = bytes.getInt(thread + ThreadDescriptor.PID);
+            int tid = bytes.getInt(thread + ThreadDescriptor.TID);
+            rings.all(
+                    thread,
+                    (function, start, ticks, caller) -> calls.add(new TimedCall(
+                            pid,
+                            tid,
+                            functions.get(function),
+                            Math.round((start - began) * nanosPerTick),
+                            Math.round(ticks * nanosPerTick))));
+        }
+        return calls;
+    }
+
     /// The metrics that are enabled now, in the order in which that was asked for.
     public List<MetricValue> metrics() throws IOException {
         bytes.refresh();
@@ -278,22 +304,25 @@ public final class SessionReader implements AutoCloseable {
 
         LatencyBuilder[] latencies = new LatencyBuilder[count];
         long[] selfTicks = new long[count];
-        long[] selfCounts = new long[count];
         long[] entered = new long[count];
         long[] samples = new long[count];
+        EdgeReader edges = new EdgeReader(bytes);
         for (int i = 0; i < count; i++) {
             latencies[i] = new LatencyBuilder();
-            long row = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
+            long address = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
+            long row = address == 0 ? 0 : bytes.offset(address, RowDescriptor.SIZE, "a row");
             if (row != 0) {
-                selfTicks[i] = Math.addExact(selfTicks[i], addRow(row, latencies[i]));
-                selfCounts[i] = latencies[i].count();
-                samples[i] = counter(bytes.offset(row, RowDescriptor.SIZE, "a row") + RowDescriptor.SAMPLES);
+                selfTicks[i] = Math.addExact(selfTicks[i], addRow(address, latencies[i]));
+                samples[i] = counter(row + RowDescriptor.SAMPLES);
             }
+            edges.read(row, count);
         }
 
         long dropped = 0;
         long unmatched = 0;
         List<Long> threads = threads();
+        RingReader rings = new RingReader(bytes, count);
+        CodeMap code = new CodeMap(bytes, table, count);
         Map<Long, Long> callsOfProcesses = new HashMap<>();
         for (long thread : threads) {
             long process = processOf(thread);
@@ -310,7 +339,11 @@ public final class SessionReader implements AutoCloseable {
             for (int i = 0; calls != null && i < count; i++) {
                 entered[i] = Math.addExact(entered[i], checkedCount(calls.getLong(i * Long.BYTES)));
             }
-            addRecords(thread, latencies, samples);
+            rings.undrained(thread, (function, start, ticks, caller) -> {
+                latencies[function].add(ticks);
+                samples[function]++;
+                edges.add(function, code.callerAt(caller), ticks);
+            });
         }
         long unseenThreads = counter(HeaderDescriptor.THREADS_REFUSED);
         boolean complete =
@@ -327,16 +360,9 @@ public final class SessionReader implements AutoCloseable {
             functions.add(
                     exact
                             ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
-                            : estimated(
-                                    at,
-                                    latency,
-                                    samples[i],
-                                    entered[i],
-                                    selfTicks[i],
-                                    selfCounts[i],
-                                    complete,
-                                    nanosPerTick));
+                            : estimated(at, latency, samples[i], entered[i], complete));
         }
+        functions = edges.withSelf(functions);
         return new Profile(
                 facts,
                 functions,
@@ -345,7 +371,8 @@ public final class SessionReader implements AutoCloseable {
                 unseenThreads,
                 family(facts, callsOfProcesses),
                 Math.round(probeTicks * nanosPerTick),
-                metrics(threads, facts.tscHz()));
+                metrics(threads, facts.tscHz()),
+                edges.edges(functions));
     }
 
     /// Every call is counted when it begins, and timed when it returns, which some never do.
@@ -365,15 +392,7 @@ public final class SessionReader implements AutoCloseable {
 
     /// Of a sampled function, the calls are an estimate, unless its window has been open all the time: then each was
     /// counted.
-    private FunctionProfile estimated(
-            long at,
-            Latency latency,
-            long samples,
-            long counted,
-            long selfTicks,
-            long selfCount,
-            boolean complete,
-            double nanosPerTick)
+    private FunctionProfile estimated(long at, Latency latency, long samples, long counted, boolean complete)
             throws IOException {
         double estimate = bytes.getDouble(at + FunctionDescriptor.CALLS);
         double variance = bytes.getDouble(at + FunctionDescriptor.CALLS_VARIANCE);
@@ -383,18 +402,14 @@ public final class SessionReader implements AutoCloseable {
         boolean whole = complete && bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
         long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), samples);
         OptionalLong total = OptionalLong.empty();
-        OptionalLong self = OptionalLong.empty();
         if (latency.known()) {
             double mean = latency.totalNanos().getAsLong() / (double) latency.count();
             total = OptionalLong.of(Math.round(mean * calls));
-            if (selfTicks > 0) {
-                self = OptionalLong.of(Math.round(selfTicks * nanosPerTick / selfCount * calls));
-            }
         }
         OptionalDouble error = variance > 0 && calls > 0
                 ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / calls)
                 : OptionalDouble.empty();
-        return function(at, latency, samples, calls, whole, error, total, self);
+        return function(at, latency, samples, calls, whole, error, total, OptionalLong.empty());
     }
 
     private FunctionProfile function(
@@ -562,35 +577,6 @@ public final class SessionReader implements AutoCloseable {
             }
         }
         return counter(row + RowDescriptor.SELF);
-    }
-
-    /// Adds the records that the agent has not drained; those being written at this moment are not complete, and left
-    /// out.
-    private void addRecords(long thread, LatencyBuilder[] latencies, long[] samples) throws IOException {
-        long ring = bytes.getLong(thread + ThreadDescriptor.RING);
-        if (ring == 0) {
-            return;
-        }
-        long mask = bytes.getLong(thread + ThreadDescriptor.RING_MASK);
-        if (mask < 0 || mask >= RECORDS_MAX || (mask & mask + 1) != 0) {
-            throw bytes.damaged("a ring has the mask " + Long.toUnsignedString(mask));
-        }
-        long size = (mask + 1) * RecordDescriptor.SIZE;
-        long start = bytes.offset(ring, size, "a ring");
-        bytes.claim(size);
-        long head = bytes.getLong(thread + ThreadDescriptor.HEAD);
-        long tail = Math.max(bytes.getLong(thread + ThreadDescriptor.TAIL), head - mask - 1);
-        for (long position = tail; position < head; position++) {
-            long at = start + (position & mask) * RecordDescriptor.SIZE;
-            int function = bytes.getInt(at + RecordDescriptor.FUNCTION);
-            long ticks = bytes.getLong(at + RecordDescriptor.DURATION);
-            if (bytes.getInt(at + RecordDescriptor.SEQ) == (int) (position + 1)
-                    && Integer.compareUnsigned(function, latencies.length) < 0
-                    && ticks >= 0) {
-                latencies[function].add(ticks);
-                samples[function]++;
-            }
-        }
     }
 
     private SessionFacts readFacts(int threads) throws IOException {

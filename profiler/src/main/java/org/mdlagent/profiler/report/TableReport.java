@@ -200,11 +200,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 : "killed, or executed another program";
     }
 
-    /// What 100 % is: all time in probed functions where self times are known, else the time that the program ran,
+    /// What 100 % is: all time in probed functions where self times are measured, else the time that the program ran,
     /// which each of its threads has once.
     private record Whole(double nanos, double mostPercent) {
         static Whole of(Profile profile) {
-            if (profile.selfNanos() > 0) {
+            if (profile.session().exact() && profile.selfNanos() > 0) {
                 return new Whole((double) profile.selfNanos(), 100);
             }
             SessionFacts session = profile.session();

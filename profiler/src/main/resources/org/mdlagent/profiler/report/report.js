@@ -200,6 +200,7 @@ const view = {
   rows: [],
   filter: "",
   uncalled: false,
+  flame: false,
   sort: "calls",
   descending: true,
   chosen: -1,
@@ -315,9 +316,13 @@ function choose(index) {
 
 function open() {
   const f = view.rows[view.chosen];
-  if (!f) {
-    return;
+  if (f) {
+    show(f);
   }
+}
+
+function show(f) {
+  view.shown = f;
   const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, "×");
   close.addEventListener("click", closeDetail);
   const detail = byId("detail");
@@ -346,11 +351,35 @@ function open() {
   } else {
     detail.append(element("h3", {}, f.calls > 0 ? "Its calls were counted, not timed." : "It was never called."));
   }
+  detail.append(...neighbours("Called by", f.callers), ...neighbours("It calls", f.callees));
+}
+
+/** The functions at the other ends of edges, the most time first. */
+function neighbours(title, edges) {
+  if (edges.length === 0) {
+    return [];
+  }
+  const whole = edges.reduce((sum, edge) => sum + edge.nanos, 0);
+  const rows = edges.toSorted((a, b) => b.nanos - a.nanos).map(({ other, calls, nanos }) => {
+    const name = other === undefined
+      ? "code without probes"
+      : element("button", { type: "button", title: other.name }, other.name);
+    other && name.addEventListener("click", () => show(other));
+    const texts = [`≈ ${count(calls)}`, `≈ ${duration(nanos)}`, whole > 0 ? percent(nanos / whole * 100) : "-"];
+    return element("tr", {}, element("td", {}, name), ...texts.map((text) => element("td", {}, text)));
+  });
+  const head = ["Function", "Calls", "Total", "Share"].map((word) => element("th", {}, word));
+  return [
+    element("h3", {}, title),
+    element("table", { class: "calls-table" },
+      element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
+  ];
 }
 
 function closeDetail() {
   byId("detail").hidden = true;
-  byId("grid").focus();
+  byId(view.flame ? "flame" : "grid").focus();
+  drawFlame();
 }
 
 function calls(f) {
@@ -459,6 +488,159 @@ function spectrum(f, low, high) {
   return c.picture;
 }
 
+/* The flame graph: call paths, the callers above, as wide as the time that they took. */
+
+const FRAME = 20;
+const COLOURS = [[203, 80], [41, 95], [164, 50], [327, 45], [25, 85], [56, 70], [265, 45]];
+const flame = { root: { children: [], nanos: 0, x: 0, depth: 0 }, zoomed: null, chosen: null };
+
+/** In the data a path is four numbers: its frame, the path that it goes on from, its time, and the time of its own. */
+function readPaths() {
+  const paths = [];
+  const end = new Map();
+  for (let i = 0; i < data.paths.length; i += 4) {
+    const [frame, parent, nanos, self] = data.paths.slice(i, i + 4);
+    const from = parent < 0 ? flame.root : paths[parent];
+    const x = end.get(from) ?? from.x;
+    const path = { ...data.frames[frame], from, nanos, self, x, depth: from.depth + 1, children: [] };
+    path.searched = [path.name, path.file, path.image].join("\n").toLowerCase();
+    end.set(from, x + nanos);
+    from.children.push(path);
+    paths.push(path);
+  }
+  flame.root.nanos = flame.root.children.reduce((sum, path) => sum + path.nanos, 0);
+  flame.zoomed = flame.root;
+}
+
+const IMAGES = [...new Set(data.frames.map((frame) => frame.image))];
+
+/** One hue for each image. */
+function colourOf(path) {
+  const [hue, saturation] = COLOURS[IMAGES.indexOf(path.image) % COLOURS.length];
+  const shade = [...path.name].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 97, 7) % 17;
+  return `hsl(${hue} ${saturation}% ${66 + shade}%)`;
+}
+
+const words = () => view.filter.toLowerCase().split(/\s+/).filter((word) => word);
+const matches = (path) => words().every((word) => path.searched.includes(word));
+
+/** Time of the paths that lead to a function that is searched for, each counted once. */
+function matchedNanos(paths) {
+  return paths.reduce((sum, path) => sum + (matches(path) ? path.nanos : matchedNanos(path.children)), 0);
+}
+
+const part = (path) => percent(path.nanos / flame.root.nanos * 100);
+
+function describePath(path) {
+  return path === flame.root
+    ? [`All paths: ${duration(path.nanos)}. Click a frame to zoom in, Esc to zoom out.`]
+    : [element("b", {}, path.name), ` ${duration(path.nanos)}, ${part(path)}; by itself ${duration(path.self)}`];
+}
+
+function drawFlame() {
+  if (!view.flame) {
+    return;
+  }
+  const width = byId("frames").clientWidth;
+  const { zoomed } = flame;
+  const scale = width / Math.max(1, zoomed.nanos);
+  const picture = svg("svg", { width, role: "tree" });
+  let deepest = 0;
+  const draw = (path, above) => {
+    const x = above ? 0 : (path.x - zoomed.x) * scale;
+    const w = above ? width : path.nanos * scale;
+    if (w < 0.6) {
+      return;
+    }
+    deepest = Math.max(deepest, path.depth);
+    picture.append(frame(path, x, w, above));
+    above || path.children.forEach((child) => draw(child, false));
+  };
+  for (let path = zoomed.from; path && path !== flame.root; path = path.from) {
+    draw(path, true);
+  }
+  (zoomed === flame.root ? flame.root.children : [zoomed]).forEach((path) => draw(path, false));
+  picture.setAttribute("height", deepest * FRAME);
+  byId("frames").replaceChildren(picture);
+  byId("path").replaceChildren(...describePath(flame.chosen ?? zoomed));
+  byId("count").textContent = words().length === 0
+    ? `${duration(flame.root.nanos)} in ${plural(data.paths.length / 4, "path", "paths")}`
+    : `${percent(matchedNanos(flame.root.children) / flame.root.nanos * 100)} matches`;
+}
+
+function frame(path, x, w, above) {
+  const kinds = [above ? "above" : "", words().length > 0 && !matches(path) ? "other" : "", path === flame.chosen ? "chosen" : ""];
+  const y = (path.depth - 1) * FRAME;
+  const letters = Math.floor((w - 8) / 6.7);
+  const name = path.name.length <= letters ? path.name : `${path.name.slice(0, letters - 1)}…`;
+  const group = svg("g", { class: kinds.join(" "), role: "treeitem", "aria-label": path.name },
+    svg("title", {}, `${path.name}\n${duration(path.nanos)}, ${part(path)}; by itself ${duration(path.self)}`),
+    svg("rect", { x, y, width: w, height: FRAME, fill: colourOf(path) }),
+    svg("text", { x: x + 4, y: y + 14 }, letters > 2 ? name : ""));
+  group.addEventListener("click", () => {
+    flame.chosen = path;
+    zoom(path);
+  });
+  group.addEventListener("mouseenter", () => byId("path").replaceChildren(...describePath(path)));
+  return group;
+}
+
+function zoom(path) {
+  flame.zoomed = path;
+  if (!byId("detail").hidden) {
+    openPath();
+  }
+  drawFlame();
+}
+
+function openPath() {
+  const f = data.functions[flame.chosen?.function];
+  f && show(f);
+  drawFlame();
+}
+
+function sibling(path, step) {
+  const all = path.from.children;
+  return all[all.indexOf(path) + step] ?? path;
+}
+
+const FLAME_KEYS = {
+  ArrowDown: () => choosePath(flame.chosen ? flame.chosen.children[0] ?? flame.chosen : flame.zoomed.children[0]),
+  ArrowUp: () => choosePath(flame.chosen && flame.chosen.from !== flame.root ? flame.chosen.from : flame.chosen),
+  ArrowLeft: () => flame.chosen && choosePath(sibling(flame.chosen, -1)),
+  ArrowRight: () => flame.chosen && choosePath(sibling(flame.chosen, 1)),
+  Enter: () => flame.chosen && zoom(flame.chosen),
+  o: () => openPath(),
+  Escape: () => {
+    if (!byId("detail").hidden) {
+      closeDetail();
+    } else {
+      zoom(flame.zoomed.from ?? flame.root);
+    }
+  },
+};
+
+function choosePath(path) {
+  flame.chosen = path;
+  drawFlame();
+}
+
+const gridKeys = [...byId("keys").childNodes];
+
+function switchView(toFlame) {
+  view.flame = toFlame;
+  byId("flame").hidden = !toFlame;
+  byId("grid").hidden = toFlame;
+  byId("also").hidden = toFlame;
+  byId("show-flame").setAttribute("aria-pressed", toFlame);
+  byId("show-grid").setAttribute("aria-pressed", !toFlame);
+  const keys = [["/"], " search ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " zoom in ", ["Esc"], " zoom out ", ["o"], " open"];
+  byId("keys").replaceChildren(...(toFlame ? keys : gridKeys).map((key) => (Array.isArray(key) ? element("kbd", {}, key[0]) : key)));
+  byId(toFlame ? "flame" : "grid").focus();
+  select();
+  drawFlame();
+}
+
 /* Keys and switches. */
 
 function page() {
@@ -481,6 +663,8 @@ function key(event) {
   const writing = event.target.id === "filter";
   if (event.key === "/" && !writing) {
     byId("filter").focus();
+  } else if (view.flame && !writing && event.key in FLAME_KEYS) {
+    FLAME_KEYS[event.key]();
   } else if (event.key === "Escape") {
     closeDetail();
   } else if (event.key in MOVES && (event.target.id === "grid" || writing && event.key.startsWith("Arrow"))) {
@@ -500,11 +684,29 @@ function switchTheme() {
   root.dataset.theme = dark ? "light" : "dark";
 }
 
+/** In the data a caller is three numbers: its function, or -1, calls and time. */
+function readCallers() {
+  for (const f of data.functions) {
+    const numbers = f.callers;
+    f.callers = [];
+    for (let i = 0; i < numbers.length; i += 3) {
+      const [caller, calls, nanos] = numbers.slice(i, i + 3);
+      const other = data.functions[caller];
+      f.callers.push({ other, calls, nanos });
+      other?.callees.push({ other: f, calls, nanos });
+    }
+  }
+}
+
 function start() {
   for (const f of data.functions) {
     f.searched = [f.name, f.file, f.image].join("\n").toLowerCase();
+    f.callees = [];
     f.rate = data.elapsedNanos > 0 ? f.calls / (data.elapsedNanos / 1e9) : undefined;
   }
+  readCallers();
+  readPaths();
+  byId("views").hidden = data.paths.length === 0;
   view.sort = COLUMNS.map((column) => column.key).find((k) => k.replace("Nanos", "") === data.sortedBy) ?? "calls";
   view.descending = view.sort !== "name";
   showSession();
@@ -516,6 +718,7 @@ function start() {
     view.filter = event.target.value;
     byId("grid").scrollTop = 0;
     select();
+    drawFlame();
   });
   byId("uncalled").addEventListener("change", (event) => {
     view.uncalled = event.target.checked;
@@ -523,8 +726,11 @@ function start() {
   });
   byId("theme").addEventListener("click", switchTheme);
   document.addEventListener("keydown", key);
+  byId("show-grid").addEventListener("click", () => switchView(false));
+  byId("show-flame").addEventListener("click", () => switchView(true));
   new ResizeObserver(drawRows).observe(byId("grid"));
-  addEventListener("resize", () => byId("detail").hidden || open());
+  new ResizeObserver(drawFlame).observe(byId("flame"));
+  addEventListener("resize", () => byId("detail").hidden || show(view.shown));
 }
 
 start();

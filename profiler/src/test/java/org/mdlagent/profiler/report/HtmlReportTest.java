@@ -203,4 +203,58 @@ class HtmlReportTest {
         assertThat(seen.at("/closed").asBoolean()).isTrue();
         assertThat(seen.at("/focused").asText()).isEqualTo("filter");
     }
+
+    @Test
+    void shouldShowCallPathsAndZoomIntoThem() throws Exception {
+        JsonNode seen = use(Profiles.read(SessionImage.callersSample(), directory.resolve("session")), """
+                const frames = () => [...document.querySelectorAll("#frames g")];
+                const names = () => frames().map((g) => g.getAttribute("aria-label"));
+                const width = (g) => Number(g.querySelector("rect").getAttribute("width"));
+                const seen = {};
+                byId("show-flame").click();
+                seen.all = names();
+                seen.width = width(frames()[0]) / width(frames()[1]);
+                type("leaf");
+                seen.found = byId("count").textContent;
+                seen.others = document.querySelectorAll("#frames .other").length;
+                type("");
+                frames()[1].dispatchEvent(new MouseEvent("click"));
+                seen.zoomed = names();
+                byId("flame").focus();
+                press("ArrowDown");
+                seen.chosen = byId("path").textContent;
+                press("o");
+                seen.detail = byId("detail").innerText;
+                document.querySelector("#detail .calls-table button").click();
+                seen.caller = document.querySelector("#detail h2").textContent;
+                press("Escape");
+                byId("flame").focus();
+                press("Escape");
+                press("Escape");
+                seen.again = names();
+                return seen;
+                """);
+
+        String[] all = {"main", "work", "leaf", "rec", "leaf", "work", "leaf", "rec"};
+        assertThat(texts(seen.at("/all"))).containsExactly(all);
+        assertThat(seen.at("/width").asDouble()).isBetween(8.4 / 8, 8.6 / 8);
+        assertThat(seen.at("/found").asText()).isEqualTo("19.0 % matches");
+        assertThat(seen.at("/others").asInt()).isEqualTo(5);
+        assertThat(texts(seen.at("/zoomed"))).containsExactly("main", "work", "leaf", "rec");
+        assertThat(seen.at("/chosen").asText()).startsWith("leaf 1.20 us, 11.4 %");
+        assertThat(seen.at("/detail").asText())
+                .containsIgnoringCase("called by")
+                .contains("work", "main");
+        assertThat(seen.at("/caller").asText()).isEqualTo("work");
+        assertThat(texts(seen.at("/again"))).containsExactly(all);
+    }
+
+    @Test
+    void shouldHaveNoFlameGraphWhereCallersAreNotKnown() throws Exception {
+        JsonNode seen = use(
+                Profiles.read(SessionImage.exactSample(), directory.resolve("session")),
+                "return { hidden: byId('views').hidden };");
+
+        assertThat(seen.at("/hidden").asBoolean()).isTrue();
+    }
 }

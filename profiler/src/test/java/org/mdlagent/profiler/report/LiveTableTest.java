@@ -2,15 +2,21 @@ package org.mdlagent.profiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LiveTableTest {
+    @TempDir
+    private Path directory;
+
     private static final float[] RATES = {0, 1, 2, 3, 4, 5, 6, 7, 8, 1000};
 
     private static LiveFunction function(String name, boolean on, long... nanos) {
@@ -69,25 +75,44 @@ class LiveTableTest {
     }
 
     @Test
-    void shouldLetNoControlCharacterThrough() {
+    void shouldLetNoControlCharacterThrough() throws IOException {
         LiveTable table = new LiveTable(80, false);
         LiveFunction evil = function("evil\u001b[2Jname", true, 1);
 
         assertThat(table.function(evil, false)).contains("evil?[2Jname");
-        assertThat(table.detail(evil)).noneMatch(line -> line.indexOf('\u001b') >= 0);
+        assertThat(table.detail(evil, session())).noneMatch(line -> line.indexOf('\u001b') >= 0);
     }
 
     @Test
-    void shouldShowTheDistributionInStepsThatHoldEveryCall() {
+    void shouldShowTheDistributionInStepsThatHoldEveryCall() throws IOException {
         long[] nanos = LongStream.concat(
                         LongStream.generate(() -> 1_500).limit(75),
                         LongStream.generate(() -> 30_000).limit(25))
                 .toArray();
 
-        List<String> detail = new LiveTable(44, false).detail(function("parse", true, nanos));
+        List<String> detail = new LiveTable(44, false).detail(function("parse", true, nanos), session());
 
         assertThat(detail).contains("/src/parse.c:12", "/opt/app", "1.23 M calls so far");
         assertThat(detail.get(5)).matches(" *1us ▏█+[▏▎▍▌▋▊▉█]? *75\\.0%");
         assertThat(detail.getLast()).matches(" *20us ▏█+[▏▎▍▌▋▊▉█]? *25\\.0%");
+    }
+
+    @Test
+    void shouldNameTheCallersOfAFunction() throws IOException {
+        Profile session = Profiles.read(SessionImage.callersSample(), directory);
+        FunctionProfile leaf = session.functions().get(2);
+
+        List<String> detail = new LiveTable(40, false)
+                .detail(
+                        new LiveFunction(
+                                2, leaf, 1, new float[LiveSession.LOOKS], OptionalDouble.empty(), Latency.NONE),
+                        session);
+
+        assertThat(detail).anyMatch(line -> line.matches("called by work +75\\.0%"));
+        assertThat(detail).anyMatch(line -> line.matches("called by main +25\\.0%"));
+    }
+
+    private Profile session() throws IOException {
+        return Profiles.read(SessionImage.exactSample(), directory);
     }
 }

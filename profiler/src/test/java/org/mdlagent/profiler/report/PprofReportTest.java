@@ -128,12 +128,29 @@ class PprofReportTest {
 
     @Test
     void shouldNotOfferSelfTimeThatIsNotKnown() throws IOException {
-        Message profile = decode(report(Profiles.read(SessionImage.sampledSample(), directory)));
+        Profile sampled = Profiles.read(SessionImage.sampledSample(), directory);
+        Message profile = decode(report(Profiles.with(sampled, List.of(Profiles.function("f", 100)))));
 
         assertThat(profile.messages(1)).hasSize(2);
         assertThat(profile.messages(2))
                 .allSatisfy(sample -> assertThat(sample.integers(2)).hasSize(2));
         assertThat(profile.strings(6).get((int) profile.integer(14))).isEqualTo("total");
+    }
+
+    @Test
+    void shouldDivideSelfTimeAmongCallPaths() throws IOException {
+        Message profile = decode(report(Profiles.read(SessionImage.callersSample(), directory)));
+
+        List<String> strings = profile.strings(6);
+        Map<Long, String> names = new TreeMap<>();
+        profile.messages(5).forEach(function -> names.put(function.integer(1), strings.get((int) function.integer(2))));
+        assertThat(profile.messages(2))
+                .extracting(
+                        sample -> sample.integers(1).stream().map(names::get).toList(), sample -> sample.integers(2))
+                .contains(
+                        tuple(List.of("work"), List.of(10L, 10_000L, 0L)),
+                        tuple(List.of("leaf", "work", "main"), List.of(0L, 0L, 1_200L)),
+                        tuple(List.of("work"), List.of(0L, 0L, 1_500L)));
     }
 
     @Test

@@ -34,7 +34,8 @@ final class Profiles {
                 profile.unseenThreads(),
                 profile.family(),
                 profile.probeNanos(),
-                profile.metrics());
+                profile.metrics(),
+                List.of());
     }
 
     /// A function of which every call was timed.

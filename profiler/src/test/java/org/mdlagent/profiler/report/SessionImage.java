@@ -6,9 +6,11 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Iterator;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
+import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
@@ -216,6 +218,21 @@ final class SessionImage {
         putLong(functionAt(function) + FunctionDescriptor.ROW, address(row));
     }
 
+    /// Adds a caller to a function's drained row; returns the edge's offset.
+    ///
+    /// @param caller index, or one of the constants of [EdgeDescriptor]
+    long edge(int function, int caller, long calls, long total) {
+        long row = bytes.getLong((int) (functionAt(function) + FunctionDescriptor.ROW)) - BASE;
+        long at = allocate(EdgeDescriptor.SIZE);
+        putLong(at + EdgeDescriptor.NEXT, bytes.getLong((int) (row + RowDescriptor.CALLERS)));
+        putInt(at + EdgeDescriptor.CALLER, caller);
+        putLong(at + EdgeDescriptor.CALLS, calls);
+        putLong(at + EdgeDescriptor.TOTAL, total);
+        putLong(at + EdgeDescriptor.SAMPLES, 1);
+        putLong(row + RowDescriptor.CALLERS, address(at));
+        return at;
+    }
+
     private long row(int function, long self, long... ticks) {
         long row = allocate(RowDescriptor.SIZE);
         Histogram histogram = new Histogram(1, 1L << 54, 2);
@@ -270,11 +287,29 @@ final class SessionImage {
         long head = bytes.getLong((int) (thread + ThreadDescriptor.HEAD));
         long mask = bytes.getLong((int) (thread + ThreadDescriptor.RING_MASK));
         long at = bytes.getLong((int) (thread + ThreadDescriptor.RING)) - BASE + (head & mask) * RecordDescriptor.SIZE;
+        putLong(at + RecordDescriptor.START, 5_000 + 1_000 * (head + 1));
         putLong(at + RecordDescriptor.DURATION, ticks);
         putInt(at + RecordDescriptor.FUNCTION, function);
-        putInt(at + RecordDescriptor.PARENT, -1);
         putInt(at + RecordDescriptor.SEQ, (int) (head + 1));
         putLong(thread + ThreadDescriptor.HEAD, head + 1);
+    }
+
+    /// Offset of the thread that was added last.
+    long lastThread() {
+        return bytes.getLong((int) HeaderDescriptor.THREADS) - BASE;
+    }
+
+    /// Makes the last record of that thread one of a call that returns to this address.
+    void calledFrom(long address) {
+        long thread = lastThread();
+        long mask = bytes.getLong((int) (thread + ThreadDescriptor.RING_MASK));
+        long last = bytes.getLong((int) (thread + ThreadDescriptor.HEAD)) - 1;
+        putLong(
+                bytes.getLong((int) (thread + ThreadDescriptor.RING))
+                        - BASE
+                        + (last & mask) * RecordDescriptor.SIZE
+                        + RecordDescriptor.CALLER,
+                address);
     }
 
     /// Adds a record that has been reserved and not written.
@@ -415,5 +450,33 @@ final class SessionImage {
         image.record(thread, hot, 3000);
         image.reservation(thread);
         return image;
+    }
+
+    /// Calls with callers. `main` has not returned; it and code without probes call `work`, which calls `leaf` and
+    /// `rec`,
+    /// which calls itself.
+    static SessionImage callersSample() {
+        SessionImage image = new SessionImage();
+        int main = image.function("main");
+        int work = image.function("work");
+        int leaf = image.function("leaf");
+        int rec = image.function("rec");
+        image.drainedRow(work, times(10, 1000));
+        image.edge(work, main, 8, 8_000);
+        image.edge(work, EdgeDescriptor.CALLER_NONE, 2, 2_000);
+        image.drainedRow(leaf, times(20, 100));
+        image.edge(leaf, work, 15, 1_500);
+        image.edge(leaf, main, 5, 500);
+        image.drainedRow(rec, times(4, 1000));
+        image.edge(rec, work, 1, 1_000);
+        image.edge(rec, rec, 3, 3_000);
+        image.drainedRow(image.function("nothing"), 0); // so that timing adds nothing
+        return image;
+    }
+
+    private static long[] times(int count, long ticks) {
+        long[] times = new long[count];
+        Arrays.fill(times, ticks);
+        return times;
     }
 }

@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,11 +16,14 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
@@ -313,7 +317,113 @@ class SessionReaderTest {
         assertThat(hot.callsExact()).isFalse();
         assertThat(hot.callsError().getAsDouble()).isBetween(0.0097, 0.0099);
         assertThat(hot.totalNanos()).hasValue(1_200_000L * 1375);
-        assertThat(hot.selfNanos()).isEmpty();
+        assertThat(hot.selfNanos())
+                .as("it calls nothing, and timing takes 10 ns")
+                .hasValue(1_200_000L * 1365);
+    }
+
+    @Test
+    void shouldTakeTheCallsOfProbedFunctionsOffASelfTime() throws IOException {
+        List<FunctionProfile> functions = read(SessionImage.callersSample()).functions();
+
+        assertThat(functions)
+                .extracting(FunctionProfile::selfNanos)
+                .containsExactly(
+                        OptionalLong.empty(),
+                        OptionalLong.of(7_500),
+                        OptionalLong.of(2_000),
+                        OptionalLong.of(1_000),
+                        OptionalLong.of(0));
+    }
+
+    @Test
+    void shouldTakeOffWhatTimingAddsToACall() throws IOException {
+        SessionImage image = new SessionImage();
+        int caller = image.function("caller");
+        int callee = image.function("callee");
+        int nothing = image.function("nothing");
+        image.drainedRow(caller, 1_008);
+        image.drainedRow(callee, 58, 58, 58);
+        image.edge(callee, caller, 3, 174);
+        image.drainedRow(nothing, 8);
+
+        assertThat(read(image).functions())
+                .extracting(FunctionProfile::selfNanos)
+                .containsExactly(OptionalLong.of(1_000 - 3 * 50), OptionalLong.of(3 * 50), OptionalLong.of(0));
+    }
+
+    @Test
+    void shouldDivideAnEstimateAmongItsCallers() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        image.estimate(1, 1_000, 0); // work: hundred times the calls that were timed
+        Profile profile = read(image);
+
+        assertThat(profile.edges())
+                .filteredOn(edge -> edge.callee().name().equals("work"))
+                .extracting(
+                        edge -> edge.caller() == null ? "" : edge.caller().name(),
+                        CallEdge::calls,
+                        CallEdge::nanos,
+                        CallEdge::samples)
+                .containsExactlyInAnyOrder(tuple("main", 800L, 800_000L, 1L), tuple("", 200L, 200_000L, 1L));
+    }
+
+    @Test
+    void shouldFindTheCallersOfCallsThatWaitInTheRing() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(image.functionAt(1) + FunctionDescriptor.ADDRESS, 0x500000);
+        image.putLong(image.functionAt(1) + FunctionDescriptor.END, 0x500100);
+        image.record(image.lastThread(), 0, 500);
+        image.calledFrom(0x500100);
+        Profile profile = read(image);
+
+        assertThat(profile.edges())
+                .filteredOn(edge -> edge.caller() != null)
+                .extracting(edge -> edge.caller().name(), edge -> edge.callee().name(), CallEdge::samples)
+                .containsExactly(tuple("rare", "hot", 1L));
+    }
+
+    @Test
+    void shouldRefuseAListOfCallersWithoutEnd() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        long edge = image.edge(1, 2, 1, 1);
+        image.putLong(edge + EdgeDescriptor.NEXT, SessionImage.address(edge));
+        image.write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThatThrownBy(reader::profile).isInstanceOf(SessionFormatException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseACallerThatIsNoFunction() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        image.edge(1, 5, 1, 1);
+        image.write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThatThrownBy(reader::profile)
+                    .isInstanceOf(SessionFormatException.class)
+                    .hasMessageContaining("a caller has the number 5");
+        }
+    }
+
+    @Test
+    void shouldReadTheLastTimedCallsAlsoWhenTheyHaveBeenDrained() throws IOException {
+        SessionImage.sampledSample().write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.lastCalls())
+                    .extracting(TimedCall::tid, call -> call.function().name(), TimedCall::startNanos, TimedCall::nanos)
+                    .containsExactly(
+                            tuple(101, "hot", 4_000L, 1_000L),
+                            tuple(101, "hot", 5_000L, 1_000L),
+                            tuple(101, "hot", 6_000L, 1_000L),
+                            tuple(101, "hot", 7_000L, 2_000L),
+                            tuple(101, "rare", 8_000L, 70_000L),
+                            tuple(101, "rare", 9_000L, 90_000L),
+                            tuple(101, "hot", 10_000L, 3_000L));
+        }
     }
 
     @Test
@@ -519,12 +629,13 @@ class SessionReaderTest {
         byte[][] samples = {
             SessionImage.exactSample().bytes(),
             SessionImage.sampledSample().bytes(),
-            SessionImage.familySample().bytes()
+            SessionImage.familySample().bytes(),
+            SessionImage.callersSample().bytes()
         };
-        int[][] words = {wordsInUse(samples[0]), wordsInUse(samples[1]), wordsInUse(samples[2])};
+        int[][] words = Stream.of(samples).map(SessionReaderTest::wordsInUse).toArray(int[][]::new);
         for (int round = 0; round < rounds; round++) {
-            byte[] bytes = samples[round % 3].clone();
-            int[] inUse = words[round % 3];
+            byte[] bytes = samples[round % samples.length].clone();
+            int[] inUse = words[round % samples.length];
             ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
             for (int change = random.nextInt(1, 4); change > 0; change--) {
                 int word = random.nextInt(4) == 0
@@ -540,6 +651,8 @@ class SessionReaderTest {
                 StringBuilder out = new StringBuilder();
                 new TableReport(ProfileOrder.byDefault(profile), 24, false, 0).write(profile, out);
                 JsonReport.write(profile, ProfileOrder.TOTAL, 24, out);
+                FoldedReport.write(profile, out);
+                reader.lastCalls();
                 reader.sites();
                 Profile unused = reader.profileOfProcess(4801);
             } catch (SessionFormatException e) {

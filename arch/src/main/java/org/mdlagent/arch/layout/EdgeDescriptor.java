@@ -1,0 +1,21 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_edge` of `mdl/layout.h`, the calls of a function by one caller: bytes from its start.
+/// What each field means, its unit and its writer stand there.
+public final class EdgeDescriptor {
+    public static final long NEXT = 0;
+    public static final long CALLER = 8;
+    public static final long CALLS = 16;
+    public static final long TOTAL = 24;
+    public static final long SAMPLES = 32;
+
+    public static final long SIZE = 40;
+
+    /// Edges in a list at most, that of [#CALLER_OTHER] included.
+    public static final int CALLERS = 256;
+
+    public static final int CALLER_NONE = -1;
+    public static final int CALLER_OTHER = -2;
+
+    private EdgeDescriptor() {}
+}

@@ -1,0 +1,126 @@
+package org.mdlagent.profiler;
+
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.fastinst.CallSite;
+
+/// Who calls whom: adds timed calls to the edges of the call graph, in the session file.
+///
+/// Used by one thread.
+final class CallEdges {
+    /// Places that functions are called from, kept for the next call.
+    private static final int CALL_SITES_MAX = 1 << 18;
+
+    private static final int EDGES_MAX = 1 << 18;
+
+    /// Edges are allocated so many at a time.
+    private static final int BLOCK = 64;
+
+    private final NativeApi api;
+    private final LongFunction<CallSite> callSites;
+    private final LongMap<CallSite> known = new LongMap<>(CALL_SITES_MAX);
+
+    /// By callee and caller.
+    private final LongMap<Edge> edges = new LongMap<>(EDGES_MAX);
+
+    /// What is left of the block that edges are taken from.
+    private long blockNext;
+
+    private long blockEnd;
+
+    /// @param address of a `struct mdl_edge`
+    private record Edge(long address) {}
+
+    /// @param callSites tells of a return address what call stands there
+    CallEdges(NativeApi api, LongFunction<CallSite> callSites) {
+        this.api = api;
+        this.callSites = callSites;
+    }
+
+    /// Forgets what stood where: images have come or gone.
+    void forgetCallSites() {
+        known.clear();
+    }
+
+    /// Adds a timed call.
+    ///
+    /// @param function index of the callee
+    /// @param row      its row
+    /// @param from     code of the caller
+    /// @param weight   calls that it stands for
+    void add(int function, long row, long from, long ticks, long weight) {
+        int caller = callSite(from).callerOf(function);
+        Edge edge = edge(function, row, caller == CallSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
+        if (edge != null) {
+            add(edge.address + EdgeDescriptor.TOTAL, ticks * weight);
+            add(edge.address + EdgeDescriptor.CALLS, weight);
+            add(edge.address + EdgeDescriptor.SAMPLES, 1);
+        }
+    }
+
+    private CallSite callSite(long address) {
+        CallSite site = known.get(address);
+        if (site == null) {
+            site = callSites.apply(address);
+            known.put(address, site);
+        }
+        return site;
+    }
+
+    private @Nullable Edge edge(int function, long row, int caller) {
+        long key = (long) function << Integer.SIZE | Integer.toUnsignedLong(caller);
+        Edge edge = edges.get(key);
+        if (edge == null) {
+            edge = find(row, caller);
+            if (edge != null) {
+                edges.put(key, edge);
+            }
+        }
+        return edge;
+    }
+
+    /// That of others when the list is full; null when the session has no room, which the shim counts.
+    private @Nullable Edge find(long row, int caller) {
+        int length = 0;
+        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
+        for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
+            if (Memory.getInt(edge + EdgeDescriptor.CALLER) == caller) {
+                return new Edge(edge);
+            }
+            length++;
+        }
+        if (length >= EdgeDescriptor.CALLERS - 1 && caller != EdgeDescriptor.CALLER_OTHER) {
+            return find(row, EdgeDescriptor.CALLER_OTHER);
+        }
+        return create(row, caller);
+    }
+
+    private @Nullable Edge create(long row, int caller) {
+        long edge = allocate();
+        if (edge == 0) {
+            return null;
+        }
+        Memory.putInt(edge + EdgeDescriptor.CALLER, caller);
+        Memory.putLong(edge + EdgeDescriptor.NEXT, Memory.getLong(row + RowDescriptor.CALLERS));
+        Memory.putLongRelease(row + RowDescriptor.CALLERS, edge);
+        return new Edge(edge);
+    }
+
+    private long allocate() {
+        if (blockNext == blockEnd) {
+            blockNext = api.allocate(BLOCK * EdgeDescriptor.SIZE);
+            blockEnd = blockNext == 0 ? 0 : blockNext + BLOCK * EdgeDescriptor.SIZE;
+        }
+        long at = blockNext;
+        blockNext += at == 0 ? 0 : EdgeDescriptor.SIZE;
+        return at;
+    }
+
+    private static void add(long address, long value) {
+        Memory.putLong(address, Memory.getLong(address) + value);
+    }
+}

@@ -1,0 +1,149 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+
+/// Reads who calls whom, and with it how long functions take by themselves.
+///
+/// An edge has its part of what is known of the callee as a whole, which may be estimated. What timing adds to a call
+/// is taken off: callers do not lose it, for hardly any of their calls are timed.
+final class EdgeReader {
+    /// What a function measures that does nothing: the shortest call of a session, and not more than this.
+    private static final long EMPTY_NANOS_MAX = 10;
+
+    private final SessionBytes bytes;
+
+    /// By callee, then by caller, which is [CodeMap#NONE] when it is not known.
+    private final List<Map<Integer, Edge>> edges = new ArrayList<>();
+
+    private record Edge(long calls, long ticks, long samples) {
+        Edge plus(Edge other) {
+            return new Edge(
+                    Math.addExact(calls, other.calls),
+                    Math.addExact(ticks, other.ticks),
+                    Math.addExact(samples, other.samples));
+        }
+    }
+
+    EdgeReader(SessionBytes bytes) {
+        this.bytes = bytes;
+    }
+
+    /// Reads the edges that lead to the next function, which has no row where that is 0.
+    ///
+    /// @param row offset in the file
+    /// @param functions how many there are
+    void read(long row, int functions) throws IOException {
+        edges.add(new TreeMap<>());
+        long next = row == 0 ? 0 : bytes.getLong(row + RowDescriptor.CALLERS);
+        for (int length = 0; next != 0; length++) {
+            if (length == EdgeDescriptor.CALLERS) {
+                throw bytes.damaged("a list of callers has no end");
+            }
+            long edge = bytes.offset(next, EdgeDescriptor.SIZE, "a caller");
+            bytes.claim(EdgeDescriptor.SIZE);
+            add(
+                    edges.size() - 1,
+                    caller(bytes.getInt(edge + EdgeDescriptor.CALLER), functions),
+                    new Edge(
+                            counter(edge + EdgeDescriptor.CALLS),
+                            counter(edge + EdgeDescriptor.TOTAL),
+                            counter(edge + EdgeDescriptor.SAMPLES)));
+            next = bytes.getLong(edge + EdgeDescriptor.NEXT);
+        }
+    }
+
+    /// Adds a call that no edge has yet.
+    void add(int callee, int caller, long ticks) {
+        add(callee, caller, new Edge(1, ticks, 1));
+    }
+
+    private void add(int callee, int caller, Edge edge) {
+        edges.get(callee).merge(caller, edge, Edge::plus);
+    }
+
+    private int caller(int index, int functions) throws IOException {
+        if (index == EdgeDescriptor.CALLER_NONE || index == EdgeDescriptor.CALLER_OTHER) {
+            return CodeMap.NONE;
+        }
+        if (index < 0 || index >= functions) {
+            throw bytes.damaged("a caller has the number " + Integer.toUnsignedString(index));
+        }
+        return index;
+    }
+
+    private long counter(long at) throws IOException {
+        long value = bytes.getLong(at);
+        if (value < 0) {
+            throw bytes.damaged("a counter holds " + Long.toUnsignedString(value));
+        }
+        return value;
+    }
+
+    /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
+    /// they are where no caller is known.
+    List<FunctionProfile> withSelf(List<FunctionProfile> functions) {
+        if (edges.stream().allMatch(Map::isEmpty)) {
+            return functions;
+        }
+        long empty = emptyNanos(functions);
+        IdentityHashMap<FunctionProfile, Long> inCallees = new IdentityHashMap<>();
+        for (CallEdge edge : edges(functions)) {
+            if (edge.caller() != null) {
+                inCallees.merge(edge.caller(), edge.nanos(), Long::sum);
+            }
+        }
+        List<FunctionProfile> known = new ArrayList<>(functions.size());
+        for (FunctionProfile function : functions) {
+            OptionalLong total = function.totalNanos();
+            long own = total.orElse(0) - empty * function.calls() - inCallees.getOrDefault(function, 0L);
+            known.add(total.isEmpty() ? function : function.withSelfNanos(Math.max(0, own)));
+        }
+        return known;
+    }
+
+    /// The edges, between these functions.
+    List<CallEdge> edges(List<FunctionProfile> functions) {
+        long empty = emptyNanos(functions);
+        List<CallEdge> all = new ArrayList<>();
+        for (int i = 0; i < functions.size(); i++) {
+            FunctionProfile callee = functions.get(i);
+            double nanosPerTick = scale(i, callee.totalNanos().orElse(0), Edge::ticks);
+            double callsPerCall = scale(i, callee.calls(), Edge::calls);
+            edges.get(i).forEach((caller, edge) -> {
+                double calls = callsPerCall * edge.calls;
+                double nanos = nanosPerTick * edge.ticks - empty * calls;
+                all.add(new CallEdge(
+                        caller == CodeMap.NONE ? null : functions.get(caller),
+                        callee,
+                        Math.round(calls),
+                        Math.round(Math.max(0, nanos)),
+                        edge.samples));
+            });
+        }
+        return all;
+    }
+
+    private static long emptyNanos(List<FunctionProfile> functions) {
+        return functions.stream()
+                .mapToLong(function -> function.latency().minNanos().orElse(EMPTY_NANOS_MAX))
+                .reduce(EMPTY_NANOS_MAX, Math::min);
+    }
+
+    /// What one unit of the edges that lead to a function stands for when together they are `whole`.
+    private double scale(int callee, long whole, ToLongFunction<Edge> part) {
+        double sum = 0;
+        for (Edge edge : edges.get(callee).values()) {
+            sum += part.applyAsLong(edge);
+        }
+        return sum == 0 ? 0 : whole / sum;
+    }
+}
