@@ -56,6 +56,7 @@ int main(void) {
   FIELD(mdl_header, forks);
   FIELD(mdl_header, value_kinds);
   FIELD(mdl_header, metrics);
+  FIELD(mdl_header, snippet_bytes);
   FIELD(mdl_header, program_cpu_nanos);
   FIELD(mdl_header, rest_nanos);
   FIELD(mdl_header, budget);
@@ -180,7 +181,12 @@ int main(void) {
   FIELD(mdl_metric, pid);
   FIELD(mdl_metric, tid);
   FIELD(mdl_metric, since_tsc);
+  FIELD(mdl_metric, history);
+  FIELD(mdl_metric, points);
   SIZE(mdl_metric);
+  FIELD(mdl_point, tsc);
+  FIELD(mdl_point, amount);
+  SIZE(mdl_point);
   FIELD(mdl_record, start);
   FIELD(mdl_record, duration);
   FIELD(mdl_record, caller);

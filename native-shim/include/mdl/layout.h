@@ -72,11 +72,11 @@ struct mdl_header {
   uint64_t forks;             /* 304 begun by any process */
   uint64_t value_kinds;       /* 312 uint8_t[MDL_VALUES] of enum mdl_value_kind, 0 while no snippet has ever run */
   uint64_t metrics;           /* 320 newest struct mdl_metric; a list through .next */
-  uint8_t reserved[24];       /* 328 */
-  uint64_t program_cpu_nanos; /* 352 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
-  uint64_t rest_nanos;        /* 360 how long its windows rest at present */
-  double budget;              /* 368 the part of the program's time that it may cost, 0 without it */
-  uint8_t reserved1[136];     /* 376 */
+  uint64_t snippet_bytes;     /* 328 bytes of code memory that snippets take up, those that wait to be freed included */
+  uint64_t program_cpu_nanos; /* 336 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
+  uint64_t rest_nanos;        /* 344 how long its windows rest at present */
+  double budget;              /* 352 the part of the program's time that it may cost, 0 without it */
+  uint8_t reserved[152];      /* 360 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -243,11 +243,12 @@ struct mdl_thread {
 
 /*
  * A thread's values, which snippets alone write. The first says how many bodies with snippets the thread is in: code and
- * values that it may still use are not given to others before it has been 0. A timer takes three: how many starts have not
- * been stopped, when the first of these was, and what has been measured.
+ * values that it may still use are not given to others before it has been 0. The last says what snippets have cost the
+ * thread, in ticks, as it is predicted for each of their runs. A timer takes three: how many starts have not been stopped,
+ * when the first of these was, and what has been measured.
  */
 #define MDL_VALUES 4096u
-enum { MDL_VALUE_DEPTH = 0, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
+enum { MDL_VALUE_DEPTH = 0, MDL_VALUE_COST = 4095, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
 
 /* MDL_VALUE_FLAG: true while the thread does something; it is cleared when the thread ends. The timers' kind stands at the
  * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. */
@@ -257,6 +258,13 @@ enum mdl_value_kind { MDL_VALUE_NONE = 0, MDL_VALUE_COUNTER = 1, MDL_VALUE_FLAG 
 enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1 };
 enum mdl_metric_units { MDL_RATE = 0, MDL_AMOUNT = 1, MDL_SAMPLED = 2 };
 enum mdl_metric_operator { MDL_SUM = 0, MDL_MIN = 1, MDL_MAX = 2, MDL_AVERAGE = 3 };
+
+/* What a metric had come to. When its history is full, every other point is dropped, so that it always spans all the time. */
+struct mdl_point {
+  uint64_t tsc;  /* 0 */
+  double amount; /* 8 ticks, nanoseconds or counts */
+};
+#define MDL_HISTORY_POINTS 240u
 
 /* A metric that is measured for a focus: what readers must know of the values that it has in each thread. */
 struct mdl_metric {
@@ -274,6 +282,9 @@ struct mdl_metric {
   uint32_t pid;        /* 48 whose values alone count, 0 for all */
   uint32_t tid;        /* 52 the same */
   uint64_t since_tsc;  /* 56 when it was enabled */
+  uint64_t history;    /* 64 points that it has, and in the upper 32 bits which half of .points holds them: the other one is
+                          filled before this one word leads to it */
+  uint64_t points[960]; /* 72 struct mdl_point[2][MDL_HISTORY_POINTS] */
 };
 
 /* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
@@ -359,7 +370,7 @@ MDL_AT(mdl_header, agent_cpu_nanos, 216);
 MDL_AT(mdl_header, lookup, 224);
 MDL_AT(mdl_header, traps, 248);
 MDL_AT(mdl_header, processes, 256);
-MDL_AT(mdl_header, program_cpu_nanos, 352);
+MDL_AT(mdl_header, program_cpu_nanos, 336);
 MDL_AT(mdl_header, program, 512);
 MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);
@@ -379,7 +390,8 @@ static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);
-static_assert(sizeof(struct mdl_metric) == 64, "mdl_metric");
+static_assert(sizeof(struct mdl_metric) == 72 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
+static_assert(sizeof(struct mdl_point) == 16, "mdl_point");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);
 static_assert(sizeof(struct mdl_row) == 448, "mdl_row");

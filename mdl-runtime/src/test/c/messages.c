@@ -12,7 +12,12 @@ __attribute__((noinline)) int pvm_recv(int tid, int tag) {
   return tid - tag;
 }
 
-__attribute__((noinline)) int foo(int i) { return pvm_send(i, 1) + pvm_send(i, 2) + pvm_recv(i, 3); }
+int latest;
+
+__attribute__((noinline)) int foo(int i) {
+  latest = -i;
+  return pvm_send(i, 1) + pvm_send(i, 2) + pvm_recv(i, 3);
+}
 
 __attribute__((noinline)) int bar(int i) { return pvm_send(i, 4) + 1; }
 

@@ -19,6 +19,7 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.Snippets;
 
 /// Probes in this process, made as the agent makes them in a program: every call is recorded while they are on.
 ///
@@ -115,6 +116,21 @@ final class ProbedLibrary {
     /// Index of the function at `address`.
     int function(long address) {
         return Objects.requireNonNull(functionOfAddress.get(address), "a function without probes");
+    }
+
+    /// What runs at the probes beside the recorder.
+    Snippets snippets() {
+        return probes.snippets();
+    }
+
+    /// Probes of a function, as snippets know them: its entry first, then its only return.
+    int[] probesOf(int function) {
+        long record = probes.function(function);
+        long list = Memory.getLong(record + FunctionDescriptor.SITE_LIST);
+        int exits = Memory.getInt(record + FunctionDescriptor.EXIT_SITES);
+        int entry = Memory.getInt(list + (long) exits * Integer.BYTES);
+        // The return of a whole function is the site behind its entry.
+        return new int[] {entry, exits == 0 ? entry + 1 : Memory.getInt(list)};
     }
 
     /// Switches every probe.

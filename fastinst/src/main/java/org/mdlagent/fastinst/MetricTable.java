@@ -2,19 +2,22 @@ package org.mdlagent.fastinst;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 
-/// Tells readers of the session file which values of snippets are metrics, and how threads' values make one. Used by
-/// one
-/// thread, the agent's.
+/// Tells readers of the session file which values of snippets are metrics, how threads' values make one, and how it has
+/// gone. Used by one thread, the agent's.
 public final class MetricTable {
     private final NativeApi api;
     private final SessionTables tables;
+    private final Values values;
     private final long header;
+    private final Map<Long, Shown> shown = new HashMap<>();
 
     /// Records of metrics that are measured no longer.
     private final Deque<Long> free = new ArrayDeque<>();
@@ -42,9 +45,12 @@ public final class MetricTable {
             int pid,
             int tid) {}
 
-    MetricTable(NativeApi api, SessionTables tables) {
+    private record Shown(Row row, MetricHistory history) {}
+
+    MetricTable(NativeApi api, SessionTables tables, Values values) {
         this.api = api;
         this.tables = tables;
+        this.values = values;
         header = api.session();
     }
 
@@ -61,12 +67,31 @@ public final class MetricTable {
             Memory.putLong(record + MetricDescriptor.NEXT, Memory.getLong(header + HeaderDescriptor.METRICS));
             Memory.putLongRelease(header + HeaderDescriptor.METRICS, record);
         }
+        shown.put(record, new Shown(row, new MetricHistory(record, System.nanoTime())));
         return record;
+    }
+
+    /// Adds to the history of each metric whose interval has ended. To be called now and then.
+    ///
+    /// @param now nanoseconds of [System#nanoTime]
+    public void observe(long now) {
+        boolean renewed = false;
+        for (Shown metric : shown.values()) {
+            Row row = metric.row;
+            if (row.value != 0 && metric.history.isDue(now)) {
+                if (!renewed) {
+                    api.programCpuNanos(); // renews the CPU time of each thread
+                    renewed = true;
+                }
+                metric.history.add(now, api.tsc(), values.combined(row.value, row.combine, row.pid, row.tid));
+            }
+        }
     }
 
     /// Readers do not see the metric any more. Its values may be released after that.
     public void remove(long record) {
         Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_OFF);
+        shown.remove(record);
         free.push(record);
     }
 
@@ -83,6 +108,7 @@ public final class MetricTable {
         Memory.putInt(record + MetricDescriptor.PID, row.pid);
         Memory.putInt(record + MetricDescriptor.TID, row.tid);
         Memory.putLong(record + MetricDescriptor.SINCE_TSC, api.tsc());
+        Memory.putLong(record + MetricDescriptor.HISTORY, 0);
     }
 
     private byte kind(int value) {

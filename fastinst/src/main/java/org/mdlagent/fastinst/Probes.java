@@ -71,6 +71,7 @@ public final class Probes {
     private final SessionTables tables;
     private final MetricTable metrics;
     private final long header;
+    private int changes;
 
     private final LoadedImages images;
 
@@ -135,7 +136,7 @@ public final class Probes {
         trampolines = new Trampolines(api, instructions, code, arena, callPatch, recording);
         snippets = new Snippets(api, instructions, code, recording);
         tables = new SessionTables(api);
-        metrics = new MetricTable(api, tables);
+        metrics = new MetricTable(api, tables, snippets.values());
         callSites = new CallSites(api, libraries, code, instructions);
         images = new LoadedImages(api);
         header = api.session();
@@ -151,6 +152,7 @@ public final class Probes {
         if (!images.haveChanged()) {
             return true;
         }
+        changes++;
         callSites.forget();
         if (!api.holdImages()) {
             return false;
@@ -163,6 +165,16 @@ public final class Probes {
         } finally {
             api.releaseImages();
         }
+    }
+
+    /// What [ProbeClient#discover] tells: the same as before, as long as this is.
+    ///
+    /// @param changes of images and of what is known of their functions
+    /// @param learned probes that have shown whose they are
+    public record Version(int changes, int learned) {}
+
+    public Version version() {
+        return new Version(changes, Memory.getIntAcquire(header + HeaderDescriptor.LEARNED));
     }
 
     /// What runs at probes beside recording.
@@ -797,6 +809,7 @@ public final class Probes {
                     DwarfLines lines = file.lines(api::renewClocks);
                     if (lines != null) {
                         resolveLines(library, lines);
+                        changes++;
                     }
                 }
             }

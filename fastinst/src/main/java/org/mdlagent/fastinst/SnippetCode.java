@@ -2,6 +2,7 @@ package org.mdlagent.fastinst;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
@@ -22,6 +23,7 @@ final class SnippetCode {
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final RecordingEntryPoints recording;
+    private Set<Optimisation> optimisations = Optimisation.all();
     private final CodeArena called;
     private final CodeArena framed;
     private final CodeArena unwindTables;
@@ -62,8 +64,12 @@ final class SnippetCode {
         return at;
     }
 
+    void optimise(Set<Optimisation> chosen) {
+        optimisations = Set.copyOf(chosen);
+    }
+
     private byte[] assemble(List<Snippet> chain, Body body, long at, long resume) {
-        return instructions.snippets(chain, body, at, resume, Optimisation.all());
+        return instructions.snippets(chain, body, at, resume, optimisations);
     }
 
     /// Frees the code at an address that [#add] has returned. No thread may be in it, or come to it.

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeMemory;
@@ -16,6 +17,7 @@ import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.layout.BodiesDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
 
 /// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
@@ -58,6 +60,11 @@ public final class Snippets {
         return values;
     }
 
+    /// What is done to make code cheaper that is attached from now on: all of it, but when its worth is measured.
+    public void optimise(Set<Optimisation> optimisations) {
+        code.optimise(optimisations);
+    }
+
     /// Lets `snippet` run at a probe, until it is detached. What stops a timer or clears a flag is to be attached
     /// before what starts or sets it, and detached after it.
     ///
@@ -95,6 +102,7 @@ public final class Snippets {
     /// @throws IllegalStateException when the kernel has no membarrier: nothing is freed
     public void collect() {
         gracePeriod.poll();
+        Memory.putLong(header + HeaderDescriptor.SNIPPET_BYTES, codeBytes());
     }
 
     /// Bytes of code that are in use, or not collected yet.
@@ -128,7 +136,10 @@ public final class Snippets {
         }
         Body body = body(Memory.getByte(site + SiteDescriptor.KIND));
         long resume = Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME);
-        return new Chain(List.copyOf(snippets), body, code.add(snippets, body, resume));
+        List<Snippet> counting = new ArrayList<>();
+        snippets.forEach(snippet -> counting.add(CostModel.counting(snippet)));
+        counting.add(CostModel.countingChain(snippets));
+        return new Chain(List.copyOf(snippets), body, code.add(counting, body, resume));
     }
 
     private void retire(@Nullable Chain chain) {

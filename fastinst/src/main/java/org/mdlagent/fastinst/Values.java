@@ -2,9 +2,11 @@ package org.mdlagent.fastinst;
 
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.LongSummaryStatistics;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Statement.Clock;
@@ -26,6 +28,7 @@ public final class Values {
         this.gracePeriod = gracePeriod;
         header = api.session();
         taken.set(ValueDescriptor.DEPTH);
+        taken.set(ValueDescriptor.COST);
     }
 
     /// A new counter, with one reference.
@@ -92,20 +95,53 @@ public final class Values {
     }
 
     /// What a timer has measured in all threads: ticks of the time-stamp counter, or nanoseconds. What is still being
-    /// measured is part of it for elapsed time; CPU time counts when the timer stops.
+    /// measured is part of it.
     public long total(int timer) {
         require(timer);
-        boolean wall = Memory.getByte(kinds + timer) == ValueDescriptor.KIND_WALL_TIMER;
-        long sum = 0;
+        api.programCpuNanos(); // renews the CPU time of each thread
+        return Math.round(combined(timer, MetricDescriptor.COMBINE_SUM, 0, 0));
+    }
+
+    /// What a counter or a timer has come to, in counts, ticks or nanoseconds: as readers of the session combine
+    /// threads. CPU time that is being measured is known as far as [NativeApi#programCpuNanos] has renewed it.
+    ///
+    /// @param combine one of `MetricDescriptor.COMBINE_`
+    /// @param pid     whose values alone count, 0 for all
+    /// @param tid     the same
+    double combined(int value, int combine, int pid, int tid) {
+        LongSummaryStatistics found = new LongSummaryStatistics();
         for (long thread = first(); thread != 0; thread = next(thread)) {
             long values = Memory.getLongAcquire(thread + ThreadDescriptor.VALUES);
-            if (values != 0) {
-                boolean runs = word(values, timer + ValueDescriptor.TIMER_NESTING) != 0;
-                sum += word(values, timer + ValueDescriptor.TIMER_TOTAL)
-                        + (wall && runs ? api.tsc() - word(values, timer + ValueDescriptor.TIMER_START) : 0);
+            if (values != 0
+                    && (pid == 0 || pid == Memory.getInt(thread + ThreadDescriptor.PID))
+                    && (tid == 0 || tid == Memory.getInt(thread + ThreadDescriptor.TID))) {
+                found.accept(measured(thread, values, value));
             }
         }
-        return sum;
+        if (found.getCount() == 0) {
+            return 0;
+        }
+        return switch (combine) {
+            case MetricDescriptor.COMBINE_MIN -> found.getMin();
+            case MetricDescriptor.COMBINE_MAX -> found.getMax();
+            case MetricDescriptor.COMBINE_AVERAGE -> found.getAverage();
+            default -> found.getSum();
+        };
+    }
+
+    private long measured(long thread, long values, int value) {
+        return switch (Memory.getByte(kinds + value)) {
+            case ValueDescriptor.KIND_WALL_TIMER -> timed(values, value, api.tsc());
+            case ValueDescriptor.KIND_PROCESS_TIMER ->
+                timed(values, value, Memory.getLong(thread + ThreadDescriptor.CPU_NANOS));
+            default -> word(values, value);
+        };
+    }
+
+    private static long timed(long values, int timer, long now) {
+        boolean runs = word(values, timer + ValueDescriptor.TIMER_NESTING) != 0;
+        long running = runs ? now - word(values, timer + ValueDescriptor.TIMER_START) : 0;
+        return word(values, timer + ValueDescriptor.TIMER_TOTAL) + Math.max(0, running);
     }
 
     private int take(int count, byte kind) {

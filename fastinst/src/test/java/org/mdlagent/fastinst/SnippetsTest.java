@@ -154,6 +154,49 @@ class SnippetsTest {
         assertThat(values.total(timer)).isBetween((long) CALLS, elapsed);
     }
 
+    @Test
+    void shouldKnowCpuTimeThatIsBeingMeasured() throws Exception {
+        int timer = values.timer(Clock.THREAD_CPU);
+        snippets.attach(2, Order.APPEND, Snippet.of(new Start(timer, Clock.THREAD_CPU)));
+        call(Probed.WHOLE);
+        long before = values.total(timer);
+        long begin = System.nanoTime();
+        while (API.programCpuNanos() < 0 || System.nanoTime() - begin < 20_000_000) {}
+        long after = values.total(timer);
+        detachAll();
+
+        assertThat(after - before).isBetween(1_000_000L, System.nanoTime() - begin);
+        assertThat(values.total(timer)).isGreaterThanOrEqualTo(after);
+    }
+
+    @Test
+    void shouldCountWhatSnippetsCost() throws Exception {
+        int counter = values.counter();
+        int timer = values.timer(Clock.WALL);
+        Snippet always = Snippet.of(new Add(counter, ONE));
+        Snippet never = Snippet.of(new Start(timer, Clock.WALL)).constrained(values.flag());
+        snippets.attach(2, Order.APPEND, always);
+        long before = cost();
+        call(Probed.WHOLE);
+        long ofOne = cost() - before;
+        snippets.attach(2, Order.APPEND, never);
+        before = cost();
+        call(Probed.WHOLE);
+        long ofBoth = cost() - before;
+        detachAll();
+
+        assertThat(ofOne).isEqualTo(Math.round(CostModel.ticks(always)));
+        // The test of the flag, but not the timer.
+        assertThat(ofBoth).isBetween(ofOne + 1, Math.round(ofOne + CostModel.ticks(never)) / 2);
+    }
+
+    /// What snippets have cost all threads.
+    private static long cost() {
+        return depths().stream()
+                .mapToLong(depth -> Memory.getLong(depth + ValueDescriptor.COST * Long.BYTES))
+                .sum();
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"HOOKS", "WHOLE"})
     void shouldLeaveRecorderAndClientsAsTheyAre(Probed probed) throws Exception {

@@ -106,16 +106,14 @@ public final class Agent {
         if (probes.functionCount() == 0) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters leave none of it");
         }
-        Metrics metrics = new Metrics(probes, new ProbeClient(api), executable());
+        Metrics metrics = new Metrics(
+                probes, new ProbeClient(api), executable(), () -> options.profile() ? api.tsc() - armed : 0);
         enableMetrics(metrics, probes);
         Control control = new Control(Map.of(
-                "probes",
-                new ProbesCommand(probes, recorder(probes, profiler)),
-                "metric",
-                new MetricCommand(metrics, options.profile(), () -> api.tsc() - armed)));
+                "probes", new ProbesCommand(probes, recorder(probes, profiler)), "metric", new MetricCommand(metrics)));
         api.ready();
         resolveLines(probes);
-        profile(probes, profiler, control);
+        profile(probes, profiler, control, metrics);
     }
 
     private SampledProfiler sampledProfiler(Probes probes) {
@@ -198,12 +196,13 @@ public final class Agent {
     }
 
     /// Never returns; the process ends it.
-    private void profile(Probes probes, @Nullable SampledProfiler profiler, Control control) throws IOException {
+    private void profile(Probes probes, @Nullable SampledProfiler profiler, Control control, Metrics metrics)
+            throws IOException {
         double wait = 0;
         long look = System.nanoTime();
         while (true) {
             long next = System.nanoTime() + (long) wait;
-            followUntil(next, probes, profiler, control);
+            followUntil(next, probes, profiler, control, metrics);
             if (next >= look) {
                 look = next + options.epochMillis() * 1_000_000L;
                 if (follow(probes, profiler, false)) {
@@ -211,6 +210,7 @@ public final class Agent {
                     resolveLines(probes);
                 }
                 collect(probes);
+                observe(metrics::observe);
             }
             if (profiler == null) {
                 keepOut(probes);
@@ -234,6 +234,18 @@ public final class Agent {
         }
     }
 
+    private interface Observation {
+        void run() throws IOException;
+    }
+
+    private void observe(Observation observation) {
+        try {
+            observation.run();
+        } catch (IOException | IllegalStateException e) {
+            log.line("metrics are not measured in all that the program has: " + e.getMessage());
+        }
+    }
+
     /// Sites that were found to be of functions that are left out are on still.
     private static void keepOut(Probes probes) {
         List<Integer> out = new ArrayList<>();
@@ -248,7 +260,8 @@ public final class Agent {
     }
 
     /// Sleeps, but for requests, and for libraries whose openers wait for their probes.
-    private void followUntil(long nanoTime, Probes probes, @Nullable SampledProfiler profiler, Control control)
+    private void followUntil(
+            long nanoTime, Probes probes, @Nullable SampledProfiler profiler, Control control, Metrics metrics)
             throws IOException {
         control.serve(api);
         for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
@@ -259,6 +272,7 @@ public final class Agent {
             }
             if (follow(probes, profiler, true)) {
                 followed = opened;
+                observe(metrics::follow);
                 api.followed(opened);
                 resolveLines(probes);
             } else {

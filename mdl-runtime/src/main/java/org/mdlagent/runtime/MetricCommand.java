@@ -2,10 +2,7 @@ package org.mdlagent.runtime;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
-import java.math.MathContext;
 import java.util.List;
-import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.request.Point;
@@ -14,12 +11,13 @@ import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
 
-/// `metric enable REQUEST`, `metric disable REQUEST`, `metric list`, `metric points FIRST`. Values are not asked for
-/// here: readers find them in the session. Columns are separated by tabs.
+/// `metric enable|force|disable REQUEST`, `metric list`, `metric points FIRST`. Values are not asked for here: readers
+/// find them in the session. Columns are separated by tabs.
 ///
 /// | answer to | lines |
 /// | --- | --- |
-/// | `enable` | metrics, points, overhead to expect in percent; then a line for each obstacle |
+/// | `enable` | metrics, points, overhead to expect in percent, refused if it is high; then a line for each obstacle |
+/// | `force` | the same, whatever the overhead |
 /// | `disable` | how many |
 /// | `list` | name for requests, units, mode, name for people |
 /// | `points` | request, order, kind of point, function, flags that it tests; from number FIRST on, as many as fit |
@@ -29,16 +27,13 @@ final class MetricCommand implements Command {
 
     private static final int OBSTACLES_MAX = 20;
 
-    private final Metrics metrics;
-    private final boolean profiled;
-    private final LongSupplier elapsedTicks;
+    /// What one request may take of a processor, unless it is forced.
+    private static final double PERCENT_MAX = 10;
 
-    /// @param profiled     whether calls are known
-    /// @param elapsedTicks since they are
-    MetricCommand(Metrics metrics, boolean profiled, LongSupplier elapsedTicks) {
+    private final Metrics metrics;
+
+    MetricCommand(Metrics metrics) {
         this.metrics = metrics;
-        this.profiled = profiled;
-        this.elapsedTicks = elapsedTicks;
     }
 
     @Override
@@ -48,40 +43,36 @@ final class MetricCommand implements Command {
         String rest = arguments.substring(verb.length()).strip();
         try {
             return switch (verb) {
-                case "enable" -> enable(MetricRequest.of(rest));
+                case "enable" -> enable(MetricRequest.of(rest), PERCENT_MAX);
+                case "force" -> enable(MetricRequest.of(rest), Double.POSITIVE_INFINITY);
                 case "disable" -> metrics.disable(MetricRequest.of(rest)) + "\n";
                 case "list" -> list();
                 case "points" -> points(Integer.parseUnsignedInt(rest));
                 default ->
                     throw new IllegalArgumentException(
-                            "metrics are asked for by: metric enable REQUEST, disable REQUEST, list, points FIRST");
+                            "metrics are asked for by: metric enable|force|disable REQUEST, list, points FIRST");
             };
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private String enable(MetricRequest request) throws IOException {
-        Metrics.Outcome outcome = metrics.enable(request);
+    private String enable(MetricRequest request, double percentMax) throws IOException {
+        Metrics.Outcome outcome = metrics.enable(request, percentMax);
         StringBuilder answer = new StringBuilder();
         answer.append(String.join(
                         "\t",
                         Integer.toString(outcome.metrics()),
                         Integer.toString(outcome.points()),
-                        percent(outcome.pastTicks())))
+                        outcome.percent().isPresent()
+                                ? Metrics.significant(outcome.percent().getAsDouble())
+                                : "-"))
                 .append('\n');
         outcome.obstacles().stream()
                 .limit(OBSTACLES_MAX)
                 .forEach(obstacle -> answer.append(obstacle).append('\n'));
         int more = outcome.obstacles().size() - OBSTACLES_MAX;
         return more > 0 ? answer.append("and ").append(more).append(" more\n").toString() : answer.toString();
-    }
-
-    /// Of one processor since the probes were armed, to two significant digits; "-" without a profiler, which knows the
-    /// calls.
-    private String percent(double pastTicks) {
-        double percent = 100 * pastTicks / elapsedTicks.getAsLong();
-        return profiled ? new BigDecimal(percent).round(new MathContext(2)).toPlainString() : "-";
     }
 
     private String list() {

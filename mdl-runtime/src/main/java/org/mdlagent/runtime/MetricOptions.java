@@ -22,7 +22,7 @@ record MetricOptions(Metrics metrics, AgentLog log) {
         }
         for (String request : requests) {
             try {
-                Metrics.Outcome outcome = metrics.enable(MetricRequest.of(request));
+                Metrics.Outcome outcome = metrics.enable(MetricRequest.of(request), Double.POSITIVE_INFINITY);
                 log.line("metric " + request + ": " + outcome.points() + " points");
                 outcome.obstacles().forEach(obstacle -> log.line("metric " + request + ": " + obstacle));
             } catch (IOException | RuntimeException e) {

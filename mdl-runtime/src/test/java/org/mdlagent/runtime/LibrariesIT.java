@@ -72,6 +72,29 @@ class LibrariesIT {
     }
 
     @Test
+    void shouldMeasureMetricsInALibraryThatComesAndGoes() throws Exception {
+        int cycles = 20;
+        Path session = directory.resolve("session");
+        Path host = Dist.compile(directory, "host", "-fpatchable-function-entry=5");
+        Path metrics = Files.writeString(directory.resolve("metrics.mdl"), """
+                list works is procedure { items { "main", "work" }; }
+                metric works_done {
+                    name "Works"; units calls; unitsType unnormalized; aggregateOperator sum;
+                    base is counter { foreach func in works { append preInsn func.entry (* works_done++; *) } }
+                }
+                """);
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Dist.preload("wait,mdl=" + metrics + ",metric=works_done,session=" + session),
+                command(List.of(host.toString()), "cycles", plugin(), cycles, CALLS));
+
+        assertThat(run.status()).isZero();
+        JsonNode metric = Dist.report(directory, session).get("metrics").get(0);
+        assertThat(metric.get("value").asDouble()).isEqualTo(1 + cycles * CALLS);
+    }
+
+    @Test
     void shouldFindALibraryThatWasOpenedWithoutWaiting() throws Exception {
         Path session = directory.resolve("session");
 

@@ -31,10 +31,14 @@ class MetricsIT {
     private Path session;
 
     private void start(String probes) throws Exception {
+        start(probes, PAPER);
+    }
+
+    private void start(String probes, Path metrics) throws Exception {
         Path program = Dist.compile(directory, "messages", probes);
         session = directory.resolve("session");
         ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,mdl=" + PAPER + ",session=" + session));
+        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
         process = builder.start();
         output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
@@ -123,8 +127,8 @@ class MetricsIT {
         begin(times);
         int changes = 0;
         while (!output.ready()) {
-            assertThat(Dist.ask(session, "metric enable " + FOO)).startsWith("ok\n1\t4\t");
-            assertThat(Dist.ask(session, "metric enable exec_time@/Code/messages.c/foo"))
+            assertThat(Dist.ask(session, "metric force " + FOO)).startsWith("ok\n1\t4\t");
+            assertThat(Dist.ask(session, "metric force exec_time@/Code/messages.c/foo"))
                     .startsWith("ok\n1\t2\t");
             assertThat(Dist.ask(session, "metric disable " + FOO)).isEqualTo("ok\n1\n");
             assertThat(Dist.ask(session, "metric disable exec_time*")).isEqualTo("ok\n1\n");
@@ -135,6 +139,67 @@ class MetricsIT {
         assertThat(output.readLine()).isEqualTo("done");
         assertThat(value("msgs")).isEqualTo(4.0 * times);
         assertThat(value("procedure_calls@/Code/messages.c/bar")).isEqualTo(times);
+    }
+
+    @Test
+    void shouldRefuseWhatWouldCostMuchUnlessForced() throws Exception {
+        start("-fpatchable-function-entry=5");
+        begin(20_000_000);
+        String costly = "cpu_inclusive@/Code/messages.c/foo";
+        String refusal = Dist.ask(session, "metric enable " + costly);
+        while (!refusal.startsWith("error ")) { // as long as few calls are known
+            assertThat(Dist.ask(session, "metric disable " + costly)).isEqualTo("ok\n1\n");
+            refusal = Dist.ask(session, "metric enable " + costly);
+        }
+
+        assertThat(refusal)
+                .matches(
+                        "error cpu_inclusive@/Code/messages.c/foo would take some [0-9.]+ % of a processor, more than 10"
+                                + " %: narrow it, or use --force\n");
+        assertThat(mdl("list", "points", session.toString())).doesNotContain("cpu_inclusive");
+        assertThat(mdl("enable", "--force", session.toString(), costly)).contains(": 2 points, expected overhead ");
+    }
+
+    @Test
+    void shouldShowHowAMetricHasGone() throws Exception {
+        start("-fpatchable-function-entry=5");
+        mdl("enable", session.toString(), "msgs");
+        call(100);
+        Thread.sleep(250); // an interval has 100 ms
+        call(100);
+        Thread.sleep(250);
+
+        JsonNode series = Dist.report(directory, session).get("metrics").get(0).get("series");
+        assertThat(series.size()).isBetween(3, 200);
+        for (int i = 1; i < series.size(); i++) {
+            assertThat(series.get(i).get(0).asDouble())
+                    .isGreaterThan(series.get(i - 1).get(0).asDouble());
+            assertThat(series.get(i).get(1).asDouble())
+                    .isGreaterThanOrEqualTo(series.get(i - 1).get(1).asDouble());
+        }
+        assertThat(series)
+                .anySatisfy(point -> assertThat(point.get(1).asDouble()).isEqualTo(400));
+        assertThat(series.get(series.size() - 1).get(1).asDouble()).isEqualTo(800);
+    }
+
+    @Test
+    void shouldReadAGlobalVariable() throws Exception {
+        start("-fpatchable-function-entry=5", Files.writeString(directory.resolve("global.mdl"), """
+                list bars is procedure { items { "bar" }; }
+                metric latest_seen {
+                    name "Latest"; units numbers; unitsType sampled; aggregateOperator sum;
+                    base is counter {
+                        foreach func in bars {
+                            append preInsn func.entry (* latest_seen = readSymbol("latest"); *)
+                        }
+                    }
+                }
+                """));
+        mdl("enable", session.toString(), "latest_seen");
+
+        call(100);
+
+        assertThat(value("latest_seen")).isEqualTo(-99);
     }
 
     @Test

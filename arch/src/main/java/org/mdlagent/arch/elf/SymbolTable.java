@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class SymbolTable {
     static final int ENTRY_SIZE = 24;
 
+    private static final int TYPE_VARIABLE = 1;
     private static final int TYPE_FUNCTION = 2;
     private static final int TYPE_RESOLVER = 10;
     private static final int BINDING_LOCAL = 0;
@@ -158,6 +159,29 @@ public final class SymbolTable {
     /// Whether the code is a resolver that the dynamic linker calls to choose the function of this name.
     public boolean resolver(int function) {
         return (symbols.byteAt(entries[function] * ENTRY_SIZE + 4) & 15) == TYPE_RESOLVER;
+    }
+
+    /// A variable of the image, which all its threads share.
+    ///
+    /// @param size in bytes
+    public record Variable(long address, long size) {}
+
+    /// The variable of a name, or null; of several a global one.
+    public @Nullable Variable variable(String name) {
+        Variable found = null;
+        for (int entry = 0; (entry + 1) * ENTRY_SIZE <= symbols.limit(); entry++) {
+            int at = entry * ENTRY_SIZE;
+            int head = symbols.intAt(at + 4);
+            boolean defined = head >>> 16 != 0;
+            boolean better = found == null || rank(entry) == 0;
+            if (defined
+                    && better
+                    && (head & 15) == TYPE_VARIABLE
+                    && nameOf(entry).equals(name)) {
+                found = new Variable(symbols.longAt(at + 8), symbols.longAt(at + 16));
+            }
+        }
+        return found;
     }
 
     /// The function that starts at an address, or -1.

@@ -53,9 +53,10 @@ public final class HeaderDescriptor {
     public static final long FORKS = 304;
     public static final long VALUE_KINDS = 312;
     public static final long METRICS = 320;
-    public static final long PROGRAM_CPU_NANOS = 352;
-    public static final long REST_NANOS = 360;
-    public static final long BUDGET = 368;
+    public static final long SNIPPET_BYTES = 328;
+    public static final long PROGRAM_CPU_NANOS = 336;
+    public static final long REST_NANOS = 344;
+    public static final long BUDGET = 352;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

@@ -17,8 +17,12 @@ public final class MetricDescriptor {
     public static final long PID = 48;
     public static final long TID = 52;
     public static final long SINCE_TSC = 56;
+    public static final long HISTORY = 64;
+    public static final long POINTS = 72;
 
-    public static final long SIZE = 64;
+    public static final int HISTORY_POINTS = 240;
+
+    public static final long SIZE = POINTS + 2 * HISTORY_POINTS * PointDescriptor.SIZE;
 
     public static final int STATE_OFF = 0;
     public static final int STATE_ON = 1;
@@ -31,6 +35,26 @@ public final class MetricDescriptor {
     public static final int COMBINE_MIN = 1;
     public static final int COMBINE_MAX = 2;
     public static final int COMBINE_AVERAGE = 3;
+
+    /// Which half of the points a history is in, from its word.
+    public static int half(long history) {
+        return (int) (history >>> Integer.SIZE);
+    }
+
+    /// How many points a history has, from its word.
+    public static int count(long history) {
+        return (int) history;
+    }
+
+    /// The word of a history.
+    public static long history(int half, int count) {
+        return (long) half << Integer.SIZE | count;
+    }
+
+    /// Offset in the record of a point.
+    public static long point(int half, int index) {
+        return POINTS + ((long) half * HISTORY_POINTS + index) * PointDescriptor.SIZE;
+    }
 
     private MetricDescriptor() {}
 }

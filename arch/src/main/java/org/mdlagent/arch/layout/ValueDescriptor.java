@@ -8,6 +8,11 @@ public final class ValueDescriptor {
 
     public static final int DEPTH = 0;
 
+    public static final int COST = COUNT - 1;
+
+    /// The first that snippets may have for themselves.
+    public static final int FIRST = 1;
+
     public static final int TIMER_NESTING = 0;
     public static final int TIMER_START = 1;
     public static final int TIMER_TOTAL = 2;

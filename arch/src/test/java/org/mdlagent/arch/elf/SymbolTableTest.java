@@ -3,12 +3,15 @@ package org.mdlagent.arch.elf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +110,26 @@ class SymbolTableTest {
                 names.add(symbols.name(i));
             }
             assertThat(names).contains("strong_name", "main").doesNotContain("weak_name", "local_name");
+        }
+    }
+
+    @Test
+    void shouldFindVariablesByTheirNames() throws IOException {
+        Path program = Programs.small("-O2");
+        String printed = new String(
+                new ProcessBuilder("nm", "-S", program.toString())
+                        .start()
+                        .getInputStream()
+                        .readAllBytes(),
+                StandardCharsets.UTF_8);
+        Matcher pointer = Pattern.compile("(?m)^(\\w+) (\\w+) D pointer$").matcher(printed);
+        assertThat(pointer.find()).isTrue();
+
+        try (ElfFile file = ElfFile.open(program)) {
+            assertThat(file.symbols().variable("pointer"))
+                    .isEqualTo(new SymbolTable.Variable(
+                            Long.parseLong(pointer.group(1), 16), Long.parseLong(pointer.group(2), 16)));
+            assertThat(file.symbols().variable("main")).isNull();
         }
     }
 

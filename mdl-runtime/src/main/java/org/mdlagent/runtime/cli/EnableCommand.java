@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.mdlagent.runtime.metric.MetricRequest;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
@@ -13,11 +14,15 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "enable",
         description = "Start to measure metrics in a running program.",
-        customSynopsis = "mdl enable PID|SESSION METRIC[@FOCUS...]...")
+        customSynopsis = "mdl enable [--force] PID|SESSION METRIC[@FOCUS...]...",
+        sortOptions = false)
 final class EnableCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Mdl mdl;
+
+    @Option(names = "--force", description = "Even if it is expected to take more than a tenth of a processor.")
+    private boolean force;
 
     @Parameters(index = "0", paramLabel = "PID|SESSION")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -41,8 +46,9 @@ final class EnableCommand implements Callable<Integer> {
     }
 
     private void enable(Path directory, MetricRequest request) throws IOException {
-        List<String> answer =
-                ControlClient.ask(directory, "metric enable " + request).lines().toList();
+        List<String> answer = ControlClient.ask(directory, (force ? "metric force " : "metric enable ") + request)
+                .lines()
+                .toList();
         String[] counts = answer.getFirst().split("\t", 3);
         String metrics = counts[0].equals("1") ? "" : counts[0] + " metrics, ";
         mdl.console()

@@ -1,7 +1,10 @@
 package org.mdlagent.runtime.cli;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import org.mdlagent.profiler.report.MetricValue;
@@ -47,15 +50,34 @@ final class MetricColumn {
                 : OptionalDouble.empty();
     }
 
+    /// How it went before the first look, in bars.
+    String past() {
+        List<Double> values =
+                last.series().stream().map(MetricValue.Point::amount).toList();
+        int each = values.size() / width + 1;
+        List<Double> means = new ArrayList<>();
+        for (int from = 0; from < values.size(); from += each) {
+            means.add(values.subList(from, Math.min(values.size(), from + each)).stream()
+                    .mapToDouble(Double::doubleValue)
+                    .average()
+                    .orElse(0));
+        }
+        return pad(bars(means));
+    }
+
     /// The number, and a line of bars.
     String cell() {
+        return pad(String.format(Locale.ROOT, "%10s  %s", number(), bars(history)));
+    }
+
+    private static String bars(Collection<Double> values) {
         StringBuilder bars = new StringBuilder();
-        double most = history.stream().mapToDouble(Double::doubleValue).max().orElse(0);
-        for (double value : history) {
+        double most = values.stream().mapToDouble(Double::doubleValue).max().orElse(0);
+        for (double value : values) {
             int height = most > 0 ? (int) Math.round(Math.max(0, value) / most * (BARS.length() - 1)) : 0;
             bars.append(BARS.charAt(height));
         }
-        return pad(String.format(Locale.ROOT, "%10s  %s", number(), bars));
+        return bars.toString();
     }
 
     private String number() {

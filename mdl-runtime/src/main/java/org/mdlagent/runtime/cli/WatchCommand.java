@@ -62,6 +62,9 @@ final class WatchCommand implements Callable<Integer> {
             columns.add(new MetricColumn(metric));
         }
         out.println(" time    " + join(columns, MetricColumn::head));
+        if (mdl.console().outIsTerminal()) {
+            out.println(" so far  " + join(columns, MetricColumn::past));
+        }
         boolean runs = true;
         for (int look = 0; runs && looks.goOn(look) && !out.checkError(); look++) {
             looks.pause();

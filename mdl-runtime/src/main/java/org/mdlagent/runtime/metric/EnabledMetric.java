@@ -18,7 +18,7 @@ import org.mdlagent.runtime.mdl.request.Value;
 
 /// A metric that is measured for a focus: its snippets, and the values that they write.
 final class EnabledMetric {
-    private final Answer.Instance instance;
+    private Answer.Instance instance;
     private final Values values;
     private final Flags flags;
     private final SnippetGroup base;
@@ -28,6 +28,7 @@ final class EnabledMetric {
     /// Values that no other metric has.
     private final List<Integer> own = new ArrayList<>();
 
+    private final Lowering lowering = new Lowering(this::index, this::errors);
     private int errors;
 
     EnabledMetric(Answer.Instance instance, Snippets snippets, Flags flags) {
@@ -41,7 +42,6 @@ final class EnabledMetric {
     ///
     /// @throws IllegalArgumentException when none of its own can be, with the reasons
     void start(ProbedProgram program) throws IOException {
-        Lowering lowering = new Lowering(this::index, this::errors);
         for (Answer.Flag flag : instance.flags()) {
             Flags.Shared shared = flags.retain(flag);
             tested.add(shared);
@@ -55,6 +55,17 @@ final class EnabledMetric {
             throw new IllegalArgumentException(String.join(
                     "; ", obstacles().stream().map(Answer.Obstacle::toString).toList()));
         }
+    }
+
+    /// Attaches what is missing where the program has got more.
+    ///
+    /// @param now what the same request asks for now
+    void follow(Answer.Instance now, ProbedProgram program) throws IOException {
+        instance = now;
+        for (int i = 0; i < tested.size(); i++) {
+            flags.follow(tested.get(i), now.flags().get(i), program, lowering);
+        }
+        base.attach(now.base(), program, lowering);
     }
 
     /// Takes back what [#start] has done, or as much of it as there is.
@@ -107,11 +118,6 @@ final class EnabledMetric {
         Set<SnippetRequest> inPlace = new HashSet<>();
         groups().forEach(group -> inPlace.addAll(group.inPlace()));
         return instance.snippets().stream().filter(inPlace::contains).toList();
-    }
-
-    /// What its snippets would have cost in calls so far, in ticks; those of shared flags too.
-    double pastTicks() {
-        return groups().mapToDouble(SnippetGroup::pastTicks).sum();
     }
 
     Set<Answer.Obstacle> obstacles() {

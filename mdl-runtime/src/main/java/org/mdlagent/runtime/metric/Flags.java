@@ -13,7 +13,7 @@ final class Flags {
 
     /// A flag that somebody tests.
     static final class Shared {
-        private final Answer.Flag flag;
+        private Answer.Flag flag;
         private final int index;
         private final SnippetGroup group;
         private int references;
@@ -52,10 +52,18 @@ final class Flags {
         return shared;
     }
 
+    /// The same flag is set and cleared at more points than before.
+    void follow(Shared shared, Answer.Flag now, ProbedProgram program, Lowering lowering) throws IOException {
+        flags.remove(shared.flag, shared);
+        shared.flag = now;
+        flags.putIfAbsent(now, shared);
+        shared.group.attach(now.snippets(), program, lowering);
+    }
+
     /// A metric does not test the flag any more.
     void release(Shared shared) throws IOException {
         if (--shared.references == 0) {
-            flags.remove(shared.flag);
+            flags.remove(shared.flag, shared);
             shared.group.detach();
             snippets.values().release(shared.index);
         }

@@ -1,19 +1,25 @@
 package org.mdlagent.runtime.metric;
 
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.fastinst.CostModel;
 import org.mdlagent.fastinst.MetricTable;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
@@ -37,33 +43,57 @@ public final class Metrics {
     /// Metrics that one request with a pattern may enable.
     private static final int EXPANDED_MAX = 1000;
 
+    /// How much longer than a look at what the program has got is the pause behind it.
+    private static final int FOLLOW_PAUSE = 50;
+
     private final Probes probes;
     private final ProbeClient client;
     private final String executable;
+    private final LongSupplier profiledTicks;
     private final Flags flags;
     private final Map<MetricRequest, Enabled> enabled = new LinkedHashMap<>();
     private @Nullable Definitions definitions;
+    private @Nullable View view;
     private int requests;
 
+    /// What the enabled metrics are measured in, and when to look again whether there is more.
+    private Probes.@Nullable Version followed;
+
+    private long nextFollow = System.nanoTime();
+
+    /// @param id     `$globalId`
     /// @param record in the session's table
-    private record Enabled(EnabledMetric metric, long record) {}
+    private record Enabled(EnabledMetric metric, int id, long record) {}
+
+    /// A metric that can be started.
+    private record Candidate(Answer.Instance instance, int id) {}
+
+    /// What requests are evaluated against.
+    private record View(Probes.Version version, ProbedProgram program, Evaluator evaluator) {}
 
     /// What has been enabled.
     ///
     /// @param metrics   how many, more than one for a focus with a pattern
     /// @param points    where snippets of theirs are
-    /// @param pastTicks what all this would have cost in the calls that the profiler has seen so far
+    /// @param percent   of a processor that this is expected to take; empty where no profiler knows the calls
     /// @param obstacles what could not be instrumented
-    public record Outcome(int metrics, int points, double pastTicks, Set<Answer.Obstacle> obstacles) {}
+    public record Outcome(int metrics, int points, OptionalDouble percent, Set<Answer.Obstacle> obstacles) {}
+
+    /// A number of percent as people read it.
+    public static String significant(double percent) {
+        return new BigDecimal(percent).round(new MathContext(2)).toPlainString();
+    }
 
     /// A snippet that is in place.
     public record PlacedSnippet(MetricRequest request, SnippetRequest snippet) {}
 
-    /// @param executable path of the program's own image
-    public Metrics(Probes probes, ProbeClient client, String executable) {
+    /// @param executable    path of the program's own image
+    /// @param profiledTicks for how long calls have been counted so far, 0 when they are not
+    public Metrics(Probes probes, ProbeClient client, String executable, LongSupplier profiledTicks) {
         this.probes = probes;
         this.client = client;
         this.executable = executable;
+        this.profiledTicks = profiledTicks;
         flags = new Flags(probes.snippets());
     }
 
@@ -74,6 +104,7 @@ public final class Metrics {
         String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
         Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), definitions());
         definitions = definitions().with(compilation.definitions());
+        view = null;
         return compilation.diagnostics();
     }
 
@@ -87,45 +118,74 @@ public final class Metrics {
 
     /// Starts to measure a metric.
     ///
-    /// @throws IllegalArgumentException when it cannot be measured, with a message for the person who asked
+    /// @param percentMax what it may be expected to take of a processor
+    /// @throws IllegalArgumentException when it cannot be measured or would take more, with a message for people
     /// @throws IllegalStateException when there is no room, or the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
-    public Outcome enable(MetricRequest request) throws IOException {
+    public Outcome enable(MetricRequest request, double percentMax) throws IOException {
         Metric metric = metric(request.metric());
-        ProbedProgram program = new ProbedProgram(client, executable);
+        View now = view();
+        if (enabled.isEmpty()) {
+            followed = now.version;
+        }
+        ProbedProgram program = now.program;
         List<Focus> focuses = FocusGlob.expand(request.focus(), program);
         if (focuses.size() > EXPANDED_MAX) {
             throw new IllegalArgumentException(
                     request + " stands for " + focuses.size() + " metrics, more than " + EXPANDED_MAX + ": narrow it");
         }
-        Evaluator evaluator = new Evaluator(definitions(), program);
-        int started = 0;
-        int points = 0;
-        double pastTicks = 0;
         Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
+        Map<MetricRequest, Candidate> found = new LinkedHashMap<>();
         for (Focus focus : focuses) {
-            try {
-                EnabledMetric one = enable(new MetricRequest(metric.id(), focus), metric, evaluator, program);
-                started++;
-                points += one.snippets().size();
-                pastTicks += one.pastTicks();
-                obstacles.addAll(one.obstacles());
-            } catch (IllegalArgumentException e) {
-                if (focuses.size() == 1) {
-                    throw e;
-                }
-                obstacles.add(new Answer.Obstacle(focus.toString(), String.valueOf(e.getMessage())));
-            }
+            MetricRequest one = new MetricRequest(metric.id(), focus);
+            attempt(one, focuses, obstacles, () -> found.put(one, evaluate(one, metric, now.evaluator)));
         }
+        OptionalDouble percent = expectedPercent(found.values(), program);
+        if (percent.orElse(0) > percentMax) {
+            throw new IllegalArgumentException(request + " would take some " + significant(percent.getAsDouble())
+                    + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
+        }
+        List<EnabledMetric> started = new ArrayList<>();
+        for (Map.Entry<MetricRequest, Candidate> one : found.entrySet()) {
+            attempt(one.getKey(), focuses, obstacles, () -> started.add(start(one.getKey(), one.getValue(), program)));
+        }
+        started.forEach(one -> obstacles.addAll(one.obstacles()));
         if (program.strangers() > 0) {
             obstacles.add(new Answer.Obstacle(
                     program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
         }
-        return new Outcome(started, points, pastTicks, obstacles);
+        int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
+        return new Outcome(started.size(), points, percent, obstacles);
     }
 
-    private EnabledMetric enable(MetricRequest request, Metric metric, Evaluator evaluator, ProbedProgram program)
+    /// The program as it is now: looked at anew when it has changed.
+    private View view() {
+        Probes.Version version = probes.version();
+        if (view == null || !view.version.equals(version)) {
+            ProbedProgram program = new ProbedProgram(client, executable);
+            view = new View(version, program, new Evaluator(definitions(), program));
+        }
+        return view;
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    /// Of several metrics, what is wrong with one does not stop the others.
+    private static void attempt(MetricRequest one, List<Focus> focuses, Set<Answer.Obstacle> obstacles, Step step)
             throws IOException {
+        try {
+            step.run();
+        } catch (IllegalArgumentException e) {
+            if (focuses.size() == 1) {
+                throw e;
+            }
+            obstacles.add(new Answer.Obstacle(one.focus().toString(), String.valueOf(e.getMessage())));
+        }
+    }
+
+    private Candidate evaluate(MetricRequest request, Metric metric, Evaluator evaluator) {
         if (enabled.containsKey(request)) {
             throw new IllegalArgumentException(request + " is enabled already");
         }
@@ -137,15 +197,79 @@ public final class Metrics {
             throw new IllegalArgumentException(
                     "metric " + metric.id() + ": the kernel's events are not counted in this version");
         }
-        EnabledMetric started = new EnabledMetric(instance, probes.snippets(), flags);
+        return new Candidate(instance, requests);
+    }
+
+    /// What metrics would have taken of a processor in the calls that the profiler has seen, flags included that
+    /// are set and cleared already.
+    private OptionalDouble expectedPercent(Collection<Candidate> candidates, ProbedProgram program) {
+        long ticks = profiledTicks.getAsLong();
+        if (ticks <= 0) {
+            return OptionalDouble.empty();
+        }
+        double pastTicks = 0;
+        for (Candidate candidate : candidates) {
+            for (CompiledMetric.Placed placed :
+                    CompiledMetric.of(candidate.instance).snippets()) {
+                pastTicks += program.calls(placed.request().point()) * CostModel.ticks(placed.snippet());
+            }
+        }
+        return OptionalDouble.of(100 * pastTicks / ticks);
+    }
+
+    private EnabledMetric start(MetricRequest request, Candidate candidate, ProbedProgram program) throws IOException {
+        EnabledMetric started = new EnabledMetric(candidate.instance, probes.snippets(), flags);
         try {
             started.start(program);
-            enabled.put(request, new Enabled(started, probes.metrics().add(row(started))));
+            enabled.put(
+                    request, new Enabled(started, candidate.id, probes.metrics().add(row(started))));
         } catch (IOException | RuntimeException e) {
             started.stop();
             throw e;
         }
         return started;
+    }
+
+    /// Keeps the histories of what is measured, and looks now and then whether the program has got more. To be
+    /// called often.
+    ///
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void observe() throws IOException {
+        long now = System.nanoTime();
+        probes.metrics().observe(now);
+        if (now >= nextFollow) {
+            follow();
+        }
+    }
+
+    /// Measures what is enabled in what the program has got since, too.
+    ///
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void follow() throws IOException {
+        Probes.Version version = probes.version();
+        if (enabled.isEmpty() || version.equals(followed)) {
+            return;
+        }
+        followed = version;
+        long begin = System.nanoTime();
+        try {
+            View now = view();
+            for (Map.Entry<MetricRequest, Enabled> one : enabled.entrySet()) {
+                follow(one.getKey(), one.getValue(), now);
+            }
+        } finally {
+            long end = System.nanoTime();
+            nextFollow = end + FOLLOW_PAUSE * (end - begin);
+        }
+    }
+
+    private static void follow(MetricRequest request, Enabled one, View now) throws IOException {
+        Answer answer = now.evaluator.evaluate(one.metric.instance().metric(), request.focus(), one.id);
+        if (answer instanceof Answer.Instance instance) {
+            one.metric.follow(instance, now.program);
+        }
     }
 
     private Metric metric(String id) {

@@ -16,6 +16,8 @@ import org.mdlagent.runtime.mdl.request.Symbol;
 
 /// The program as its probes show it at one time.
 final class ProbedProgram implements Program {
+    static final String NO_CALLS = "there are probes at entries and returns only";
+
     private static final int POINTER_BYTES = 8;
 
     private final Map<Long, Procedure> procedures = new LinkedHashMap<>();
@@ -23,12 +25,14 @@ final class ProbedProgram implements Program {
     private final Map<Point, List<Integer>> probes = new HashMap<>();
     private final ProbeClient client;
     private final String executable;
+    private final Variables variables;
     private int strangers;
 
     /// @param executable path of the program's own image
     ProbedProgram(ProbeClient client, String executable) {
         this.client = client;
         this.executable = executable;
+        variables = new Variables(executable);
         client.discover(0, this::add);
     }
 
@@ -40,6 +44,9 @@ final class ProbedProgram implements Program {
         }
         Procedure procedure = procedures.computeIfAbsent(probe.function(), address -> procedure(probe, name));
         symbols.putIfAbsent(procedure.symbol(), new Symbol(procedure.symbol(), probe.function(), POINTER_BYTES, false));
+        if (probe.image().equals(executable)) {
+            variables.add(procedure.symbol(), probe.function());
+        }
         Point point = probe.kind() == Probe.Kind.ENTRY ? new Point.Entry(procedure) : new Point.Return(procedure);
         probes.computeIfAbsent(point, key -> new ArrayList<>()).add(probe.id());
     }
@@ -102,9 +109,13 @@ final class ProbedProgram implements Program {
         return null;
     }
 
-    /// One that stands for all: nobody has looked for them.
     @Override
     public List<Point.Call> calls(Procedure procedure) {
+        return anyCall(procedure);
+    }
+
+    /// One that stands for all: nobody has looked for them.
+    static List<Point.Call> anyCall(Procedure procedure) {
         return List.of(new Point.Call(procedure, "", 0));
     }
 
@@ -114,15 +125,15 @@ final class ProbedProgram implements Program {
             return null;
         }
         return switch (point) {
-            case Point.Call call -> "there are probes at entries and returns only";
+            case Point.Call call -> NO_CALLS;
             case Point.Entry entry -> "no probe is known there";
             case Point.Return end -> "no probe is known there (with -pg there is none)";
         };
     }
 
-    /// Functions only: nobody has looked for variables.
     @Override
     public @Nullable Symbol symbol(String name) {
-        return symbols.get(name);
+        Symbol function = symbols.get(name);
+        return function == null ? variables.find(name) : function;
     }
 }

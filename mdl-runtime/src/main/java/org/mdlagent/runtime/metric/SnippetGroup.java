@@ -3,6 +3,7 @@ package org.mdlagent.runtime.metric;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,19 +22,22 @@ final class SnippetGroup {
     private final List<SnippetRequest> inPlace = new ArrayList<>();
     private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
 
-    private double pastTicks;
-
     private record Attached(int probe, Snippet snippet) {}
 
     SnippetGroup(Snippets snippets) {
         this.snippets = snippets;
     }
 
-    /// Attaches what can be; the rest is an obstacle.
+    /// Attaches what can be and is not; the rest is an obstacle. Nothing that is asked for no more is detached.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     void attach(List<SnippetRequest> requests, ProbedProgram program, Lowering lowering) throws IOException {
+        // A library that was closed has taken its snippets with it.
+        attached.removeIf(one -> !snippets.at(one.probe).contains(one.snippet));
+        inPlace.clear();
+        obstacles.clear();
+        Set<Attached> known = new HashSet<>(attached);
         List<SnippetRequest> returnsFirst = requests.stream()
                 .sorted(Comparator.comparing(request -> !(request.point() instanceof Point.Return)))
                 .toList();
@@ -41,9 +45,8 @@ final class SnippetGroup {
             int before = attached.size();
             try {
                 Snippet snippet = lowering.lower(request);
-                attach(request, program.probes(request.point()), snippet);
+                attach(request, program.probes(request.point()), snippet, known);
                 inPlace.add(request);
-                pastTicks += program.calls(request.point()) * CostModel.ticks(snippet);
             } catch (Lowering.UnsupportedException | IllegalArgumentException e) {
                 detachFrom(before);
                 obstacles.add(new Answer.Obstacle(request.point().description(), String.valueOf(e.getMessage())));
@@ -51,12 +54,17 @@ final class SnippetGroup {
         }
     }
 
-    private void attach(SnippetRequest request, List<Integer> probes, Snippet snippet) throws IOException {
+    /// @param known those that were there before: a request may ask for the same at a point twice, but not later
+    private void attach(SnippetRequest request, List<Integer> probes, Snippet snippet, Set<Attached> known)
+            throws IOException {
         Snippets.Order order =
                 request.order() == Statement.Order.APPEND ? Snippets.Order.APPEND : Snippets.Order.PREPEND;
         for (int probe : probes) {
-            snippets.attach(probe, order, snippet);
-            attached.add(new Attached(probe, snippet));
+            Attached one = new Attached(probe, snippet);
+            if (!known.contains(one)) {
+                snippets.attach(probe, order, snippet);
+                attached.add(one);
+            }
         }
     }
 
@@ -68,7 +76,7 @@ final class SnippetGroup {
     private void detachFrom(int first) throws IOException {
         while (attached.size() > first) {
             Attached last = attached.removeLast();
-            // A library that was closed has taken its snippets with it.
+            // It may have gone with its library.
             if (snippets.at(last.probe).contains(last.snippet)) {
                 snippets.detach(last.probe, last.snippet);
             }
@@ -77,11 +85,6 @@ final class SnippetGroup {
 
     List<SnippetRequest> inPlace() {
         return inPlace;
-    }
-
-    /// What they would have cost in calls so far, in ticks.
-    double pastTicks() {
-        return pastTicks;
     }
 
     Set<Answer.Obstacle> obstacles() {

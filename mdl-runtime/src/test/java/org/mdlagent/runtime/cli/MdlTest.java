@@ -99,8 +99,6 @@ class MdlTest {
         assertThat(mdl.execute("compile", file.toString(), "--dump=ast")).isZero();
         assertThat(out()).contains("metric m  @1:1\n  name \"m\"  @2:5\n");
         assertThat(err()).isEmpty();
-        assertThat(mdl.execute("compile", file.toString(), "--dump=asm")).isEqualTo(1);
-        assertThat(err()).contains("--dump=asm is not in this version yet");
     }
 
     @Test

@@ -33,7 +33,16 @@ public final class Resources {
     ///
     /// `-Dmdl.golden=DIRECTORY` writes there what there is instead; to be compared by a person, then copied.
     public static String expected(Path file, String actual) throws IOException {
-        String name = file.getFileName().toString().replace(".mdl", ".expected");
+        return expectedIn(file, ".expected", actual);
+    }
+
+    /// The same, of several for one file.
+    public static String expected(Path file, String what, String actual) throws IOException {
+        return expectedIn(file, "." + what + ".expected", actual);
+    }
+
+    private static String expectedIn(Path file, String ending, String actual) throws IOException {
+        String name = file.getFileName().toString().replace(".mdl", ending);
         String written = System.getProperty("mdl.golden");
         if (written != null) {
             Files.writeString(Path.of(written, name), actual);

@@ -170,6 +170,11 @@ public final class JsonReport {
         json.member("units", metric.units());
         json.member("value", metric.value());
         json.member("errors", metric.errors());
+        json.beginArray("series");
+        for (MetricValue.Point point : metric.series()) {
+            json.pair(point.seconds(), point.amount());
+        }
+        json.endArray();
         json.endObject();
     }
 

@@ -63,6 +63,13 @@ final class JsonWriter {
         return this;
     }
 
+    /// Two numbers in an array of their own, on one line.
+    JsonWriter pair(double first, double second) throws IOException {
+        separate();
+        out.append('[').append(text(first)).append(", ").append(text(second)).append(']');
+        return this;
+    }
+
     JsonWriter name(String name) throws IOException {
         separate();
         quote(name);
@@ -102,9 +109,13 @@ final class JsonWriter {
     JsonWriter member(String name, OptionalDouble value) throws IOException {
         if (value.isPresent() && Double.isFinite(value.getAsDouble())) {
             name(name);
-            out.append(Double.toString(Math.round(value.getAsDouble() * 1e6) / 1e6));
+            out.append(text(value.getAsDouble()));
         }
         return this;
+    }
+
+    private static String text(double value) {
+        return Double.toString(Math.round(value * 1e6) / 1e6);
     }
 
     private JsonWriter begin(char bracket) throws IOException {

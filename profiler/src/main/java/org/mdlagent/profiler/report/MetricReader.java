@@ -7,6 +7,7 @@ import java.util.LongSummaryStatistics;
 import java.util.OptionalDouble;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 
@@ -35,19 +36,45 @@ final class MetricReader {
     /// What a metric whose record is at an offset has come to, in seconds where it is a time. Empty where it has no
     /// value, or none that can be known.
     OptionalDouble amount(long metric) throws IOException {
+        OptionalDouble unit = unit(metric);
+        return unit.isPresent() ? OptionalDouble.of(combined(metric) * unit.getAsDouble()) : unit;
+    }
+
+    /// What makes seconds of a time, 1 where it is none. Empty where there is no value, or none that can be known.
+    private OptionalDouble unit(long metric) throws IOException {
         return switch (bytes.getInt(metric + MetricDescriptor.KIND)) {
-            case ValueDescriptor.KIND_COUNTER, ValueDescriptor.KIND_FLAG ->
-                OptionalDouble.of(combined(metric, this::word));
+            case ValueDescriptor.KIND_COUNTER, ValueDescriptor.KIND_FLAG -> OptionalDouble.of(1);
             case ValueDescriptor.KIND_WALL_TIMER ->
-                tscHz.isPresent()
-                        ? OptionalDouble.of(combined(metric, this::ticks) / tscHz.getAsDouble())
-                        : OptionalDouble.empty();
-            case ValueDescriptor.KIND_PROCESS_TIMER ->
-                OptionalDouble.of(combined(metric, (words, timer) -> word(words, timer + ValueDescriptor.TIMER_TOTAL))
-                        / 1e9);
+                tscHz.isPresent() ? OptionalDouble.of(1 / tscHz.getAsDouble()) : tscHz;
+            case ValueDescriptor.KIND_PROCESS_TIMER -> OptionalDouble.of(1e-9);
             case ValueDescriptor.KIND_NONE -> OptionalDouble.empty();
             default -> throw bytes.damaged("a metric has a value of unknown kind");
         };
+    }
+
+    /// What the amount of a metric had been since it was enabled. Points from before belong to the metric that had the
+    /// record, and are left out.
+    List<MetricValue.Point> history(long metric) throws IOException {
+        OptionalDouble unit = unit(metric);
+        long history = bytes.getLong(metric + MetricDescriptor.HISTORY);
+        int half = MetricDescriptor.half(history);
+        int count = MetricDescriptor.count(history);
+        if ((half & ~1) != 0 || count < 0 || count > MetricDescriptor.HISTORY_POINTS) {
+            throw bytes.damaged("a metric's history has " + count + " points");
+        }
+        List<MetricValue.Point> points = new ArrayList<>();
+        long before = bytes.getLong(metric + MetricDescriptor.SINCE_TSC);
+        long since = before;
+        for (int i = 0; i < count && unit.isPresent() && tscHz.isPresent(); i++) {
+            long at = metric + MetricDescriptor.point(half, i);
+            long tsc = bytes.getLong(at + PointDescriptor.TSC);
+            double amount = bytes.getDouble(at + PointDescriptor.AMOUNT);
+            if (tsc > before && Double.isFinite(amount)) {
+                points.add(new MetricValue.Point((tsc - since) / tscHz.getAsDouble(), amount * unit.getAsDouble()));
+                before = tsc;
+            }
+        }
+        return points;
     }
 
     /// How long a metric has been enabled.
@@ -66,16 +93,11 @@ final class MetricReader {
         return sum;
     }
 
-    private interface OfThread {
-        long read(long words, int index) throws IOException;
-    }
-
-    private double combined(long metric, OfThread reading) throws IOException {
-        int index = bytes.getInt(metric + MetricDescriptor.VALUE);
+    private double combined(long metric) throws IOException {
         LongSummaryStatistics found = new LongSummaryStatistics();
         for (int i = 0; i < values.size(); i++) {
             if (isWanted(metric, threads.get(i))) {
-                found.accept(reading.read(values.get(i), index));
+                found.accept(measured(metric, threads.get(i), values.get(i)));
             }
         }
         if (found.getCount() == 0) {
@@ -100,11 +122,21 @@ final class MetricReader {
         return number == 0 || number == bytes.getInt(actual);
     }
 
-    /// What a timer has measured, with what it is measuring.
-    private long ticks(long words, int timer) throws IOException {
+    private long measured(long metric, long thread, long words) throws IOException {
+        int index = bytes.getInt(metric + MetricDescriptor.VALUE);
+        return switch (bytes.getInt(metric + MetricDescriptor.KIND)) {
+            case ValueDescriptor.KIND_WALL_TIMER -> timed(words, index, bytes.getLong(HeaderDescriptor.NOW_TSC));
+            case ValueDescriptor.KIND_PROCESS_TIMER ->
+                timed(words, index, bytes.getLong(thread + ThreadDescriptor.CPU_NANOS));
+            default -> word(words, index);
+        };
+    }
+
+    /// What a timer has measured, with what it is measuring, as far as the agent has renewed its clock.
+    private long timed(long words, int timer, long now) throws IOException {
         long running = word(words, timer + ValueDescriptor.TIMER_NESTING) == 0
                 ? 0
-                : bytes.getLong(HeaderDescriptor.NOW_TSC) - word(words, timer + ValueDescriptor.TIMER_START);
+                : now - word(words, timer + ValueDescriptor.TIMER_START);
         return word(words, timer + ValueDescriptor.TIMER_TOTAL) + Math.max(0, running);
     }
 

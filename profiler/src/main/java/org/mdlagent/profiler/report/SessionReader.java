@@ -26,6 +26,7 @@ import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.profiler.ProbeCost;
 
 /// Reads a session file, whether its program still runs, ended, or was killed.
@@ -251,7 +252,8 @@ public final class SessionReader implements AutoCloseable {
                         focus.isEmpty() ? List.of() : List.of(focus.split("\n")),
                         values.amount(at),
                         values.seconds(at),
-                        values.errors(at)));
+                        values.errors(at),
+                        values.history(at)));
             }
         }
         return metrics;
@@ -352,7 +354,7 @@ public final class SessionReader implements AutoCloseable {
         SessionFacts facts = readFacts(threads.size());
         double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
         List<FunctionProfile> functions = new ArrayList<>(count);
-        double probeTicks = 0;
+        double probeTicks = snippetTicks(threads);
         for (int i = 0; i < count; i++) {
             long at = table + i * FunctionDescriptor.SIZE;
             Latency latency = latencies[i].build(nanosPerTick);
@@ -373,6 +375,20 @@ public final class SessionReader implements AutoCloseable {
                 Math.round(probeTicks * nanosPerTick),
                 metrics(threads, facts.tscHz()),
                 edges.edges(functions));
+    }
+
+    /// What snippets have cost threads, as it is predicted for each of their runs.
+    private double snippetTicks(List<Long> threads) throws IOException {
+        double ticks = 0;
+        for (long thread : threads) {
+            long values = bytes.getLong(thread + ThreadDescriptor.VALUES);
+            if (values != 0) {
+                long size = (long) ValueDescriptor.COUNT * Long.BYTES;
+                ticks += bytes.getLong(
+                        bytes.offset(values, size, "a thread's values") + (long) ValueDescriptor.COST * Long.BYTES);
+            }
+        }
+        return ticks;
     }
 
     /// Every call is counted when it begins, and timed when it returns, which some never do.

@@ -1,0 +1,105 @@
+package org.mdlagent.arch.snippet;
+
+import java.util.List;
+import java.util.function.IntFunction;
+
+/// Writes snippets for people: a statement a line, bodies indented, values by their names.
+public final class SnippetPrinter {
+    private static final String STEP = "    ";
+
+    private final IntFunction<String> names;
+    private final StringBuilder out = new StringBuilder();
+
+    private SnippetPrinter(IntFunction<String> names) {
+        this.names = names;
+    }
+
+    /// @param names of values, by their indices
+    public static String print(Snippet snippet, IntFunction<String> names) {
+        SnippetPrinter printer = new SnippetPrinter(names);
+        printer.print(snippet.statements(), "");
+        return printer.out.toString();
+    }
+
+    private void print(List<Statement> statements, String indent) {
+        for (Statement statement : statements) {
+            out.append(indent);
+            switch (statement) {
+                case Statement.Store(int value, Expression expression) ->
+                    line(names.apply(value) + " = " + text(expression));
+                case Statement.Add(int value, Expression amount) -> line(names.apply(value) + " += " + text(amount));
+                case Statement.If(Expression condition, List<Statement> body) -> {
+                    line("if " + text(condition) + " {");
+                    print(body, indent + STEP);
+                    out.append(indent);
+                    line("}");
+                }
+                case Statement.Start(int timer, Statement.Clock clock) ->
+                    line("start " + names.apply(timer) + ", " + text(clock));
+                case Statement.Stop(int timer, Statement.Clock clock) ->
+                    line("stop " + names.apply(timer) + ", " + text(clock));
+            }
+        }
+    }
+
+    private void line(String text) {
+        out.append(text).append('\n');
+    }
+
+    private static String text(Statement.Clock clock) {
+        return clock == Statement.Clock.WALL ? "elapsed time" : "CPU time";
+    }
+
+    private String text(Expression expression) {
+        return switch (expression) {
+            case Expression.Constant(long number) -> Long.toString(number);
+            case Expression.Value(int index) -> names.apply(index);
+            case Expression.Argument(int number) -> "argument[" + number + "]";
+            case Expression.Result() -> "result";
+            case Expression.Load(long address, Expression.Width width) ->
+                (width.signed() ? "s" : "u") + Byte.SIZE * width.bytes() + "[0x" + Long.toHexString(address) + "]";
+            case Expression.Binary(Expression.Operator operator, Expression left, Expression right) ->
+                text(left, spelling(operator), right);
+            case Expression.Divide(Expression left, Expression right, int errors) ->
+                text(left, "/", right) + " or " + names.apply(errors) + " += 1";
+            case Expression.Compare(Expression.Relation relation, Expression left, Expression right) ->
+                text(left, spelling(relation), right);
+            case Expression.And(Expression left, Expression right) -> text(left, "&&", right);
+            case Expression.Or(Expression left, Expression right) -> text(left, "||", right);
+        };
+    }
+
+    private String text(Expression left, String operator, Expression right) {
+        return operand(left) + " " + operator + " " + operand(right);
+    }
+
+    private String operand(Expression expression) {
+        return switch (expression) {
+            case Expression.Binary binary -> "(" + text(binary) + ")";
+            case Expression.Divide divide -> "(" + text(divide) + ")";
+            case Expression.Compare compare -> "(" + text(compare) + ")";
+            case Expression.And and -> "(" + text(and) + ")";
+            case Expression.Or or -> "(" + text(or) + ")";
+            default -> text(expression);
+        };
+    }
+
+    private static String spelling(Expression.Operator operator) {
+        return switch (operator) {
+            case ADD -> "+";
+            case SUBTRACT -> "-";
+            case MULTIPLY -> "*";
+        };
+    }
+
+    private static String spelling(Expression.Relation relation) {
+        return switch (relation) {
+            case EQUAL -> "==";
+            case NOT_EQUAL -> "!=";
+            case LESS -> "<";
+            case LESS_OR_EQUAL -> "<=";
+            case GREATER -> ">";
+            case GREATER_OR_EQUAL -> ">=";
+        };
+    }
+}

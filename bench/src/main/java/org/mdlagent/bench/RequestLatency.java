@@ -1,0 +1,172 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.report.SessionReader;
+
+/// How long it takes from a request for a metric to the first event that it counts, in a program of 10,000
+/// functions, which it calls in turn.
+public final class RequestLatency {
+    private static final int FUNCTIONS = 10_000;
+    private static final int FUNCTIONS_PER_FILE = 2_500;
+    private static final int REQUESTS = Integer.getInteger("mdl.bench.requests", 101);
+    private static final double MILLIS_TARGET = 5;
+    private static final long SETTLE_MILLIS = 1_000;
+    private static final long PATIENCE_NANOS = 5_000_000_000L;
+    private static final long SEED = 7;
+
+    private final Path session;
+    private final ByteBuffer words;
+
+    /// @param session directory of a program's session
+    private RequestLatency(Path session) throws IOException {
+        this.session = session;
+        try (FileChannel file = FileChannel.open(SessionReader.locate(session))) {
+            words = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN);
+        }
+    }
+
+    /// @param args the [Build]
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Build build = Build.valueOf(args[0]);
+        Machine machine = Machine.of(SourceTree.harness());
+        Path program = program(build);
+        Path directory = SourceTree.scratch("run");
+        Process process = new Tracer.Agent("sampleSize=10", true)
+                .start(program, directory)
+                .start();
+        double[] millis;
+        try (BufferedReader output = process.inputReader()) {
+            if (!"ready".equals(output.readLine())) {
+                throw new IOException("the program does not start");
+            }
+            Thread.sleep(SETTLE_MILLIS);
+            millis = new RequestLatency(Tracer.Agent.session(directory)).measure();
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        try (Report report = new Report("requests-" + build.name().toLowerCase(Locale.ROOT), machine)) {
+            print(report, build, millis);
+        }
+    }
+
+    private static Path program(Build build) throws IOException, InterruptedException {
+        Path directory = SourceTree.scratch("requests");
+        List<Path> sources = new ArrayList<>(List.of(SourceTree.source("visit.c")));
+        for (int first = 0; first < FUNCTIONS; first += FUNCTIONS_PER_FILE) {
+            String text = IntStream.range(first, first + FUNCTIONS_PER_FILE)
+                    .mapToObj(i -> "uint64_t f_" + i + "(uint64_t x) { return x + " + i + "; }\n")
+                    .collect(Collectors.joining("", "#include <stdint.h>\n", ""));
+            sources.add(Files.writeString(directory.resolve("part" + first + ".c"), text));
+        }
+        String declarations = IntStream.range(0, FUNCTIONS)
+                .mapToObj(i -> "uint64_t f_" + i + "(uint64_t);\n")
+                .collect(Collectors.joining("", "#include <stdint.h>\n", ""));
+        String table = IntStream.range(0, FUNCTIONS)
+                .mapToObj(i -> "f_" + i)
+                .collect(Collectors.joining(
+                        ",\n",
+                        "uint64_t (*const functions[])(uint64_t) = {",
+                        "};\nconst uint64_t function_count = " + FUNCTIONS + ";\n"));
+        sources.add(Files.writeString(directory.resolve("table.c"), declarations + table));
+        return build.compile(directory.resolve("visit"), List.of("-O1", "-g"), sources);
+    }
+
+    private double[] measure() throws IOException {
+        SplittableRandom random = new SplittableRandom(SEED);
+        double[] millis = new double[REQUESTS];
+        for (int i = 0; i < REQUESTS; i++) {
+            int function = random.nextInt(FUNCTIONS);
+            int part = function / FUNCTIONS_PER_FILE * FUNCTIONS_PER_FILE;
+            String request = "procedure_calls@/Code/part" + part + ".c/f_" + function;
+            long start = System.nanoTime();
+            ask("metric enable " + request);
+            awaitEvent();
+            millis[i] = (System.nanoTime() - start) / 1e6;
+            ask("metric disable " + request);
+        }
+        return millis;
+    }
+
+    private void ask(String request) throws IOException {
+        try (SocketChannel agent = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            agent.connect(UnixDomainSocketAddress.of(session.resolve("control")));
+            int unused = agent.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
+            ByteBuffer answer = ByteBuffer.allocate(1 << 16);
+            while (agent.read(answer) >= 0) {}
+            String text = new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
+            if (!text.startsWith("ok\n")) {
+                throw new IOException(request + ": " + text);
+            }
+        }
+    }
+
+    /// There is one metric, and one thread.
+    private void awaitEvent() throws IOException {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        int metric = offset(word((int) HeaderDescriptor.METRICS));
+        int index = words.getInt(metric + (int) MetricDescriptor.VALUE);
+        while (countOf(index) == 0) {
+            if (System.nanoTime() > end) {
+                throw new IOException("nothing is counted");
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private long countOf(int index) {
+        long values = word(offset(word((int) HeaderDescriptor.THREADS)) + (int) ThreadDescriptor.VALUES);
+        return values == 0 ? 0 : word(offset(values) + index * Long.BYTES);
+    }
+
+    private long word(int offset) {
+        return words.getLong(offset);
+    }
+
+    private int offset(long address) {
+        return Math.toIntExact(address - word((int) HeaderDescriptor.BASE));
+    }
+
+    private static void print(Report report, Build build, double[] millis) {
+        double[] sorted = Arrays.stream(millis).skip(1).sorted().toArray();
+        double median = sorted[sorted.length / 2];
+        report.line(format(
+                Locale.ROOT,
+                "Milliseconds from a request to the first event counted, %,d functions compiled with %s, %d requests",
+                FUNCTIONS,
+                build,
+                sorted.length));
+        report.line(format(Locale.ROOT, "%12s %12s %12s %12s  %s", "THE FIRST", "BEST", "MEDIAN", "P99", "TARGET"));
+        report.line(format(
+                Locale.ROOT,
+                "%12.2f %12.2f %12.2f %12.2f  %.0f %s",
+                millis[0],
+                sorted[0],
+                median,
+                sorted[sorted.length * 99 / 100],
+                MILLIS_TARGET,
+                median <= MILLIS_TARGET ? "met" : "missed"));
+        report.raw("raw: " + Arrays.toString(millis));
+    }
+}

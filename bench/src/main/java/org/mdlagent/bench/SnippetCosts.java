@@ -1,0 +1,206 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.snippet.Expression.Constant;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Statement.Add;
+import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.arch.snippet.Statement.Start;
+import org.mdlagent.arch.snippet.Statement.Stop;
+import org.mdlagent.arch.snippet.Statement.Store;
+import org.mdlagent.fastinst.CostModel;
+import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.fastinst.Values;
+
+/// What snippets add to a call of a function that does nothing (MDL paper, figure 6): by themselves, and many
+/// guarded ones at one probe.
+///
+/// Variants take turns. In each round each is attached, called several times, and detached; the median of these
+/// calls, less that of calls without snippets, is the round's figure. Recording is off. Each chain counts what it
+/// costs (observed cost).
+public final class SnippetCosts {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 15);
+    private static final int REPEATS = 15;
+    private static final int CALLS = 10_000;
+    private static final int FEWER_CALLS = 500;
+    private static final int MANY = 100;
+
+    private final NativeApi api;
+    private final Snippets snippets;
+    private final Values values;
+    private final long call;
+    private final long function;
+    private final int entry;
+    private final int end;
+    private final List<Variant> variants = new ArrayList<>();
+
+    /// @param atEntry snippets, in their order
+    /// @param atEnd   the same, at the return
+    private record Variant(
+            String what,
+            List<Snippet> atEntry,
+            List<Snippet> atEnd,
+            Set<Optimisation> optimisations,
+            List<Double> rounds) {
+        /// What the agent expects of it.
+        double predicted() {
+            return Stream.of(atEntry, atEnd)
+                    .filter(chain -> !chain.isEmpty())
+                    .mapToDouble(Variant::predicted)
+                    .sum();
+        }
+
+        /// The way to the snippets is taken once.
+        private static double predicted(List<Snippet> chain) {
+            double all = chain.stream().mapToDouble(CostModel::ticks).sum();
+            return all - (chain.size() - 1) * CostModel.ticks(Snippet.of());
+        }
+    }
+
+    private SnippetCosts(NativeApi api, Path path) throws IOException {
+        this.api = api;
+        NativeLibrary library = new NativeLibrary(path);
+        call = library.address("call");
+        function = library.address("empty");
+        ProbedLibrary probes = new ProbedLibrary(api);
+        snippets = probes.snippets();
+        values = snippets.values();
+        int[] of = probes.probesOf(probes.function(function));
+        entry = of[0];
+        end = of[1];
+    }
+
+    /// @param args the [Build]
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Build build = Build.valueOf(args[0]);
+        NativeApi api = SourceTree.harness();
+        Path library = build.compile(
+                SourceTree.scratch("snippets").resolve("libempty.so"),
+                List.of("-O2", "-fPIC", "-shared"),
+                List.of(SourceTree.source("empty.c"), SourceTree.source("drive.c")));
+        SnippetCosts costs = new SnippetCosts(api, library);
+        costs.addAll();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Variant variant : costs.variants) {
+                variant.rounds.add(costs.measure(variant));
+            }
+        }
+        try (Report report = new Report("snippets-" + build.name().toLowerCase(Locale.ROOT), Machine.of(api))) {
+            costs.print(report, build);
+        }
+    }
+
+    private void addAll() {
+        int counter = values.counter();
+        int set = values.flag();
+        int clear = values.flag();
+        int wall = values.timer(Clock.WALL);
+        int cpu = values.timer(Clock.THREAD_CPU);
+        Snippet nothing = Snippet.of();
+        Snippet count = Snippet.of(new Add(counter, new Constant(1)));
+        Snippet open = Snippet.of(new Store(set, new Constant(1)));
+        addBoth("a trampoline, nothing in it", List.of(nothing), List.of());
+        addBoth("a counter", List.of(count), List.of());
+        addBoth("a counter behind a flag that is not set", List.of(count.constrained(clear)), List.of());
+        addBoth("a flag that is set, and a counter behind it", List.of(open, count.constrained(set)), List.of());
+        addBoth(
+                "a wall timer, from entry to return",
+                List.of(Snippet.of(new Start(wall, Clock.WALL))),
+                List.of(Snippet.of(new Stop(wall, Clock.WALL))));
+        addBoth(
+                "a process timer, from entry to return",
+                List.of(Snippet.of(new Start(cpu, Clock.THREAD_CPU))),
+                List.of(Snippet.of(new Stop(cpu, Clock.THREAD_CPU))));
+        for (int n : new int[] {1, 10, 100, 1000}) {
+            List<Snippet> guarded = IntStream.range(0, n)
+                    .mapToObj(i -> Snippet.of(new Add(values.counter(), new Constant(1)))
+                            .constrained(values.flag()))
+                    .toList();
+            addBoth(format(Locale.ROOT, "%,d counters, each behind a flag of its own", n), guarded, List.of());
+        }
+    }
+
+    private void addBoth(String what, List<Snippet> atEntry, List<Snippet> atEnd) {
+        variants.add(new Variant(what, atEntry, atEnd, Optimisation.all(), new ArrayList<>()));
+        variants.add(new Variant(what + ", not optimised", atEntry, atEnd, Set.of(), new ArrayList<>()));
+    }
+
+    private double measure(Variant variant) throws IOException {
+        int calls = variant.atEntry.size() > MANY ? FEWER_CALLS : CALLS;
+        double without = ticks(calls);
+        snippets.optimise(variant.optimisations);
+        for (Snippet snippet : variant.atEnd) {
+            snippets.attach(end, Snippets.Order.APPEND, snippet);
+        }
+        for (Snippet snippet : variant.atEntry) {
+            snippets.attach(entry, Snippets.Order.APPEND, snippet);
+        }
+        double with = ticks(calls);
+        for (Snippet snippet : variant.atEntry) {
+            snippets.detach(entry, snippet);
+        }
+        for (Snippet snippet : variant.atEnd) {
+            snippets.detach(end, snippet);
+        }
+        snippets.collect();
+        return with - without;
+    }
+
+    /// Of a call, on average.
+    private double ticks(int calls) {
+        double[] ticks = new double[REPEATS];
+        for (int i = 0; i < REPEATS; i++) {
+            long start = api.tsc();
+            long unused = NativeLibrary.call(call, function, calls);
+            ticks[i] = (double) (api.tsc() - start) / calls;
+        }
+        Arrays.sort(ticks);
+        return ticks[REPEATS / 2];
+    }
+
+    private void print(Report report, Build build) {
+        report.line(format(
+                Locale.ROOT,
+                "Ticks that snippets add to a call, compiled with %s: of %d rounds; and what the agent predicts",
+                build,
+                ROUNDS));
+        report.line(format(Locale.ROOT, "%-62s %9s %9s %9s %9s", "SNIPPETS", "BEST", "MEDIAN", "P90", "PREDICTED"));
+        for (Variant variant : variants) {
+            double[] sorted = variant.rounds.stream()
+                    .mapToDouble(Double::doubleValue)
+                    .sorted()
+                    .toArray();
+            report.line(format(
+                    Locale.ROOT,
+                    "%-62s %,9.1f %,9.1f %,9.1f %,9.0f",
+                    variant.what,
+                    sorted[0],
+                    sorted[ROUNDS / 2],
+                    sorted[ROUNDS * 9 / 10],
+                    variant.predicted()));
+        }
+        report.line("Instances are not vectorised yet: N of them cost N tests.");
+        for (Variant variant : variants) {
+            report.raw(format(
+                    Locale.ROOT,
+                    "raw %s: %s",
+                    variant.what,
+                    variant.rounds.stream()
+                            .map(ticks -> format(Locale.ROOT, "%.2f", ticks))
+                            .collect(Collectors.joining(" "))));
+        }
+    }
+}

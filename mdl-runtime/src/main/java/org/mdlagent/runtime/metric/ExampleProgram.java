@@ -1,0 +1,108 @@
+package org.mdlagent.runtime.metric;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.request.CodeModule;
+import org.mdlagent.runtime.mdl.request.Focus;
+import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.Procedure;
+import org.mdlagent.runtime.mdl.request.Program;
+import org.mdlagent.runtime.mdl.request.Resource;
+import org.mdlagent.runtime.mdl.request.Symbol;
+import org.mdlagent.runtime.mdl.syntax.Definition;
+import org.mdlagent.runtime.mdl.syntax.Name;
+
+/// A program that has all that definitions and a focus name, and little else: metrics are compiled for it where
+/// none runs.
+public final class ExampleProgram implements Program {
+    private static final String MODULE = "example.c";
+    private static final String START = "main";
+    private static final String FUNCTION = "function";
+    private static final String IMAGE = "/bin/example";
+    private static final long FIRST_ADDRESS = 0x10000000;
+    private static final int VARIABLE_BYTES = 8;
+
+    private final Map<String, Map<String, Procedure>> modules = new LinkedHashMap<>();
+    private final Map<String, Symbol> symbols = new LinkedHashMap<>();
+    private int procedures;
+
+    public ExampleProgram(Definitions definitions, Focus focus) {
+        add(MODULE, START);
+        focus.resources().stream()
+                .filter(resource -> resource.hierarchy().equals("Code"))
+                .forEach(this::add);
+        definitions.lists().values().forEach(this::add);
+    }
+
+    private void add(Resource code) {
+        List<String> components = code.components();
+        add(components.get(1), components.size() > 2 ? components.get(2) : FUNCTION);
+    }
+
+    private void add(Definition.Items list) {
+        for (Name item : list.items()) {
+            switch (list.type()) {
+                case PROCEDURE -> add(MODULE, matching(item.text()));
+                case MODULE -> add(matching(item.text()), FUNCTION);
+                default -> {}
+            }
+        }
+    }
+
+    /// A name that a pattern matches.
+    private static String matching(String pattern) {
+        return pattern.replace("*", "").replace('?', 'x');
+    }
+
+    private void add(String module, String name) {
+        boolean elsewhere = modules.values().stream().anyMatch(names -> names.containsKey(name));
+        if (!elsewhere || name.equals(FUNCTION)) {
+            modules.computeIfAbsent(module, key -> new LinkedHashMap<>())
+                    .put(name, new Procedure(procedures++, name, name, module, IMAGE));
+        }
+    }
+
+    /// Variables and functions that have been asked for: where they are taken to be.
+    public List<Symbol> symbols() {
+        return List.copyOf(symbols.values());
+    }
+
+    @Override
+    public List<CodeModule> modules() {
+        List<CodeModule> all = new ArrayList<>();
+        modules.forEach((name, found) -> all.add(new CodeModule(name, List.copyOf(found.values()))));
+        return all;
+    }
+
+    @Override
+    public @Nullable Procedure start() {
+        return modules.getOrDefault(MODULE, Map.of()).get(START);
+    }
+
+    /// In a library, as in most programs.
+    @Override
+    public @Nullable Procedure exit() {
+        return null;
+    }
+
+    @Override
+    public List<Point.Call> calls(Procedure procedure) {
+        return ProbedProgram.anyCall(procedure);
+    }
+
+    @Override
+    public @Nullable String obstacle(Point point) {
+        return point instanceof Point.Call ? ProbedProgram.NO_CALLS : null;
+    }
+
+    @Override
+    public Symbol symbol(String name) {
+        return symbols.computeIfAbsent(
+                name,
+                key -> new Symbol(key, FIRST_ADDRESS + (long) symbols.size() * VARIABLE_BYTES, VARIABLE_BYTES, false));
+    }
+}

@@ -1,0 +1,56 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.runtime.mdl.request.Symbol;
+
+/// Global variables of the program's own image. Those of libraries may go while snippets read them.
+final class Variables {
+    private static final long PAGE = 4096;
+
+    private final String image;
+
+    /// Functions of the image that tell where it has been loaded: address by symbol.
+    private final Map<String, Long> functions = new HashMap<>();
+
+    /// @param image path of its file
+    Variables(String image) {
+        this.image = image;
+    }
+
+    /// Tells of a function of the image.
+    void add(String symbol, long address) {
+        functions.put(symbol, address);
+    }
+
+    /// A variable, null when there is none of that name. Its sign is taken to be extended, as C's integers have one.
+    @Nullable
+    Symbol find(String name) {
+        try (ElfFile file = ElfFile.open(Path.of(image))) {
+            SymbolTable symbols = file.symbols();
+            SymbolTable.Variable variable = symbols.variable(name);
+            Long bias = bias(symbols);
+            return variable == null || bias == null || variable.size() > Integer.MAX_VALUE
+                    ? null
+                    : new Symbol(name, variable.address() + bias, (int) variable.size(), true);
+        } catch (IOException e) {
+            return null; // as without symbols
+        }
+    }
+
+    /// From addresses in the file to those in memory, null when no function tells it.
+    private @Nullable Long bias(SymbolTable symbols) {
+        for (int i = 0; i < symbols.size(); i++) {
+            Long address = functions.get(symbols.name(i));
+            if (address != null && (address - symbols.start(i)) % PAGE == 0) {
+                return address - symbols.start(i);
+            }
+        }
+        return null;
+    }
+}
