@@ -2,11 +2,13 @@
 # Builds a program from Debian's sources, once for each set of compiler flags, and prints the path of the result.
 #
 #   examples/debian-programs.sh NAME [FLAGS]
+#   examples/debian-programs.sh NAME --sources
 #
-# NAME   sqlite3, lua5.4, bzip2 or nginx
+# NAME   sqlite3, lua5.4, bzip2, nginx, or postgresql-15, whose result is the directory that it is installed in
 # FLAGS  for the compiler and the linker, "-O2 -g" by default; with probes: "-O2 -g -finstrument-functions"
 #
-# Sources and results are kept in $XDG_CACHE_HOME/mdl/programs. Exit status 3: the sources cannot be had here.
+# With --sources it prints the path of the unpacked sources. These and results are kept in
+# $XDG_CACHE_HOME/mdl/programs. Exit status 3: the sources cannot be had here.
 set -euo pipefail
 
 name=${1:?usage: debian-programs.sh NAME [FLAGS]}
@@ -16,9 +18,9 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/mdl/programs
 say() { printf 'debian-programs: %s\n' "$*" >&2; }
 
 case $name in
-    sqlite3 | lua5.4 | bzip2 | nginx) ;;
+    sqlite3 | lua5.4 | bzip2 | nginx | postgresql-15) ;;
     *)
-        say "do not know $name; there are sqlite3, lua5.4, bzip2 and nginx"
+        say "do not know $name; there are sqlite3, lua5.4, bzip2, nginx and postgresql-15"
         exit 2
         ;;
 esac
@@ -72,7 +74,7 @@ install_tcl() {
     apt-get -qq install -y tcl >&2 </dev/null || { say "tclsh, which puts sqlite3's source together, cannot be installed"; exit 3; }
 }
 
-# Compiles NAME's sources with the flags into the file $1.
+# Compiles NAME's sources with the flags; the result is $1.
 compile() {
     cd "$cache/src/$name"
     # The flags are words. Lua's hash seed is fixed and its string cache does not go by addresses, so that each run
@@ -83,29 +85,54 @@ compile() {
         lua5.4) "$cc" $flags -w -DLUA_USE_POSIX -DLUA_USE_DLOPEN '-Dluai_makeseed(L)=1u' -DSTRCACHE_N=1 -DSTRCACHE_M=1 $(find src -name '*.c' ! -name luac.c | sort) -o "$1" -Wl,-E -ldl -lm ;;
         bzip2) "$cc" $flags -w -D_FILE_OFFSET_BITS=64 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c -o "$1" ;;
         nginx) compile_nginx "$1" ;;
+        postgresql-15) compile_postgresql "$1" ;;
     esac
 }
 
-# Its sources are configured where they stand, for one set of flags.
-compile_nginx() {
+# Goes to a copy of the sources, for those that are configured where they stand, for one set of flags.
+enter_copy() {
     local work
-    work=$(mktemp -d "$cache/src/.nginx.XXXXXX")
+    work=$(mktemp -d "$cache/src/.$name.XXXXXX")
     cleanup+=("$work")
-    cp -r . "$work"
+    cp -a . "$work"
     cd "$work"
+}
+
+compile_nginx() {
+    enter_copy
     { ./configure --with-cc="$cc" --with-cc-opt="$flags -w" --with-ld-opt="$flags" --without-http_rewrite_module \
         --without-http_gzip_module && make -s -j2; } >&2
     mv objs/nginx "$1"
+}
+
+# The server, what makes and starts a cluster, and pgbench. libpq must not call functions named *exit, of which a hook is
+# one; the check for that is left out where coverage is measured.
+compile_postgresql() {
+    enter_copy
+    {
+        ./configure --quiet --prefix="$program" CC="$cc" CFLAGS="$flags -w" LDFLAGS="$flags" --without-readline --without-zlib
+        make -s -j2 -C src/backend generated-headers
+        local part
+        for part in common port timezone backend backend/snowball interfaces/libpq pl/plpgsql bin/initdb bin/pg_ctl bin/pgbench; do
+            make -s -j2 -C src/$part enable_coverage=yes install DESTDIR="$PWD/installed"
+        done
+    } >&2
+    mv "installed$program" "$1"
 }
 
 cleanup=()
 trap 'rm -rf "${cleanup[@]}"' EXIT
 mkdir -p "$cache/src"
 # The recipe is part of the key: what this script does differently makes a different program.
-key=$(printf '%s\n' "$(declare -f compile compile_nginx)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
+key=$(printf '%s\n' "$(declare -f compile enter_copy compile_nginx compile_postgresql)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
 program=$cache/$name-$key/$name
 exec 9>"$cache/.$name.lock"
 flock 9
+if [ "$flags" = --sources ]; then
+    [ -d "$cache/src/$name" ] || fetch
+    printf '%s\n' "$cache/src/$name"
+    exit
+fi
 if [ ! -x "$program" ]; then
     [ -d "$cache/src/$name" ] || fetch
     say "building $name with $cc $flags"

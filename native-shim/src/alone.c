@@ -5,6 +5,7 @@
  */
 #include "shim.h"
 
+#include <linux/capability.h>
 #include <linux/nsfs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -44,9 +45,34 @@ static void before_seccomp(unsigned long operation, unsigned long flags) {
   }
 }
 
+static bool has_capabilities(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+  return raw_syscall(SYS_capget, &header, data) == 0 && (data[0].permitted || data[1].permitted);
+}
+
+/*
+ * Rights are each thread's own. libc's setuid and its like change those of all threads, and end the process when the kernel
+ * lets some do so and others not. Besides, the agent's threads would keep what the application gives up.
+ */
+static void before_capset(void) {
+  if (has_capabilities()) {
+    be_alone("capset");
+  }
+}
+
+/* With several threads, a server may act for several users at a time: then it is for one of them. */
+static void before_own_ids(void) {
+  if (process_has_one_application_thread() && has_capabilities()) {
+    be_alone("ids of one thread");
+  }
+}
+
 static void before_prctl(long option, unsigned long mode) {
   if (option == PR_SET_SECCOMP) {
     before_seccomp(mode == SECCOMP_MODE_STRICT ? SECCOMP_SET_MODE_STRICT : SECCOMP_SET_MODE_FILTER, 0);
+  } else if (option == PR_SET_SECUREBITS) {
+    before_capset();
   }
 }
 
@@ -56,6 +82,14 @@ void alone_before_system_call(long number, long first, long second) {
     case SYS_setns: before_setns(first, second); break;
     case SYS_seccomp: before_seccomp((unsigned long)first, (unsigned long)second); break;
     case SYS_prctl: before_prctl(first, (unsigned long)second); break;
+    case SYS_capset: before_capset(); break;
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_setreuid:
+    case SYS_setregid:
+    case SYS_setresuid:
+    case SYS_setresgid:
+    case SYS_setgroups: before_own_ids(); break;
     default: break;
   }
 }
@@ -68,6 +102,13 @@ EXPORT int unshare(int flags) {
 EXPORT int setns(int file, int type) {
   before_setns(file, type);
   return (int)raw_syscall(SYS_setns, file, type);
+}
+
+int capset(cap_user_header_t header, const cap_user_data_t data); /* which libc has and declares nowhere */
+
+EXPORT int capset(cap_user_header_t header, const cap_user_data_t data) {
+  before_capset();
+  return (int)raw_syscall(SYS_capset, header, data);
 }
 
 EXPORT int prctl(int option, ...) {

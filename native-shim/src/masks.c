@@ -537,7 +537,12 @@ __asm__(
     "  je masks_syscall\n"
     "  cmpq $14, %rdi\n" /* rt_sigprocmask */
     "  je masks_syscall\n"
+    "  leaq -105(%rdi), %rax\n" /* setuid to capset */
+    "  cmpq $21, %rax\n"
+    "  jbe masks_syscall\n"
     "  cmpq $130, %rdi\n" /* rt_sigsuspend */
+    "  je masks_syscall\n"
+    "  cmpq $157, %rdi\n" /* prctl */
     "  je masks_syscall\n"
     "  cmpq $270, %rdi\n" /* pselect6 */
     "  je masks_syscall\n"
@@ -582,7 +587,8 @@ __asm__(
     ".size syscall, .-syscall\n"
     ".size raw_syscall, .-raw_syscall\n");
 
-_Static_assert(SYS_rt_sigaction == 13 && SYS_rt_sigprocmask == 14 && SYS_rt_sigsuspend == 130 &&
-                   SYS_pselect6 == 270 && SYS_ppoll == 271 && SYS_unshare == 272 && SYS_epoll_pwait == 281 &&
-                   SYS_setns == 308 && SYS_seccomp == 317 && SYS_epoll_pwait2 == 441,
+_Static_assert(SYS_rt_sigaction == 13 && SYS_rt_sigprocmask == 14 && SYS_setuid == 105 && SYS_capset == 126 &&
+                   SYS_rt_sigsuspend == 130 && SYS_prctl == 157 && SYS_pselect6 == 270 && SYS_ppoll == 271 &&
+                   SYS_unshare == 272 && SYS_epoll_pwait == 281 && SYS_setns == 308 && SYS_seccomp == 317 &&
+                   SYS_epoll_pwait2 == 441,
                "the numbers in syscall");

@@ -25,6 +25,7 @@ static pthread_key_t thread_key;
 static _Atomic bool watching; /* thread_key is there, threads are counted */
 static _Atomic int application_threads = 1;
 static _Atomic int agent_threads;
+/* Negative from the moment that a thread begins to end. It stays so, since it is not gone yet. */
 static _Atomic int agent_tids[AGENT_THREADS_MAX];
 static _Atomic uint64_t ended_agent_nanos;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -58,13 +59,18 @@ void futex_wake(_Atomic uint32_t *word) {
 /* CPU time of a thread by its id, clock_getcpuclockid(3) for threads: the kernel's encoding. */
 static clockid_t cpu_clock_of(int tid) { return (clockid_t)((~(unsigned)tid << 3) | 6u); }
 
+/* False when the kernel does not count it among the process's threads any more. Signal 0 only looks. */
+static bool signal_thread(int tid, int signal) { return syscall(SYS_tgkill, getpid(), tid, signal) == 0; }
+
+static bool is_gone(int entry) { return entry == 0 || (entry < 0 && !signal_thread(-entry, 0)); }
+
 static void agent_thread_begins(void) {
   is_agent_thread = true;
   record_mute_thread();
   int tid = (int)syscall(SYS_gettid);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    int unused = 0;
-    if (atomic_compare_exchange_strong(&agent_tids[i], &unused, tid)) {
+    int entry = atomic_load(&agent_tids[i]);
+    if (is_gone(entry) && atomic_compare_exchange_strong(&agent_tids[i], &entry, tid)) {
       return;
     }
   }
@@ -74,7 +80,7 @@ static void agent_thread_ended(void) {
   int tid = (int)syscall(SYS_gettid);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
     int expected = tid;
-    if (atomic_compare_exchange_strong(&agent_tids[i], &expected, 0)) {
+    if (atomic_compare_exchange_strong(&agent_tids[i], &expected, -tid)) {
       atomic_fetch_add(&ended_agent_nanos, clock_nanos(CLOCK_THREAD_CPUTIME_ID));
       break;
     }
@@ -86,7 +92,7 @@ uint64_t process_agent_cpu_nanos(void) {
   uint64_t sum = atomic_load(&ended_agent_nanos);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
     int tid = atomic_load_explicit(&agent_tids[i], memory_order_relaxed);
-    if (tid) {
+    if (tid > 0) {
       sum += clock_nanos(cpu_clock_of(tid));
     }
   }
@@ -110,25 +116,20 @@ void process_leave_agent_thread(const ucontext_t *context) {
   }
 }
 
-/* False when there is none any more. A thread leaves the list before it leaves the process: `tids` has those seen so far. */
-static bool signal_agent_threads(int tids[AGENT_THREADS_MAX]) {
+/*
+ * False when there is none any more. Those that are ending get no signal, but count: a process that ends with its last
+ * thread has the exit status of whichever the kernel saw leave last.
+ */
+static bool signal_agent_threads(int signal) {
   bool some = atomic_load(&agent_threads) > 0;
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    int tid = atomic_load(&agent_tids[i]);
-    if (tid) {
-      tids[i] = tid;
-    }
-    if (tids[i] && syscall(SYS_tgkill, getpid(), tids[i], SIGILL) == 0) {
-      some = true;
-    } else {
-      tids[i] = 0;
-    }
+    int entry = atomic_load(&agent_tids[i]);
+    some |= entry > 0 ? signal_thread(entry, signal) : !is_gone(entry);
   }
   return some;
 }
 
 bool process_remove_agent_threads(void) {
-  int tids[AGENT_THREADS_MAX] = {0};
   if (!lock_gate_soon()) {
     return false;
   }
@@ -136,7 +137,7 @@ bool process_remove_agent_threads(void) {
   signals_interrupt_agent();
   uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + AGENT_WAIT_NANOS_MAX;
   bool some;
-  while ((some = signal_agent_threads(tids)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
+  while ((some = signal_agent_threads(SIGILL)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
     nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
   }
   atomic_store(&removing, false);
@@ -149,7 +150,7 @@ bool process_remove_agent_threads(void) {
 }
 
 bool process_has_agent_threads(void) {
-  return !is_agent_thread && atomic_load(&agent_threads) > 0 && getpid() == process_pid;
+  return !is_agent_thread && getpid() == process_pid && signal_agent_threads(0);
 }
 
 bool process_has_one_application_thread(void) { return atomic_load(&application_threads) == 1; }

@@ -146,6 +146,16 @@ static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
   masks_call_trap_handler(&action, info, context);
 }
 
+/*
+ * What was sent to the process: this thread was as good as any to the kernel. It lets nobody pass on what kill() has sent,
+ * with the sender; so the signal goes without. What was sent to this very thread is not the application's.
+ */
+static void pass_to_main(int signal, siginfo_t *info) {
+  if (info->si_code != SI_TKILL && syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
+    syscall(SYS_tgkill, getpid(), getpid(), signal);
+  }
+}
+
 static void dispatch(int signal, siginfo_t *info, void *context) {
   if (signal == SIGTRAP && info->si_code == SI_KERNEL && trap_redirect(context)) {
     return;
@@ -155,8 +165,7 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
   if (is_agent_thread) {
     if (sent) {
       process_leave_agent_thread(context);
-      /* It is for the process, and this thread was as good as any to the kernel. */
-      syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info);
+      pass_to_main(signal, info);
     } else if (atomic_load(&process_exiting) || !has_handler(&jvm_actions[signal])) {
       process_park();
     } else {

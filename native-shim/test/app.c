@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <locale.h>
@@ -464,6 +466,34 @@ static int spawns(void) {
   posix_spawn(&child, "/bin/sh", NULL, NULL, command, environ);
   return wait_for(child);
 }
+/* What it inherits is what the attributes say. */
+static int shows_inherited_signals(void) {
+  sigset_t mask;
+  struct sigaction user, trap;
+  sigprocmask(SIG_BLOCK, NULL, &mask);
+  sigaction(SIGUSR1, NULL, &user);
+  sigaction(SIGTRAP, NULL, &trap);
+  printf("%d %d %d", sigismember(&mask, SIGTRAP), sigismember(&mask, SIGHUP), sigismember(&mask, SIGUSR2));
+  printf(" %d %d %d\n", user.sa_handler == SIG_IGN, trap.sa_handler == SIG_DFL, getpgid(0) == getpid());
+  return 6;
+}
+static int spawns_with_attributes(void) {
+  pid_t child;
+  posix_spawnattr_t attributes;
+  sigset_t set;
+  char *const command[] = {"app", "shows_inherited_signals", NULL};
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGTRAP, SIG_IGN);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  sigemptyset(&set);
+  sigaddset(&set, SIGTRAP);
+  posix_spawnattr_setsigdefault(&attributes, &set);
+  sigaddset(&set, SIGHUP);
+  posix_spawnattr_setsigmask(&attributes, &set);
+  posix_spawn(&child, "/proc/self/exe", NULL, &attributes, command, environ);
+  return wait_for(child);
+}
 static int calls_system(void) { return system("echo a | cat; exit 3") >> 8; }
 
 static int child_outlives_parent(void) {
@@ -508,6 +538,22 @@ static int drops_privileges(void) {
   pthread_create(&thread, NULL, is_nobody, NULL);
   pthread_join(thread, &result);
   printf("%d %d\n", result == NULL, setuid(0) == -1 && errno == EPERM);
+  return 0;
+}
+int capset(cap_user_header_t, const cap_user_data_t);
+/* Rights are each thread's own, but setgroups changes those of all. */
+static int drops_capability(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  syscall(SYS_capget, &header, data);
+  data[0].effective &= ~(1u << CAP_SETGID);
+  printf("%d", capset(&header, data));
+  printf(" %d\n", setgroups(0, NULL));
+  return 0;
+}
+static int changes_user_by_system_call(void) {
+  syscall(SYS_setresuid, 65534L, 65534L, 65534L);
+  printf("%d %d\n", geteuid() == 65534, setgroups(0, NULL));
   return 0;
 }
 static int changes_root(void) {
@@ -580,6 +626,13 @@ static int computes_strictly(void) {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
   say("strict\n");
   syscall(SYS_exit, 17L);
+  return 1;
+}
+
+static int computes_strictly_by_system_call(void) {
+  syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+  say("strict\n");
+  syscall(SYS_exit, 18L);
   return 1;
 }
 
@@ -1090,11 +1143,14 @@ static const struct {
     PROGRAM(queries), PROGRAM(waits_for_signal), PROGRAM(handles_many_signals), PROGRAM(forks_and_exits),
     PROGRAM(forks_and_faults), PROGRAM(forks_and_handles), PROGRAM(forks_and_works), PROGRAM(forks_often),
     PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
-    PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(calls_system), PROGRAM(shows_state),
+    PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(spawns_with_attributes),
+    PROGRAM(shows_inherited_signals), PROGRAM(calls_system), PROGRAM(shows_state),
     PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath),
-    PROGRAM(sets_user), PROGRAM(drops_privileges), PROGRAM(changes_root), PROGRAM(enters_user_namespace),
+    PROGRAM(sets_user), PROGRAM(drops_privileges), PROGRAM(drops_capability),
+    PROGRAM(changes_user_by_system_call), PROGRAM(changes_root), PROGRAM(enters_user_namespace),
     PROGRAM(enters_user_namespace_by_system_call), PROGRAM(joins_namespace), PROGRAM(filters_own_system_calls),
-    PROGRAM(filters_system_calls_of_all_threads), PROGRAM(computes_strictly), PROGRAM(handles_traps), PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
+    PROGRAM(filters_system_calls_of_all_threads), PROGRAM(computes_strictly),
+    PROGRAM(computes_strictly_by_system_call), PROGRAM(handles_traps), PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
     PROGRAM(traps_in_own_handler), PROGRAM(traps_in_own_handler_without_defer), PROGRAM(raises_in_own_handler),
     PROGRAM(ignored_trap_kills), PROGRAM(blocked_trap_kills), PROGRAM(sent_trap_waits), PROGRAM(steps),
     PROGRAM(default_step_kills), PROGRAM(masks_are_inherited), PROGRAM(shows_masks), PROGRAM(acts_by_system_call),

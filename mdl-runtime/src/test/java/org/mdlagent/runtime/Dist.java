@@ -159,6 +159,11 @@ final class Dist {
         return debian(name, "-O2 -g -finstrument-functions");
     }
 
+    /// The sources of a program of Debian, which are not to be changed.
+    static Path sources(String name) throws IOException, InterruptedException {
+        return debian(name, "--sources");
+    }
+
     /// A program of Debian, built with these flags.
     static Path debian(String name, String flags) throws IOException, InterruptedException {
         Path script = examples().resolve("debian-programs.sh");

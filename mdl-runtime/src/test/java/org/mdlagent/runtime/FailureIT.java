@@ -97,6 +97,35 @@ class FailureIT {
         assertThat(Dist.calls(report)).containsKeys("recurse", "leaf");
     }
 
+    /// Whoever starts a program that runs as another user must not choose what is loaded, and where it writes. The
+    /// dynamic
+    /// linker takes nothing from the environment there, but what the administrator preloads into all programs.
+    @Test
+    void shouldLeaveSetUserProgramsAlone() throws Exception {
+        List<String> command = List.of(
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                """
+                set -e
+                cp -a /etc etc && mount --bind etc /etc && echo "$1" >/etc/ld.so.preload
+                chmod a+rx . && chmod u+s "$0"
+                MDL_OPTIONS=wait exec setpriv --reuid=65534 --clear-groups "$0"
+                """,
+                program.toString(),
+                Dist.shim().toString());
+
+        Dist.Outcome under = Dist.run(directory, Map.of(), command);
+
+        assertSame(under);
+        try (Stream<Path> sessions = Files.list(directory.resolve("state/mdl/sessions"))) {
+            assertThat(sessions.map(path -> path.getFileName().toString()))
+                    .allMatch(name -> name.startsWith("setpriv-"))
+                    .isNotEmpty();
+        }
+    }
+
     @Test
     void shouldRefuseUnknownOptionOnTheCommandLine() throws Exception {
         Dist.Outcome refused =

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import org.mdlagent.profiler.report.SessionReader;
 class FamilyIT {
     private static final int WORKERS = 4;
     private static final int CALLS_PER_STEP = 1000;
+    private static final int WINDOWS = 5;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @TempDir
@@ -140,25 +142,33 @@ class FamilyIT {
 
     @Test
     void shouldToggleInAllProcesses() throws Exception {
-        int factor = 5000;
         Path program = Dist.compile(directory, "prefork", "-finstrument-functions");
         Path session = directory.resolve("session");
-
-        Dist.Outcome run = Dist.run(
-                directory,
-                Dist.preload("wait,sampleSize=1,epochMillis=4,session=" + session),
-                List.of(program.toString(), "exit", Integer.toString(factor)));
-
-        assertThat(run.status()).isZero();
-        Map<Integer, Map<String, Long>> expected = callsByProcess(run.text());
-        assertThat(expected).hasSize(1 + WORKERS);
-        Map<Integer, JsonNode> processes = processes(Dist.report(directory, session));
-        expected.forEach((pid, calls) -> {
-            long all = calls.values().stream().mapToLong(Long::longValue).sum();
-            if (all > 1000L * factor) {
-                // More than a few, and not all: what was switched on and off in one process was so in this one.
-                assertThat(processes.get(pid).get("callsSeen").asLong()).isBetween(all / 1000, all / 2);
+        ProcessBuilder builder = new ProcessBuilder(program.toString(), "input");
+        builder.environment().putAll(Dist.preload("wait,sampleSize=1,epochMillis=4,session=" + session));
+        Process process = builder.start();
+        try {
+            await("the workers", () -> seenByWorkers(session).size() == WORKERS);
+            for (int window = 0; window < WINDOWS; window++) {
+                long toggles = toggles(session);
+                Map<Integer, Long> before = seenByWorkers(session);
+                await("a window in each worker", () -> {
+                    Map<Integer, Long> now = seenByWorkers(session);
+                    return toggles(session) > toggles
+                            && before.keySet().stream().allMatch(pid -> now.get(pid) > before.get(pid));
+                });
             }
+        } finally {
+            process.outputWriter().close();
+        }
+        Map<Integer, Map<String, Long>> expected =
+                callsByProcess(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        assertThat(process.waitFor()).isZero();
+        seenByWorkers(session).forEach((pid, seen) -> {
+            long all = expected.get(pid).values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+            assertThat(seen).as("calls that a worker made while probes were on").isLessThan(all);
         });
         Dist.Outcome ofOne = Dist.reportOfProcess(
                 directory, session, expected.keySet().iterator().next());
@@ -297,6 +307,27 @@ class FamilyIT {
             family.finish();
             assertThat(family.waitFor()).isZero();
         }
+    }
+
+    private static long toggles(Path session) throws IOException {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.facts().toggles();
+        }
+    }
+
+    /// The calls that were recorded in each forked process.
+    private Map<Integer, Long> seenByWorkers(Path session) throws Exception {
+        Map<Integer, Long> seen = new TreeMap<>();
+        JsonNode report = reportOrNull(session);
+        if (report != null) {
+            for (JsonNode process : report.get("processes")) {
+                if (!process.get("agent").asBoolean()) {
+                    seen.put(
+                            process.get("pid").asInt(), process.get("callsSeen").asLong());
+                }
+            }
+        }
+        return seen;
     }
 
     private double agentPercentOf(Family family) throws Exception {

@@ -34,6 +34,9 @@ class RealProgramsIT {
     /// To servers.
     private static final String REQUESTS = System.getProperty("mdl.requests", "2000");
 
+    /// Of Lua, to lua.sh.
+    private static Path sources;
+
     private static final int PAIRS = 15;
     /// The aim is 1.15. It is 1.5 to 1.8 so far, most of it for the agent's thread, and other tests may run beside.
     private static final double COST_MAX = 3;
@@ -89,6 +92,12 @@ class RealProgramsIT {
                     UnaryOperator.identity()),
             new Program(
                     "bash",
+                    "lua.sh",
+                    List.of("make", "gcc"),
+                    List.of("make", "x86_64-linux-gnu-gcc", "cc1", "x86_64-linux-gnu-ar", "lua", "luac"),
+                    UnaryOperator.identity()),
+            new Program(
+                    "bash",
                     "redis.sh",
                     List.of("redis-server"),
                     List.of("redis-", "redis-benchmark"),
@@ -135,6 +144,7 @@ class RealProgramsIT {
 
     @BeforeAll
     static void install() throws Exception {
+        sources = Dist.sources("lua5.4");
         for (String wanted :
                 ALL.stream().flatMap(program -> program.packages.stream()).toList()) {
             if (isAbsent(wanted) && Files.isExecutable(Path.of("/usr/bin/apt-get"))) {
@@ -236,6 +246,7 @@ class RealProgramsIT {
         Map<String, String> all = new TreeMap<>(environment);
         all.put("PATH", "/usr/bin:/bin:/usr/sbin");
         all.put("REQUESTS", REQUESTS);
+        all.put("SOURCES", sources.toString());
         all.put("HOME", work.toString());
         all.put("LC_ALL", "C");
         all.put("TZ", "UTC");

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -11,6 +12,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +28,9 @@ class ServersIT {
 
     /// nginx calls it for each request that a file answers.
     private static final String SERVE = "ngx_http_static_handler";
+
+    /// PostgreSQL calls it for each COMMIT.
+    private static final String COMMIT = "EndTransactionBlock";
 
     @TempDir
     Path directory;
@@ -74,14 +80,111 @@ class ServersIT {
         assertThat(report.get("processes")).hasSize(1 + WORKERS);
         long served = 0;
         for (JsonNode process : report.get("processes")) {
-            int pid = process.get("pid").asInt();
-            Dist.Outcome outcome = Dist.reportOfProcess(directory, session, pid);
-            Map<String, Long> calls = Dist.calls(new ObjectMapper().readTree(outcome.out()));
+            Map<String, Long> calls = callsOf(process.get("pid").asInt(), session);
             assertThat(calls.containsKey(SERVE))
                     .isNotEqualTo(process.get("agent").asBoolean());
             served += calls.getOrDefault(SERVE, 0L);
         }
         assertThat(served).isEqualTo(REQUESTS);
+    }
+
+    private Map<String, Long> callsOf(int pid, Path session) throws Exception {
+        Dist.Outcome outcome = Dist.reportOfProcess(directory, session, pid);
+        return Dist.calls(new ObjectMapper().readTree(outcome.out()));
+    }
+
+    @Test
+    void shouldCountTheTransactionsOfEachBackendOfPostgres() throws Exception {
+        assumeThat(Boolean.getBoolean("mdl.postgres"))
+                .as("not run without -Dmdl.postgres=true: it takes minutes to build the server")
+                .isTrue();
+        Path programs =
+                Dist.debian("postgresql-15", "-O0 -finstrument-functions").resolve("bin");
+        Path data = directory.resolve("data");
+        Path session = directory.resolve("session");
+        assertThat(asNobody(ExactCountsIT.exactly(
+                                directory.resolve("initdb"),
+                                List.of(
+                                        programs.resolve("initdb").toString(),
+                                        "--no-sync",
+                                        "-A",
+                                        "trust",
+                                        "-U",
+                                        "test",
+                                        "-D",
+                                        data.toString())))
+                        .status())
+                .isZero();
+        Files.writeString(data.resolve("postgresql.conf"), """
+                listen_addresses = ''
+                unix_socket_directories = '%s'
+                fsync = off
+                autovacuum = off
+                """.formatted(directory));
+        Process server = new ProcessBuilder(nobody(ExactCountsIT.exactly(
+                        session, List.of(programs.resolve("postgres").toString(), "-D", data.toString()))))
+                .inheritIO()
+                .start();
+        String load;
+        try {
+            awaitReady(server, data.resolve("postmaster.pid"));
+            pgbench(programs, "-i", "-q");
+            load = pgbench(programs, "-n", "-c" + WORKERS, "-t" + REQUESTS / WORKERS);
+        } finally {
+            asNobody(List.of(programs.resolve("pg_ctl").toString(), "-D", data.toString(), "-m", "fast", "stop"));
+        }
+        assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(server.exitValue()).isZero();
+
+        assertThat(load)
+                .contains("actually processed: " + REQUESTS + "/" + REQUESTS)
+                .containsPattern("failed transactions: 0 ");
+        JsonNode report = Dist.report(directory, session);
+        assertThat(report.get("dropped").asLong()).isZero();
+        List<Long> commits = new ArrayList<>();
+        for (JsonNode process : report.get("processes")) {
+            commits.add(callsOf(process.get("pid").asInt(), session).getOrDefault(COMMIT, 0L));
+        }
+        commits.removeIf(count -> count == 0);
+        // The tables are filled in one transaction.
+        assertThat(commits).containsExactlyInAnyOrderElementsOf(committed());
+        assertThat(Dist.calls(report)).containsEntry(COMMIT, 1L + REQUESTS);
+    }
+
+    private static List<Long> committed() {
+        List<Long> committed = new ArrayList<>(Collections.nCopies(WORKERS, (long) REQUESTS / WORKERS));
+        committed.add(1L);
+        return committed;
+    }
+
+    private String pgbench(Path programs, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(
+                List.of(programs.resolve("pgbench").toString(), "-h", directory.toString(), "-U", "test"));
+        command.addAll(List.of(arguments));
+        command.add("postgres");
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), command);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        return outcome.text();
+    }
+
+    /// PostgreSQL refuses to be root; this is nobody, who owns what root has here.
+    private static List<String> nobody(List<String> command) {
+        if (!System.getProperty("user.name").equals("root")) {
+            return command;
+        }
+        List<String> all = new ArrayList<>(List.of("unshare", "--user", "--map-user=65534", "--map-group=65534"));
+        all.addAll(command);
+        return all;
+    }
+
+    private Dist.Outcome asNobody(List<String> command) throws Exception {
+        return Dist.run(directory, Map.of(), nobody(command));
+    }
+
+    private static void awaitReady(Process server, Path state) throws Exception {
+        while (!Files.exists(state) || !Files.readString(state).strip().endsWith("ready")) {
+            assertThat(server.waitFor(50, TimeUnit.MILLISECONDS)).isFalse();
+        }
     }
 
     private void configure(int port) throws IOException {

@@ -428,6 +428,21 @@ final class SessionImage {
         return image;
     }
 
+    /// A thread with a counter, errors and a timer that runs, and a metric of each kind.
+    static SessionImage metricSample() {
+        SessionImage image = sampledSample();
+        long thread = image.thread(4730);
+        image.value(thread, 1, 30);
+        image.value(thread, 2, 3);
+        image.value(thread, 4 + ValueDescriptor.TIMER_NESTING, 1);
+        image.value(thread, 4 + ValueDescriptor.TIMER_START, 5_000 + SECOND);
+        long calls = image.metric("calls", ValueDescriptor.KIND_COUNTER, 1, MetricDescriptor.UNITS_RATE, 0);
+        image.putInt(calls + MetricDescriptor.ERRORS, 2);
+        image.metric("busy", ValueDescriptor.KIND_WALL_TIMER, 4, MetricDescriptor.UNITS_AMOUNT, 1);
+        image.metric("cpu", ValueDescriptor.KIND_PROCESS_TIMER, 4, MetricDescriptor.UNITS_AMOUNT, 2);
+        return image;
+    }
+
     /// One thread in sampled mode: a hot function, part of whose records wait in the ring, and a rare one.
     static SessionImage sampledSample() {
         SessionImage image = new SessionImage();

@@ -630,7 +630,8 @@ class SessionReaderTest {
             SessionImage.exactSample().bytes(),
             SessionImage.sampledSample().bytes(),
             SessionImage.familySample().bytes(),
-            SessionImage.callersSample().bytes()
+            SessionImage.callersSample().bytes(),
+            SessionImage.metricSample().bytes()
         };
         int[][] words = Stream.of(samples).map(SessionReaderTest::wordsInUse).toArray(int[][]::new);
         for (int round = 0; round < rounds; round++) {

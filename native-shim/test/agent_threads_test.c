@@ -1,0 +1,146 @@
+/* The agent's threads: signals that are not for them, and how they leave where the application wants to be alone. */
+#include "fixture.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+/* thread_ended() does its work in the third round of destructors, and before those of keys that are made later. */
+enum { LAST_ROUND = 3, MANY = 600 };
+
+static pthread_key_t key;
+static _Atomic int ending; /* the thread that the shim knows to end, and that is still there */
+
+static void linger(void *round) {
+  if ((uintptr_t)round < LAST_ROUND) {
+    pthread_setspecific(key, (void *)((uintptr_t)round + 1));
+    return;
+  }
+  atomic_store(&ending, (int)syscall(SYS_gettid));
+  nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
+static void *end_slowly(void *unused) {
+  pthread_setspecific(key, (void *)1);
+  return unused;
+}
+
+static void *end_at_once(void *unused) {
+  atomic_store(&ending, (int)syscall(SYS_gettid));
+  return unused;
+}
+
+_Noreturn static void *stay(void *unused) {
+  (void)unused;
+  atomic_store(&ending, (int)syscall(SYS_gettid));
+  for (;;) {
+    pause();
+  }
+}
+
+_Noreturn static void *compute(void *unused) {
+  (void)unused;
+  atomic_store(&ending, (int)syscall(SYS_gettid));
+  for (;;) {
+    atomic_signal_fence(memory_order_seq_cst);
+  }
+}
+
+static bool is_there(int tid) { return syscall(SYS_tgkill, getpid(), tid, 0) == 0; }
+
+static int start(void *(*routine)(void *)) {
+  atomic_store(&ending, 0);
+  CHECK_EQUAL(process_start_agent_thread(routine), 0);
+  while (!atomic_load(&ending)) {
+    usleep(100);
+  }
+  return atomic_load(&ending);
+}
+
+static void startOneThatIsEnding(void) {
+  create_session();
+  CHECK_EQUAL(pthread_key_create(&key, linger), 0);
+  int tid = start(end_slowly);
+  CHECK(is_there(tid));
+}
+
+static void shouldKnowAThreadUntilItIsGone(void) {
+  startOneThatIsEnding();
+  CHECK(process_has_agent_threads());
+  while (is_there(atomic_load(&ending))) {
+    usleep(1000);
+  }
+  CHECK(!process_has_agent_threads());
+}
+
+static void shouldWaitForAThreadThatIsEnding(void) {
+  startOneThatIsEnding();
+  CHECK(process_remove_agent_threads());
+  CHECK(!is_there(atomic_load(&ending)));
+}
+
+static void shouldLeaveTheExitStatusToTheLastThread(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    startOneThatIsEnding();
+    CHECK(process_remove_agent_threads());
+    syscall(SYS_exit, 17L);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  CHECK_EQUAL(WEXITSTATUS(status), 17);
+}
+
+static void shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime(void) {
+  create_session();
+  for (int i = 0; i < MANY; i++) {
+    int tid = start(end_at_once);
+    while (is_there(tid)) {
+      usleep(10);
+    }
+  }
+  int tid = start(stay);
+  CHECK(process_remove_agent_threads());
+  CHECK(!is_there(tid));
+}
+
+/* It may hold a lock. */
+static void shouldLeaveAloneAThreadThatDoesNotWait(void) {
+  create_session();
+  int tid = start(compute);
+  CHECK(!process_remove_agent_threads());
+  CHECK(is_there(tid));
+}
+
+/* ---- signals */
+
+static void ignore(int signal) { (void)signal; }
+
+/* As the JVM, which has a handler for its own faults. */
+_Noreturn static void *handle_faults(void *unused) {
+  sigaction(SIGSEGV, &(struct sigaction){.sa_handler = ignore}, NULL);
+  stay(unused);
+}
+
+static void shouldPassOnAFaultThatWasSentToTheProcess(void) {
+  sigset_t set;
+  siginfo_t info;
+  create_session();
+  sigemptyset(&set);
+  sigaddset(&set, SIGSEGV);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  start(handle_faults);
+  kill(getpid(), SIGSEGV);
+  CHECK_EQUAL(sigwaitinfo(&set, NULL), SIGSEGV);
+  sigqueue(getpid(), SIGSEGV, (union sigval){.sival_int = 5});
+  CHECK_EQUAL(sigwaitinfo(&set, &info), SIGSEGV);
+  CHECK_EQUAL(info.si_code, SI_QUEUE);
+  CHECK_EQUAL(info.si_value.sival_int, 5);
+}
+
+TESTS({"shouldKnowAThreadUntilItIsGone", shouldKnowAThreadUntilItIsGone},
+      {"shouldWaitForAThreadThatIsEnding", shouldWaitForAThreadThatIsEnding},
+      {"shouldLeaveTheExitStatusToTheLastThread", shouldLeaveTheExitStatusToTheLastThread},
+      {"shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime", shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime},
+      {"shouldLeaveAloneAThreadThatDoesNotWait", shouldLeaveAloneAThreadThatDoesNotWait},
+      {"shouldPassOnAFaultThatWasSentToTheProcess", shouldPassOnAFaultThatWasSentToTheProcess})
