@@ -107,7 +107,8 @@ class CallersIT {
     private Map<Edge, Long> sampledEdges(List<String> command, @Nullable Path input)
             throws IOException, InterruptedException {
         Path session = directory.resolve("session");
-        List<String> all = new ArrayList<>(List.of(Dist.mdl(), "run", "--wait", "-o", session.toString(), "--"));
+        List<String> all = new ArrayList<>(
+                List.of(Dist.mdl(), "run", "--wait", "--budget", "100", "-o", session.toString(), "--"));
         all.addAll(command);
         assertThat(Dist.run(directory, Map.of(), input, all).status()).isZero();
         Map<Edge, Long> edges = new HashMap<>();

@@ -115,7 +115,7 @@ class ClientsIT {
     /// Clients hold probes on between windows; the body that clients and recorder share must not record there.
     @Test
     void shouldNotCountOutsideOfWindowsWhatClientsSee() throws Exception {
-        Map<String, String[]> truth = run("epochMillis=10", "held");
+        Map<String, String[]> truth = run("budgetPercent=100", "held");
 
         long calls = Long.parseLong(truth.get("leaf")[0]);
         assertThat(truth.get("clients")).containsExactly(Long.toString(2 * calls));

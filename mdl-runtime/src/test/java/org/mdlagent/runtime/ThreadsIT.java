@@ -66,7 +66,7 @@ class ThreadsIT {
 
     @Test
     void shouldUseUpNothingWhileAllFunctionsAreSampled() throws Exception {
-        start("sampleSize=1,epochMillis=2");
+        start("sampleSize=1,epochMillis=2,budgetPercent=100");
 
         long calls = finish();
 

@@ -29,14 +29,20 @@ final class Governor {
     private static final double REST_NANOS_MAX = 20e9;
 
     private final double budget;
+
+    /// What is left to be spent before the budget counts.
+    private double start;
+
     private double cost;
 
     /// What may be spent: below 0, a debt. Nothing is saved up, for a rest is never longer than it needs to be.
     private double balance;
 
     /// @param budget the part of the program's time that may be spent, above 0 and up to 1; 1 means no rests
-    Governor(double budget) {
+    /// @param start  what may be spent at first, without rests, in nanoseconds
+    Governor(double budget, double start) {
         this.budget = budget;
+        this.start = start;
     }
 
     /// Says how long windows rest after a rotation.
@@ -47,6 +53,10 @@ final class Governor {
     /// @param randomness from 0 to 1, evenly distributed
     /// @return nanoseconds of the program's time, 0 for no rest
     double rest(double passed, double spent, double rotation, double randomness) {
+        if (start > 0) {
+            start -= spent;
+            return 0;
+        }
         cost = cost == 0 ? spent : cost + COST_WEIGHT * (Math.min(spent, SURPRISE * cost) - cost);
         balance = Math.clamp(balance + budget * passed - spent, -budget * DEBT_NANOS, cost);
         double needed = (cost - balance) / budget - rotation;

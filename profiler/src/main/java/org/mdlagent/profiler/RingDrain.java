@@ -1,10 +1,8 @@
 package org.mdlagent.profiler;
 
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongFunction;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -49,30 +47,21 @@ final class RingDrain {
         edges.forgetCallSites();
     }
 
-    /// Moves all complete records. Those of one function are given equal shares of the calls that they stand for.
+    /// Moves all complete records.
     ///
-    /// @param calls  by function: the calls since its last record was moved
-    /// @param timed  receives, by function, the number of records moved
     /// @return the number of records moved
-    long drain(double[] calls, int[] timed) {
-        Arrays.fill(timed, 0);
-        walk(timed, null);
-        return walk(timed, calls);
-    }
-
-    /// Counts the complete records, or moves them when `calls` are given.
-    private long walk(int[] timed, double @Nullable [] calls) {
+    long drain(SampleWeights weights) {
         long moved = 0;
         long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
         for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
             if (Memory.getLong(thread + ThreadDescriptor.RING) != 0) {
-                moved += walk(thread, timed, calls);
+                moved += drain(thread, weights);
             }
         }
         return moved;
     }
 
-    private long walk(long thread, int[] timed, double @Nullable [] calls) {
+    private long drain(long thread, SampleWeights weights) {
         long ring = Memory.getLong(thread + ThreadDescriptor.RING);
         long mask = Memory.getLong(thread + ThreadDescriptor.RING_MASK);
         long functions = Memory.getLong(header + HeaderDescriptor.FUNCTIONS);
@@ -81,17 +70,12 @@ final class RingDrain {
         for (long position = Memory.getLong(thread + ThreadDescriptor.TAIL); position < head; position++) {
             long record = ring + (position & mask) * RecordDescriptor.SIZE;
             if (Memory.getIntAcquire(record + RecordDescriptor.SEQ) != (int) (position + 1)) {
-                if (calls != null && !Long.valueOf(position).equals(stuck.put(thread, position))) {
+                if (!Long.valueOf(position).equals(stuck.put(thread, position))) {
                     break;
                 }
             } else {
                 int function = Memory.getInt(record + RecordDescriptor.FUNCTION);
-                if (calls == null) {
-                    timed[function]++;
-                    continue;
-                }
-                // A record that was completed since they were counted shares with the others.
-                long weight = Math.max(1, Math.round(calls[function] / Math.max(1, timed[function])));
+                long weight = weights.of(function, Memory.getLong(record + RecordDescriptor.START));
                 long ticks = Memory.getLong(record + RecordDescriptor.DURATION);
                 long row = add(functions + function * FunctionDescriptor.SIZE, ticks, weight);
                 if (row != 0) {
@@ -99,9 +83,7 @@ final class RingDrain {
                 }
                 moved++;
             }
-            if (calls != null) {
-                Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position + 1);
-            }
+            Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position + 1);
         }
         return moved;
     }

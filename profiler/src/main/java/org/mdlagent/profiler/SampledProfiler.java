@@ -48,6 +48,10 @@ public final class SampledProfiler {
     /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
     private static final double LOOK_NANOS = 100e6;
 
+    /// What may be spent at first: a fifth of what the virtual machine has spent to start. Short programs would be seen
+    /// by luck alone.
+    private static final double START_NANOS = 100e6;
+
     /// The part of the budget that open functions may use up.
     private static final double OPEN_PART = 0.25;
 
@@ -71,7 +75,10 @@ public final class SampledProfiler {
     private static final int WINDOWS_PER_BLOCK = 4;
 
     /// However wrong the predicted cost is, this part of the CPU time was the program's.
-    private static final double PASSED_MIN = 0.3;
+    private static final double PASSED_MIN = 0.05;
+
+    /// Timing costs no more than this part: it ends with the first calls, and a window may be cut short.
+    private static final double TIMING_PART_MAX = 0.5;
 
     private static final double RATE_WEIGHT = 0.05;
 
@@ -115,15 +122,16 @@ public final class SampledProfiler {
 
     private CallEstimate[] estimates = {};
 
-    /// By function: calls that its samples so far stand for, those that the next ones will, and how many these are.
-    private double[] drained = {};
+    /// By open function: its calls when others of them were timed last, and whether they have changed since they were
+    /// written down.
+    private long[] callsAtRenewal = {};
 
-    private double[] undrained = {};
-
-    /// By open function: whether its calls have changed since they were written down.
     private boolean[] changed = {};
 
-    private int[] timed = {};
+    /// By windowed function: [#progress] when its last window ended.
+    private double[] progressAtWindow = {};
+
+    private final SampleWeights weights = new SampleWeights();
 
     /// CPU time of the program, in nanoseconds: now, when open functions were last looked at, and when the windows were
     /// last opened.
@@ -173,7 +181,7 @@ public final class SampledProfiler {
         this.probes = probes;
         this.sampleSize = sampleSize;
         this.budget = budget;
-        governor = new Governor(budget);
+        governor = new Governor(budget, START_NANOS);
         this.epochNanos = epochNanos;
         windowNanos = epochNanos / WINDOWS_PER_EPOCH;
         openRate = rateToWindow();
@@ -265,9 +273,9 @@ public final class SampledProfiler {
         callsEstimated = Arrays.copyOf(callsEstimated, functions);
         rates = Arrays.copyOf(rates, functions);
         estimates = Arrays.copyOf(estimates, functions);
-        drained = Arrays.copyOf(drained, functions);
-        undrained = Arrays.copyOf(undrained, functions);
-        timed = Arrays.copyOf(timed, functions);
+        callsAtRenewal = Arrays.copyOf(callsAtRenewal, functions);
+        progressAtWindow = Arrays.copyOf(progressAtWindow, functions);
+        weights.grow(functions);
         changed = Arrays.copyOf(changed, functions);
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
@@ -361,12 +369,16 @@ public final class SampledProfiler {
     /// How much longer than without probes the program took for what it did in the window that ends, as predicted;
     /// what it lost is taken off the clock of its progress.
     private double slowdown(double observed) {
-        double ticks = 0;
+        long counted = 0;
+        long timed = 0;
         for (int i = 0; i < opened; i++) {
             long count = calls[armedFunction(i)] - callsAtOpening[armedFunction(i)];
-            ticks += ProbeCost.sampled(count, Math.min(count, sampleSize));
+            counted += count;
+            timed += Math.min(count, sampleSize);
         }
-        double passed = Math.max(PASSED_MIN * observed, observed - ticks / ticksPerNano);
+        double counting = ProbeCost.sampled(counted, 0) / ticksPerNano;
+        double timing = Math.min(ProbeCost.sampled(0, timed) / ticksPerNano, TIMING_PART_MAX * observed);
+        double passed = Math.max(PASSED_MIN * observed, observed - counting - timing);
         lost += observed - passed;
         return observed > 0 ? observed / passed : 1;
     }
@@ -378,7 +390,13 @@ public final class SampledProfiler {
 
     private void observe(int function, double observed, double slowdown) {
         // What the window would have seen without slowdown. A slow window must not count for less than another.
-        double count = (calls[function] - callsAtOpening[function]) * slowdown;
+        long counted = calls[function] - callsAtOpening[function];
+        double count = counted * slowdown;
+        if (counted > 0 && observed > 0) {
+            double span = progress() - progressAtWindow[function];
+            weights.set(function, count * span / observed, Math.min(counted, sampleSize));
+        }
+        progressAtWindow[function] = progress();
         CallEstimate estimate = estimates[function];
         estimate.addWindow(count, observed);
         if (estimate.windows() == WINDOWS_PER_BLOCK) {
@@ -394,6 +412,7 @@ public final class SampledProfiler {
     private void reopen(int position) {
         int function = armedFunction(position);
         endBlock(function);
+        beginOpen(function);
         arm(position, function, leaseTicks);
         long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
     }
@@ -442,8 +461,11 @@ public final class SampledProfiler {
                 windowed[i] = true;
                 rates[i] = rate;
                 estimates[i].startBlock(progress(), rate);
+                progressAtWindow[i] = progress();
+                weighOpen(i);
                 arm(closing++, i, 0);
             } else if (renew) {
+                beginOpen(i);
                 Memory.putInt(probes.function(i) + FunctionDescriptor.REMAINING, sampleSize);
                 undrainedMax += Math.min(fresh, sampleSize);
             }
@@ -455,21 +477,32 @@ public final class SampledProfiler {
 
     private void drainRings() {
         publish();
-        long samples = header + HeaderDescriptor.SAMPLES;
-        Memory.putLong(samples, Memory.getLong(samples) + drain.drain(undrained, timed));
-        for (int i = 0; i < undrained.length; i++) {
-            if (timed[i] > 0) {
-                drained[i] += undrained[i];
-                undrained[i] = 0;
+        for (int i = 0; i < windowed.length; i++) {
+            if (!windowed[i]) {
+                weighOpen(i);
             }
         }
+        long samples = header + HeaderDescriptor.SAMPLES;
+        Memory.putLong(samples, Memory.getLong(samples) + drain.drain(weights));
         undrainedMax = 0;
+    }
+
+    private void weighOpen(int function) {
+        long fresh = calls[function] - callsAtRenewal[function];
+        if (fresh > 0) {
+            weights.set(function, fresh, Math.min(fresh, sampleSize));
+        }
+    }
+
+    private void beginOpen(int function) {
+        weights.begin(function, api.tsc());
+        callsAtRenewal[function] = calls[function];
     }
 
     /// Writes down the functions' calls.
     private void publish() {
         double progress = progress();
-        for (int i = 0; i < undrained.length; i++) {
+        for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsEstimated[i];
             if (!windowed[i] && fresh == 0 && !changed[i]) {
                 continue;
@@ -477,7 +510,6 @@ public final class SampledProfiler {
             double estimate = estimates[i].calls(progress);
             // Of an open function the calls since the last look are not in the estimate yet.
             double all = windowed[i] ? estimate : estimate + fresh;
-            undrained[i] = all - drained[i];
             changed[i] = false;
             long record = probes.function(i);
             Memory.putDouble(record + FunctionDescriptor.CALLS, all);
@@ -500,6 +532,9 @@ public final class SampledProfiler {
             drainRings();
         }
         openingTsc = api.tsc();
+        for (int i = 0; i < opened; i++) {
+            weights.begin(armedFunction(i), openingTsc);
+        }
         long unused = api.arm(armed, longest, opened);
         readClockAndCalls();
         System.arraycopy(calls, 0, callsAtOpening, 0, calls.length);

@@ -15,7 +15,7 @@ class GovernorTest {
     @Test
     void shouldSpendTheBudgetAndNotMore() {
         for (double budget : new double[] {0.001, 0.01, 0.1, 0.4}) {
-            Governor governor = new Governor(budget);
+            Governor governor = new Governor(budget, 0);
             double cost = budget * 300 * MILLI;
             double time = 0;
             double spent = 0;
@@ -33,7 +33,7 @@ class GovernorTest {
 
     @Test
     void shouldAnswerDearerRotationsWithTheNextRest() {
-        Governor governor = new Governor(0.01);
+        Governor governor = new Governor(0.01, 0);
         double rest = settle(governor, 1 * MILLI);
 
         double after = governor.rest(rest + ROTATION, 10 * MILLI, ROTATION, 0.5);
@@ -44,7 +44,7 @@ class GovernorTest {
 
     @Test
     void shouldForgiveWhatIsSpentOnce() {
-        Governor governor = new Governor(0.01);
+        Governor governor = new Governor(0.01, 0);
         settle(governor, 1 * MILLI);
         double rest = governor.rest(100 * MILLI, 10_000 * MILLI, ROTATION, 0.5);
         double blind = rest;
@@ -58,22 +58,33 @@ class GovernorTest {
 
     @Test
     void shouldVaryRestsEvenly() {
-        Governor governor = new Governor(0.01);
+        Governor governor = new Governor(0.01, 0);
         double mean = settle(governor, 1 * MILLI);
         assertThat(governor.rest(mean + ROTATION, 1 * MILLI, ROTATION, 0)).isBetween(0.45 * mean, 0.55 * mean);
-        governor = new Governor(0.01);
+        governor = new Governor(0.01, 0);
         settle(governor, 1 * MILLI);
         assertThat(governor.rest(mean + ROTATION, 1 * MILLI, ROTATION, 1)).isBetween(1.45 * mean, 1.55 * mean);
     }
 
     @Test
     void shouldRestEvenWhenNothingCosts() {
-        assertThat(new Governor(0.01).rest(ROTATION, 0, ROTATION, 0.5)).isEqualTo(50 * MILLI);
+        assertThat(new Governor(0.01, 0).rest(ROTATION, 0, ROTATION, 0.5)).isEqualTo(50 * MILLI);
     }
 
     @Test
     void shouldNeverRestWhenAllOfTheTimeMayBeSpent() {
-        assertThat(new Governor(1).rest(ROTATION, 100 * MILLI, ROTATION, 0.5)).isZero();
+        assertThat(new Governor(1, 0).rest(ROTATION, 100 * MILLI, ROTATION, 0.5))
+                .isZero();
+    }
+
+    @Test
+    void shouldSpendFreelyAtFirst() {
+        Governor governor = new Governor(0.01, 10 * MILLI);
+        double spent = 0;
+        while (governor.rest(ROTATION, 1 * MILLI, ROTATION, 0.5) == 0) {
+            spent += 1 * MILLI;
+        }
+        assertThat(spent).isEqualTo(10 * MILLI);
     }
 
     private static double settle(Governor governor, double cost) {

@@ -114,7 +114,9 @@ public final class ThreadRing {
     ///
     /// @return the number of records
     public int drain() {
-        return (int) drain.drain(new double[FUNCTIONS], new int[FUNCTIONS]);
+        SampleWeights weights = new SampleWeights();
+        weights.grow(FUNCTIONS);
+        return (int) drain.drain(weights);
     }
 
     /// What has become of `calls` calls, written and drained: "whole" when each is counted as dropped or is in the

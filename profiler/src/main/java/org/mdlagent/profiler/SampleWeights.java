@@ -1,0 +1,62 @@
+package org.mdlagent.profiler;
+
+import java.util.Arrays;
+
+/// How many calls each timed call stands for, by function.
+///
+/// Of each span of time, which is a window or what is between two looks at an open function, the first calls are timed,
+/// and share all calls of the time that the span stands for. What counts is when a call began: one that outlasts its
+/// window is one of few that end then, and would else stand for all that have been made since.
+final class SampleWeights {
+    /// How long a call can last and still be given the weight of its own span: so many spans of its function.
+    private static final int SPANS = 8;
+
+    /// Of the calls that began in each of a function's last spans; 1 until it is known.
+    private double[] weights = {};
+
+    /// When these spans began, in ticks of the time-stamp counter.
+    private long[] begins = {};
+
+    /// The newest span of each function.
+    private int[] newest = {};
+
+    /// Makes room for functions that have come.
+    void grow(int functions) {
+        int known = weights.length;
+        weights = Arrays.copyOf(weights, functions * SPANS);
+        Arrays.fill(weights, known, weights.length, 1);
+        begins = Arrays.copyOf(begins, functions * SPANS);
+        newest = Arrays.copyOf(newest, functions);
+    }
+
+    /// A span begins. Until [#set], its calls are taken to weigh what those before do.
+    void begin(int function, long tsc) {
+        double last = weights[at(function, 0)];
+        newest[function]++;
+        weights[at(function, 0)] = last;
+        begins[at(function, 0)] = tsc;
+    }
+
+    /// The weight of the calls of the newest span is known.
+    ///
+    /// @param calls that the span stands for
+    /// @param timed of these, above 0
+    void set(int function, double calls, long timed) {
+        weights[at(function, 0)] = calls / timed;
+    }
+
+    /// For how many calls one stands, at least 1.
+    ///
+    /// @param start when it began, in ticks of the time-stamp counter
+    long of(int function, long start) {
+        int age = 0;
+        while (age < SPANS - 1 && start < begins[at(function, age)]) {
+            age++;
+        }
+        return Math.max(1, Math.round(weights[at(function, age)]));
+    }
+
+    private int at(int function, int age) {
+        return function * SPANS + (newest[function] - age & SPANS - 1);
+    }
+}
