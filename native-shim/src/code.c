@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -76,6 +77,18 @@ static uint64_t text_limit(void) {
   return most & ~4095ULL;
 }
 
+/*
+ * Where to map the copies: far from libraries. Among them a gigabyte pushes other mappings, malloc's arenas too, down to
+ * where the NOPs of libraries lead to, some 1.7 GiB below (EntryView). At random, since what is mapped is code that can be
+ * written there; the kernel takes another place when this one is not free.
+ */
+static void *apart(void) {
+  enum { RANDOM_BITS = 46 };
+  const uint64_t *random = (const uint64_t *)getauxval(AT_RANDOM);
+  uint64_t offset = random ? (random[1] * 0x9E3779B97F4A7C15ULL) >> (64 - RANDOM_BITS) : 0;
+  return (void *)((0x200000000000ULL + offset) & ~4095ULL);
+}
+
 void code_start(void) {
   struct stat status;
   if (text.alias) { /* of the process that has forked this one, before its session began */
@@ -89,7 +102,7 @@ void code_start(void) {
     return;
   }
   if (ftruncate(text.file, (off_t)text.size) == 0 && fstat(text.file, &status) == 0) {
-    void *alias = mmap(NULL, text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0);
+    void *alias = mmap(apart(), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0);
     if (alias != MAP_FAILED) {
       madvise(alias, text.size, MADV_DONTDUMP); /* a core has the text itself */
       text.alias = (uintptr_t)alias;
