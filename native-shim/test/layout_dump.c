@@ -58,7 +58,6 @@ int main(void) {
   FIELD(mdl_header, metrics);
   FIELD(mdl_header, snippet_bytes);
   FIELD(mdl_header, program_cpu_nanos);
-  FIELD(mdl_header, rest_nanos);
   FIELD(mdl_header, budget);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);

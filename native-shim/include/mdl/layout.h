@@ -74,9 +74,8 @@ struct mdl_header {
   uint64_t metrics;           /* 320 newest struct mdl_metric; a list through .next */
   uint64_t snippet_bytes;     /* 328 bytes of code memory that snippets take up, those that wait to be freed included */
   uint64_t program_cpu_nanos; /* 336 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
-  uint64_t rest_nanos;        /* 344 how long its windows rest at present */
-  double budget;              /* 352 the part of the program's time that it may cost, 0 without it */
-  uint8_t reserved[152];      /* 360 */
+  double budget;              /* 344 the part of the program's time that it may cost, 0 without it */
+  uint8_t reserved[160];      /* 352 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */

@@ -57,6 +57,11 @@ public final class Memory {
         LONG.set(ALL, address, value);
     }
 
+    /// Adds to a word that nobody else writes.
+    public static void addLong(long address, long amount) {
+        putLong(address, getLong(address) + amount);
+    }
+
     public static long getLongAcquire(long address) {
         long value = getLong(address);
         VarHandle.acquireFence();

@@ -30,16 +30,7 @@ class CallersIT {
     /// In sqlite3 at `-O2` every fourth function is inlined somewhere, many in others that are inlined themselves.
     @Test
     void shouldKnowTheCallersOfHooksWhereFunctionsAreInlined() throws Exception {
-        Path script = Files.writeString(directory.resolve("work.sql"), """
-                create table t(a integer primary key, b text, c integer);
-                begin;
-                with recursive n(i) as (select 1 union all select i + 1 from n where i < 400000)
-                  insert into t select i, 'row ' || i, i * 7919 % 1009 from n;
-                commit;
-                create index tc on t(c);
-                select c, count(*), max(b) from t group by c order by 2 desc, 1 limit 5;
-                select count(*) from t x join t y on x.c = y.a where x.a < 200000;
-                """);
+        Path script = Dist.sqliteWork(directory, 400_000, 200_000);
         List<String> command = List.of(Dist.debian("sqlite3").toString(), ":memory:");
         Map<Edge, Long> sampled = sampledEdges(command, script);
 

@@ -154,6 +154,23 @@ final class Dist {
         }
     }
 
+    /// A script for sqlite3: inserts, an index, a sum and a join.
+    ///
+    /// @param rows   of its table
+    /// @param joined how many of them are joined with others
+    static Path sqliteWork(Path directory, int rows, int joined) throws IOException {
+        return Files.writeString(directory.resolve("work.sql"), """
+                create table t(a integer primary key, b text, c integer);
+                begin;
+                with recursive n(i) as (select 1 union all select i + 1 from n where i < %d)
+                  insert into t select i, 'row ' || i, i * 7919 %% 1009 from n;
+                commit;
+                create index tc on t(c);
+                select c, count(*), max(b) from t group by c order by 2 desc, 1 limit 5;
+                select count(*) from t x join t y on x.c = y.a where x.a < %d;
+                """.formatted(rows, joined));
+    }
+
     /// A program of Debian, built with probes.
     static Path debian(String name) throws IOException, InterruptedException {
         return debian(name, "-O2 -g -finstrument-functions");

@@ -59,16 +59,7 @@ class ExactCountsIT {
 
     @Test
     void shouldCountEveryCallOfSqlite() throws Exception {
-        Path script = Files.writeString(directory.resolve("work.sql"), """
-                create table t(a integer primary key, b text, c integer);
-                begin;
-                with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
-                  insert into t select i, 'row ' || i, i * 7919 % 1009 from n;
-                commit;
-                create index tc on t(c);
-                select c, count(*), max(b) from t group by c order by 2 desc, 1 limit 5;
-                select count(*) from t x join t y on x.c = y.a where x.a < 500;
-                """);
+        Path script = Dist.sqliteWork(directory, 20_000, 500);
         compare(List.of(Dist.debian("sqlite3").toString(), ":memory:"), script);
     }
 

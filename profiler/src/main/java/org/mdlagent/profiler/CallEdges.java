@@ -56,9 +56,9 @@ final class CallEdges {
         int caller = callSite(from).callerOf(function);
         Edge edge = edge(function, row, caller == CallSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
         if (edge != null) {
-            add(edge.address + EdgeDescriptor.TOTAL, ticks * weight);
-            add(edge.address + EdgeDescriptor.CALLS, weight);
-            add(edge.address + EdgeDescriptor.SAMPLES, 1);
+            Memory.addLong(edge.address + EdgeDescriptor.TOTAL, ticks * weight);
+            Memory.addLong(edge.address + EdgeDescriptor.CALLS, weight);
+            Memory.addLong(edge.address + EdgeDescriptor.SAMPLES, 1);
         }
     }
 
@@ -118,9 +118,5 @@ final class CallEdges {
         long at = blockNext;
         blockNext += at == 0 ? 0 : EdgeDescriptor.SIZE;
         return at;
-    }
-
-    private static void add(long address, long value) {
-        Memory.putLong(address, Memory.getLong(address) + value);
     }
 }

@@ -112,20 +112,16 @@ final class RingDrain {
             }
             Memory.putLongRelease(chunkAt, chunk);
         }
-        add(chunk + index % RowDescriptor.CHUNK_SLOTS * Long.BYTES, weight);
-        add(row + RowDescriptor.TOTAL, ticks * weight);
+        Memory.addLong(chunk + index % RowDescriptor.CHUNK_SLOTS * Long.BYTES, weight);
+        Memory.addLong(row + RowDescriptor.TOTAL, ticks * weight);
         if (ticks < Memory.getLong(row + RowDescriptor.MIN)) {
             Memory.putLong(row + RowDescriptor.MIN, ticks);
         }
         if (ticks > Memory.getLong(row + RowDescriptor.MAX)) {
             Memory.putLong(row + RowDescriptor.MAX, ticks);
         }
-        add(row + RowDescriptor.COUNT, weight);
-        add(row + RowDescriptor.SAMPLES, 1);
+        Memory.addLong(row + RowDescriptor.COUNT, weight);
+        Memory.addLong(row + RowDescriptor.SAMPLES, 1);
         return row;
-    }
-
-    private static void add(long address, long value) {
-        Memory.putLong(address, Memory.getLong(address) + value);
     }
 }

@@ -335,7 +335,6 @@ public final class SampledProfiler {
             rest = Math.max(rest, governor.rest(pace * elapsed, spent, pace * rotation, random.nextDouble()) / pace);
         }
         restEndTsc = now + (long) (rest * ticksPerNano);
-        Memory.putLong(header + HeaderDescriptor.REST_NANOS, (long) rest);
         return Math.min(LOOK_NANOS, rest);
     }
 
@@ -482,8 +481,7 @@ public final class SampledProfiler {
                 weighOpen(i);
             }
         }
-        long samples = header + HeaderDescriptor.SAMPLES;
-        Memory.putLong(samples, Memory.getLong(samples) + drain.drain(weights));
+        Memory.addLong(header + HeaderDescriptor.SAMPLES, drain.drain(weights));
         undrainedMax = 0;
     }
 

@@ -61,7 +61,6 @@ class TopScreenTest {
                 0,
                 0,
                 OptionalDouble.of(1),
-                0,
                 true);
         Profile whole =
                 new Profile(facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of());

@@ -2,7 +2,6 @@ package org.mdlagent.profiler.report;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -54,9 +53,9 @@ final class EdgeReader {
                     edges.size() - 1,
                     caller(bytes.getInt(edge + EdgeDescriptor.CALLER), functions),
                     new Edge(
-                            counter(edge + EdgeDescriptor.CALLS),
-                            counter(edge + EdgeDescriptor.TOTAL),
-                            counter(edge + EdgeDescriptor.SAMPLES)));
+                            bytes.getCounter(edge + EdgeDescriptor.CALLS),
+                            bytes.getCounter(edge + EdgeDescriptor.TOTAL),
+                            bytes.getCounter(edge + EdgeDescriptor.SAMPLES)));
             next = bytes.getLong(edge + EdgeDescriptor.NEXT);
         }
     }
@@ -80,56 +79,63 @@ final class EdgeReader {
         return index;
     }
 
-    private long counter(long at) throws IOException {
-        long value = bytes.getLong(at);
-        if (value < 0) {
-            throw bytes.damaged("a counter holds " + Long.toUnsignedString(value));
+    /// An edge as it is for all calls of its callee, not only those that were timed.
+    ///
+    /// @param caller index of a function, or [CodeMap#NONE]
+    /// @param callee index of a function
+    /// @param nanos  without what timing adds
+    record Estimate(int caller, int callee, long calls, long nanos, long samples) {}
+
+    /// The edges between functions.
+    List<Estimate> estimates(List<FunctionProfile> functions) {
+        long empty = emptyNanos(functions);
+        List<Estimate> all = new ArrayList<>();
+        for (int i = 0; i < functions.size(); i++) {
+            int callee = i;
+            double nanosPerTick = scale(i, functions.get(i).totalNanos().orElse(0), Edge::ticks);
+            double callsPerCall = scale(i, functions.get(i).calls(), Edge::calls);
+            edges.get(i).forEach((caller, edge) -> {
+                double calls = callsPerCall * edge.calls;
+                double nanos = nanosPerTick * edge.ticks - empty * calls;
+                all.add(new Estimate(caller, callee, Math.round(calls), Math.round(Math.max(0, nanos)), edge.samples));
+            });
         }
-        return value;
+        return all;
     }
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
     /// they are where no caller is known.
-    List<FunctionProfile> withSelf(List<FunctionProfile> functions) {
-        if (edges.stream().allMatch(Map::isEmpty)) {
+    static List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges) {
+        if (edges.isEmpty()) {
             return functions;
         }
         long empty = emptyNanos(functions);
-        IdentityHashMap<FunctionProfile, Long> inCallees = new IdentityHashMap<>();
-        for (CallEdge edge : edges(functions)) {
-            if (edge.caller() != null) {
-                inCallees.merge(edge.caller(), edge.nanos(), Long::sum);
+        long[] inCallees = new long[functions.size()];
+        for (Estimate edge : edges) {
+            if (edge.caller != CodeMap.NONE) {
+                inCallees[edge.caller] += edge.nanos;
             }
         }
         List<FunctionProfile> known = new ArrayList<>(functions.size());
-        for (FunctionProfile function : functions) {
+        for (int i = 0; i < inCallees.length; i++) {
+            FunctionProfile function = functions.get(i);
             OptionalLong total = function.totalNanos();
-            long own = total.orElse(0) - empty * function.calls() - inCallees.getOrDefault(function, 0L);
+            long own = total.orElse(0) - empty * function.calls() - inCallees[i];
             known.add(total.isEmpty() ? function : function.withSelfNanos(Math.max(0, own)));
         }
         return known;
     }
 
     /// The edges, between these functions.
-    List<CallEdge> edges(List<FunctionProfile> functions) {
-        long empty = emptyNanos(functions);
-        List<CallEdge> all = new ArrayList<>();
-        for (int i = 0; i < functions.size(); i++) {
-            FunctionProfile callee = functions.get(i);
-            double nanosPerTick = scale(i, callee.totalNanos().orElse(0), Edge::ticks);
-            double callsPerCall = scale(i, callee.calls(), Edge::calls);
-            edges.get(i).forEach((caller, edge) -> {
-                double calls = callsPerCall * edge.calls;
-                double nanos = nanosPerTick * edge.ticks - empty * calls;
-                all.add(new CallEdge(
-                        caller == CodeMap.NONE ? null : functions.get(caller),
-                        callee,
-                        Math.round(calls),
-                        Math.round(Math.max(0, nanos)),
-                        edge.samples));
-            });
-        }
-        return all;
+    static List<CallEdge> join(List<FunctionProfile> functions, List<Estimate> edges) {
+        return edges.stream()
+                .map(edge -> new CallEdge(
+                        edge.caller == CodeMap.NONE ? null : functions.get(edge.caller),
+                        functions.get(edge.callee),
+                        edge.calls,
+                        edge.nanos,
+                        edge.samples))
+                .toList();
     }
 
     private static long emptyNanos(List<FunctionProfile> functions) {

@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
 /// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`
 /// @param sampled    calls whose duration is in `latency`
 /// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
-/// @param selfNanos  the same without the probed functions it called; of a sampled session, without those whose calls
-/// by
-///     this very function were seen
+/// @param selfNanos  the same without the probed functions it called; of a sampled session, without those whose
+///     calls by this very function were seen
 /// @param latency    of the calls that were timed
 /// @param on         false while the profiler leaves it out, because somebody has asked for that
 public record FunctionProfile(

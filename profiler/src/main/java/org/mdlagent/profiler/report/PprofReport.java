@@ -41,8 +41,8 @@ public final class PprofReport {
         for (SampleType type : types) {
             message.field(ProfileField.SAMPLE_TYPE, valueType(type.name, type.unit));
         }
-        CallTree tree = CallTree.of(profile);
-        boolean paths = !tree.nodes().isEmpty();
+        List<CallTree.Node> nodes = CallTree.of(profile).nodes();
+        boolean paths = !nodes.isEmpty();
         for (FunctionProfile function : functions) {
             if (function.calls() > 0) {
                 sample(
@@ -52,7 +52,7 @@ public final class PprofReport {
                                 .toArray());
             }
         }
-        for (CallTree.Node node : tree.nodes()) {
+        for (CallTree.Node node : nodes) {
             sample(
                     node.path(),
                     types.stream()

@@ -160,6 +160,19 @@ final class SessionBytes implements AutoCloseable {
         return new String(copy(bytes, length).array(), StandardCharsets.UTF_8);
     }
 
+    /// A word that only grows from 0.
+    long getCounter(long offset) throws IOException {
+        return counted(getLong(offset));
+    }
+
+    /// What a counter has come to.
+    long counted(long value) throws SessionFormatException {
+        if (value < 0) {
+            throw damaged("a counter holds " + Long.toUnsignedString(value));
+        }
+        return value;
+    }
+
     SessionFormatException damaged(String what) {
         return new SessionFormatException(
                 file, "the session is damaged: " + what, "run the program again, or restore the file from a copy");

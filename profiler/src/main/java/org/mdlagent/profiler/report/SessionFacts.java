@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 /// @param agentNanos   CPU time of the agent's threads
 /// @param programNanos CPU time of the program's threads, 0 when nobody has asked for it
 /// @param budgetPercent of the program's time that a sampled profile may cost
-/// @param restNanos    how long the windows of a sampled profile rest between rotations, lately
 /// @param armed        whether probes were in place at any time
 public record SessionFacts(
         String id,
@@ -42,7 +41,6 @@ public record SessionFacts(
         long samples,
         long programNanos,
         OptionalDouble budgetPercent,
-        long restNanos,
         boolean armed) {
 
     /// How far the agent came.

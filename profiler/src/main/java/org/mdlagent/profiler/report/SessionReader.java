@@ -143,7 +143,7 @@ public final class SessionReader implements AutoCloseable {
         for (long at : processes()) {
             if (bytes.getInt(at + ProcessDescriptor.PID) == pid) {
                 processes.add(at);
-                unassigned += counter(at + ProcessDescriptor.CALLS);
+                unassigned += bytes.getCounter(at + ProcessDescriptor.CALLS);
             }
         }
         boolean apart = unassigned == 0 && !processes.isEmpty();
@@ -189,14 +189,14 @@ public final class SessionReader implements AutoCloseable {
             ByteBuffer calls = perFunction(thread + ThreadDescriptor.CALLS, capacity, count);
             long sum = 0;
             for (int i = 0; calls != null && i < count; i++) {
-                sum += checkedCount(calls.getLong(i * Long.BYTES));
+                sum += bytes.counted(calls.getLong(i * Long.BYTES));
             }
             profiles.add(new ThreadProfile(
                     bytes.getInt(thread + ThreadDescriptor.TID),
                     bytes.getInt(thread + ThreadDescriptor.PID),
                     bytes.getInt(thread + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE,
                     sum,
-                    counter(thread + ThreadDescriptor.CPU_NANOS)));
+                    bytes.getCounter(thread + ThreadDescriptor.CPU_NANOS)));
         }
         return profiles;
     }
@@ -315,7 +315,7 @@ public final class SessionReader implements AutoCloseable {
             long row = address == 0 ? 0 : bytes.offset(address, RowDescriptor.SIZE, "a row");
             if (row != 0) {
                 selfTicks[i] = Math.addExact(selfTicks[i], addRow(address, latencies[i]));
-                samples[i] = counter(row + RowDescriptor.SAMPLES);
+                samples[i] = bytes.getCounter(row + RowDescriptor.SAMPLES);
             }
             edges.read(row, count);
         }
@@ -334,12 +334,14 @@ public final class SessionReader implements AutoCloseable {
                 continue;
             }
             long withoutRoom = Math.addExact(
-                    counter(thread + ThreadDescriptor.OVERFLOW), counter(thread + ThreadDescriptor.REFUSED));
-            dropped = Math.addExact(dropped, Math.addExact(withoutRoom, counter(thread + ThreadDescriptor.DROPPED)));
-            unmatched = Math.addExact(unmatched, counter(thread + ThreadDescriptor.UNMATCHED));
+                    bytes.getCounter(thread + ThreadDescriptor.OVERFLOW),
+                    bytes.getCounter(thread + ThreadDescriptor.REFUSED));
+            dropped = Math.addExact(
+                    dropped, Math.addExact(withoutRoom, bytes.getCounter(thread + ThreadDescriptor.DROPPED)));
+            unmatched = Math.addExact(unmatched, bytes.getCounter(thread + ThreadDescriptor.UNMATCHED));
             addRows(thread, capacity, latencies, selfTicks);
             for (int i = 0; calls != null && i < count; i++) {
-                entered[i] = Math.addExact(entered[i], checkedCount(calls.getLong(i * Long.BYTES)));
+                entered[i] = Math.addExact(entered[i], bytes.counted(calls.getLong(i * Long.BYTES)));
             }
             rings.undrained(thread, (function, start, ticks, caller) -> {
                 latencies[function].add(ticks);
@@ -347,7 +349,7 @@ public final class SessionReader implements AutoCloseable {
                 edges.add(function, code.callerAt(caller), ticks);
             });
         }
-        long unseenThreads = counter(HeaderDescriptor.THREADS_REFUSED);
+        long unseenThreads = bytes.getCounter(HeaderDescriptor.THREADS_REFUSED);
         boolean complete =
                 unseenThreads == 0 && bytes.getInt(HeaderDescriptor.STATE) != HeaderDescriptor.STATE_AGENT_DEAD;
 
@@ -364,7 +366,8 @@ public final class SessionReader implements AutoCloseable {
                             ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
                             : estimated(at, latency, samples[i], entered[i], complete));
         }
-        functions = edges.withSelf(functions);
+        List<EdgeReader.Estimate> between = edges.estimates(functions);
+        functions = EdgeReader.withSelf(functions, between);
         return new Profile(
                 facts,
                 functions,
@@ -374,7 +377,7 @@ public final class SessionReader implements AutoCloseable {
                 family(facts, callsOfProcesses),
                 Math.round(probeTicks * nanosPerTick),
                 metrics(threads, facts.tscHz()),
-                edges.edges(functions));
+                EdgeReader.join(functions, between));
     }
 
     /// What snippets have cost threads, as it is predicted for each of their runs.
@@ -489,9 +492,9 @@ public final class SessionReader implements AutoCloseable {
 
     /// Those of the calls in a block that are not a former owner's.
     private long callsOfOwner(long thread, @Nullable ByteBuffer calls) throws IOException {
-        long sum = -counter(thread + ThreadDescriptor.CREDITED);
+        long sum = -bytes.getCounter(thread + ThreadDescriptor.CREDITED);
         for (int i = 0; calls != null && i < calls.limit(); i += Long.BYTES) {
-            sum = Math.addExact(sum, checkedCount(calls.getLong(i)));
+            sum = Math.addExact(sum, bytes.counted(calls.getLong(i)));
         }
         return Math.max(0, sum); // below 0 while the block is being handed on
     }
@@ -505,13 +508,15 @@ public final class SessionReader implements AutoCloseable {
         }
         processes.sort(Comparator.comparing(ProcessProfile::started));
         return new Profile.Family(
-                processes, counter(HeaderDescriptor.PROCESSES_FORGOTTEN), counter(HeaderDescriptor.CALLS_FORGOTTEN));
+                processes,
+                bytes.getCounter(HeaderDescriptor.PROCESSES_FORGOTTEN),
+                bytes.getCounter(HeaderDescriptor.CALLS_FORGOTTEN));
     }
 
     private ProcessProfile process(long at, SessionFacts facts, long callsInBlocks) throws IOException {
         int pid = bytes.getInt(at + ProcessDescriptor.PID);
         int parent = bytes.getInt(at + ProcessDescriptor.PARENT);
-        long calls = Math.addExact(counter(at + ProcessDescriptor.CALLS), callsInBlocks);
+        long calls = Math.addExact(bytes.getCounter(at + ProcessDescriptor.CALLS), callsInBlocks);
         long agents = bytes.getLong(HeaderDescriptor.AGENT_PROCESS);
         int state = bytes.getInt(at + ProcessDescriptor.STATE);
         int owner = bytes.getInt(at + ProcessDescriptor.OWNER);
@@ -568,16 +573,16 @@ public final class SessionReader implements AutoCloseable {
     private long addRow(long address, LatencyBuilder latency) throws IOException {
         long row = bytes.offset(address, RowDescriptor.SIZE, "a row");
         bytes.claim(RowDescriptor.SIZE);
-        long count = counter(row + RowDescriptor.COUNT);
+        long count = bytes.getCounter(row + RowDescriptor.COUNT);
         if (count == 0) {
             return 0;
         }
         long min = bytes.getLong(row + RowDescriptor.MIN);
         latency.addSums(
                 count,
-                counter(row + RowDescriptor.TOTAL),
+                bytes.getCounter(row + RowDescriptor.TOTAL),
                 min < 0 ? Long.MAX_VALUE : min, // ~0: the first call is being recorded at this moment
-                counter(row + RowDescriptor.MAX));
+                bytes.getCounter(row + RowDescriptor.MAX));
         for (int chunk = 0; chunk < RowDescriptor.CHUNKS; chunk++) {
             long pointer = bytes.getLong(row + RowDescriptor.CHUNKS_AT + (long) chunk * Long.BYTES);
             if (pointer != 0) {
@@ -585,14 +590,14 @@ public final class SessionReader implements AutoCloseable {
                 long at = bytes.offset(pointer, size, "a histogram");
                 bytes.claim(size);
                 for (int slot = 0; slot < RowDescriptor.CHUNK_SLOTS; slot++) {
-                    long calls = counter(at + (long) slot * Long.BYTES);
+                    long calls = bytes.getCounter(at + (long) slot * Long.BYTES);
                     if (calls != 0) {
                         latency.addSlot(chunk, slot, calls);
                     }
                 }
             }
         }
-        return counter(row + RowDescriptor.SELF);
+        return bytes.getCounter(row + RowDescriptor.SELF);
     }
 
     private SessionFacts readFacts(int threads) throws IOException {
@@ -632,12 +637,11 @@ public final class SessionReader implements AutoCloseable {
                 bytes.getInt(HeaderDescriptor.SAMPLE_SIZE),
                 bytes.getInt(HeaderDescriptor.EPOCH_MILLIS),
                 threads,
-                counter(HeaderDescriptor.AGENT_CPU_NANOS),
-                counter(HeaderDescriptor.TOGGLES),
-                counter(HeaderDescriptor.SAMPLES),
-                counter(HeaderDescriptor.PROGRAM_CPU_NANOS),
+                bytes.getCounter(HeaderDescriptor.AGENT_CPU_NANOS),
+                bytes.getCounter(HeaderDescriptor.TOGGLES),
+                bytes.getCounter(HeaderDescriptor.SAMPLES),
+                bytes.getCounter(HeaderDescriptor.PROGRAM_CPU_NANOS),
                 budgetPercent(),
-                counter(HeaderDescriptor.REST_NANOS),
                 bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0);
     }
 
@@ -668,17 +672,6 @@ public final class SessionReader implements AutoCloseable {
                     + Integer.toUnsignedString(capacity));
         }
         return count;
-    }
-
-    private long counter(long at) throws IOException {
-        return checkedCount(bytes.getLong(at));
-    }
-
-    private long checkedCount(long value) throws SessionFormatException {
-        if (value < 0) {
-            throw bytes.damaged("a counter holds " + Long.toUnsignedString(value));
-        }
-        return value;
     }
 
     private String string(int offset) throws IOException {

@@ -4,10 +4,9 @@ import java.io.IOException;
 import java.util.IdentityHashMap;
 import java.util.List;
 
-/// The report for speedscope (<https://www.speedscope.app/file-format-schema.json>): a sampled profile whose samples
-/// are
-/// call paths, weighted by the time that the last function of each took by itself. How paths are found stands in
-/// [CallTree].
+/// The report for speedscope (<https://www.speedscope.app/file-format-schema.json>): a sampled profile whose
+/// samples are call paths, weighted by the time that the last function of each took by itself. How paths are found
+/// stands in [CallTree].
 public final class SpeedscopeReport {
     private SpeedscopeReport() {}
 

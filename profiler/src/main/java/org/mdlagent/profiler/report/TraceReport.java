@@ -8,10 +8,9 @@ import java.util.stream.Collectors;
 /// The report for trace viewers, Perfetto and Chrome's among them: complete events of the Trace Event Format, in
 /// microseconds since the session began.
 ///
-/// They are the last calls of each thread that were timed, as many as its ring has room for. Functions are timed in
-/// turns
-/// and a few calls at a time, so what is between two slices was not idle, and a slice's callees may be missing: the
-/// file's metadata say so.
+/// They are the last calls of each thread that were timed, as many as its ring has room for. Functions are timed
+/// in turns and a few calls at a time, so what is between two slices was not idle, and a slice's callees may be
+/// missing: the file's metadata say so.
 public final class TraceReport {
     private static final String ABOUT =
             "the last sampled calls of each thread: not all calls, nor all that these called";
