@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,29 @@ static void deliver(void) {
 bool masks_trap_blocked(void) { return trap_blocked; }
 
 void masks_inherit(bool blocked) { trap_blocked = blocked; }
+
+/*
+ * A thread that takes a mask looks for signals that were sent to the process, and may be faster than the thread for which
+ * the kernel has meant them. One of the agent would run the application's handler, as long as it is not known for one.
+ */
+void masks_block_at_birth(pthread_attr_t *attributes) {
+  sigset_t blocked = {{signals_blocked_by_agent() | TRAP}};
+  next()->pthread_attr_setsigmask_np(attributes, &blocked);
+}
+
+/* What waits for the process's main thread is left to it. */
+void masks_unblock_after_birth(void) {
+  enum { TRIES = 1000 };
+  uint64_t waiting = 0;
+  for (int i = 0; i < TRIES; i++) {
+    raw_syscall(SYS_rt_sigpending, &waiting, sizeof waiting);
+    if (!(waiting & TRAP)) {
+      break;
+    }
+    sched_yield();
+  }
+  change_kernel_mask(SIG_UNBLOCK, TRAP);
+}
 
 void masks_start(void) {
   uint64_t now = 0;

@@ -66,6 +66,7 @@ static bool is_gone(int entry) { return entry == 0 || (entry < 0 && !signal_thre
 
 static void agent_thread_begins(void) {
   is_agent_thread = true;
+  masks_unblock_after_birth();
   record_mute_thread();
   int tid = (int)syscall(SYS_gettid);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
@@ -305,6 +306,16 @@ static void take_back(struct beginning *beginning) {
   free(beginning);
 }
 
+static int create_for_agent(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning) {
+  pthread_attr_t defaults;
+  pthread_attr_init(&defaults);
+  pthread_attr_t *changed = attributes ? (pthread_attr_t *)attributes : &defaults; /* libjvm's own, made for this call */
+  masks_block_at_birth(changed);
+  int error = next()->pthread_create(thread, changed, run, beginning);
+  pthread_attr_destroy(&defaults);
+  return error;
+}
+
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
   if (!atomic_load(&watching)) {
@@ -315,7 +326,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return EAGAIN;
   }
   beginning->routine = routine;
-  int error = next()->pthread_create(thread, attributes, run, beginning);
+  int error = beginning->by_agent ? create_for_agent(thread, attributes, beginning)
+                                  : next()->pthread_create(thread, attributes, run, beginning);
   if (error) {
     take_back(beginning);
   }
@@ -354,6 +366,7 @@ int process_start_agent_thread(void *(*routine)(void *)) {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, STACK);
+  masks_block_at_birth(&attributes);
   signals_block_for_agent(&before);
   int error = next()->pthread_create(&thread, &attributes, run_for_agent, (void *)routine);
   signals_restore(&before);

@@ -194,6 +194,9 @@ void masks_forked(void);
 /* As the calling thread of the application believes. */
 bool masks_trap_blocked(void);
 void masks_inherit(bool blocked);
+/* Of a thread of the agent: nobody sends it a SIGTRAP before it is known for one. */
+void masks_block_at_birth(pthread_attr_t *attributes);
+void masks_unblock_after_birth(void);
 /* Until the application unblocks SIGTRAP. */
 void masks_hold_back(const siginfo_t *info);
 /* Calls the application's handler with the mask that the action asks for. */

@@ -146,12 +146,21 @@ static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
   masks_call_trap_handler(&action, info, context);
 }
 
+/* For SI_USER: the kernel lets nobody pass on what kill() has sent under its own code. */
+enum { PASSED_ON = -0x6D646C };
+
 /*
- * What was sent to the process: this thread was as good as any to the kernel. It lets nobody pass on what kill() has sent,
- * with the sender; so the signal goes without. What was sent to this very thread is not the application's.
+ * What was sent to the process: this thread was as good as any to the kernel. (It comes later than a process with one
+ * thread may expect of kill(), and two of them may become one.) What was sent to this very thread is not the application's.
  */
 static void pass_to_main(int signal, siginfo_t *info) {
-  if (info->si_code != SI_TKILL && syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
+  if (info->si_code == SI_TKILL) {
+    return;
+  }
+  if (info->si_code == SI_USER) {
+    info->si_code = PASSED_ON;
+  }
+  if (syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
     syscall(SYS_tgkill, getpid(), getpid(), signal);
   }
 }
@@ -173,6 +182,9 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
     }
     errno = error;
     return;
+  }
+  if (info->si_code == PASSED_ON) {
+    info->si_code = SI_USER;
   }
   if (signal == SIGTRAP) {
     dispatch_trap(info, context);

@@ -752,6 +752,21 @@ static int handles_traps(void) {
   }
   return 0;
 }
+static sig_atomic_t elsewhere;
+static void note_thread(int signal_number) {
+  (void)signal_number;
+  handled++;
+  elsewhere += blocks(SIGUSR1); /* as no thread of this program does */
+}
+static int sends_itself_traps(void) {
+  enum { TRAPS = 20000 };
+  signal(SIGTRAP, note_thread);
+  for (int i = 0; i < TRAPS; i++) {
+    kill(getpid(), SIGTRAP);
+  }
+  printf("most handled %d, in other threads %d\n", handled > TRAPS - 100, (int)elsewhere);
+  return 0;
+}
 static int handles_trap_once(void) {
   sigaction(SIGTRAP, &(struct sigaction){.sa_handler = count_one, .sa_flags = (int)SA_RESETHAND}, NULL);
   INT3;
@@ -1150,7 +1165,8 @@ static const struct {
     PROGRAM(changes_user_by_system_call), PROGRAM(changes_root), PROGRAM(enters_user_namespace),
     PROGRAM(enters_user_namespace_by_system_call), PROGRAM(joins_namespace), PROGRAM(filters_own_system_calls),
     PROGRAM(filters_system_calls_of_all_threads), PROGRAM(computes_strictly),
-    PROGRAM(computes_strictly_by_system_call), PROGRAM(handles_traps), PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
+    PROGRAM(computes_strictly_by_system_call), PROGRAM(handles_traps), PROGRAM(sends_itself_traps),
+    PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
     PROGRAM(traps_in_own_handler), PROGRAM(traps_in_own_handler_without_defer), PROGRAM(raises_in_own_handler),
     PROGRAM(ignored_trap_kills), PROGRAM(blocked_trap_kills), PROGRAM(sent_trap_waits), PROGRAM(steps),
     PROGRAM(default_step_kills), PROGRAM(masks_are_inherited), PROGRAM(shows_masks), PROGRAM(acts_by_system_call),
