@@ -82,10 +82,15 @@ class CostIT {
         System.out.printf(
                 "armed after %.0f ms, the fastest %.0f ms, a JVM that only starts %.0f ms, RSS + %.1f MiB%n",
                 median(armed), fastest, median(bare), added[added.length / 2] / 1024.0);
-        // On a slow or busy machine a bare JVM tells how slow.
-        double slowness = Math.max(1, Arrays.stream(bare).min().orElseThrow() / BARE_JVM_MILLIS);
-        assertThat(fastest / slowness).isLessThanOrEqualTo(ARMED_MILLIS_MAX);
+        // On a slow or busy machine a bare JVM tells how slow: the fastest of each, or those in the middle.
+        double byFastest = fastest / slowness(Arrays.stream(bare).min().orElseThrow());
+        double byMedian = median(armed) / slowness(median(bare));
+        assertThat(Math.min(byFastest, byMedian)).isLessThanOrEqualTo(ARMED_MILLIS_MAX);
         assertThat(added[added.length / 2]).isLessThanOrEqualTo(ADDED_KIB_MAX);
+    }
+
+    private static double slowness(double bareMillis) {
+        return Math.max(1, bareMillis / BARE_JVM_MILLIS);
     }
 
     @Test
