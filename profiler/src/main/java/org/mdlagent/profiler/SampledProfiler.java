@@ -393,7 +393,7 @@ public final class SampledProfiler {
         double count = counted * slowdown;
         if (counted > 0 && observed > 0) {
             double span = progress() - progressAtWindow[function];
-            weights.set(function, count * span / observed, Math.min(counted, sampleSize));
+            weights.setOfWindow(function, count * span / observed, Math.min(counted, sampleSize));
         }
         progressAtWindow[function] = progress();
         CallEstimate estimate = estimates[function];
