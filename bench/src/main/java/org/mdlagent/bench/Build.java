@@ -42,6 +42,11 @@ enum Build {
         return CLANGS.stream().filter(Build::isCommand).findFirst().orElse(null);
     }
 
+    /// For the compiler.
+    List<String> flags() {
+        return flags;
+    }
+
     /// Compiles each source by itself, all at once, and links them.
     ///
     /// @param more flags, for the compiler and the linker

@@ -43,8 +43,6 @@ public final class CallCosts {
     /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it.
     private static final Calls BURSTS = new Calls(31, 4096, true);
 
-    private static final double NO_TARGET = Double.NaN;
-
     private static final Tracer ALONE = new Tracer.None();
     private static final Tracer EXACT = new Tracer.Agent("exact", true);
     private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
@@ -79,7 +77,8 @@ public final class CallCosts {
         /// Ticks, elsewhere.
         String published = "-";
 
-        double target = NO_TARGET;
+        @Nullable
+        Target target;
 
         /// Why there is nothing to measure, null when there is.
         final @Nullable String absence;
@@ -107,8 +106,8 @@ public final class CallCosts {
             return this;
         }
 
-        Variant target(double ticks) {
-            target = ticks;
+        Variant target(Target reached) {
+            target = reached;
             return this;
         }
 
@@ -140,14 +139,14 @@ public final class CallCosts {
         Variant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
         Variant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
         Variant clangBursts = add("the same, with pauses", Build.PLAIN_CLANG, ALONE, BURSTS, null);
-        add("counter at the entry", Build.MCOUNT, EXACT, LOOP, gcc).target(3);
+        add("counter at the entry", Build.MCOUNT, EXACT, LOOP, gcc).target(Target.COUNTER);
         add("gprof", Build.GPROF, new Tracer.Gprof(), LOOP, gcc).published("23");
         for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.XRAY)) {
             boolean isClang = build == Build.XRAY;
             add("entry and exit, exact table", build, EXACT, LOOP, isClang ? clang : gcc)
-                    .target(70);
+                    .target(Target.EXACT_TABLE);
             add("entry and exit, ring record", build, RING, BURSTS, isClang ? clangBursts : gccBursts)
-                    .target(60);
+                    .target(Target.RING_RECORD);
         }
         Tracer uftrace = new Tracer.Uftrace(List.of());
         add("uftrace", Build.MCOUNT, uftrace, SHORT, gcc).published("218-270");
@@ -161,7 +160,7 @@ public final class CallCosts {
         add("uprobe and uretprobe", Build.PLAIN, new Tracer.Uprobe(), FEW, gcc).published("41,500");
         for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.MCOUNT, Build.XRAY)) {
             Variant alone = add("no agent", build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
-            add("inactive, over no agent", build, INACTIVE, LOOP, alone).target(1);
+            add("inactive, over no agent", build, INACTIVE, LOOP, alone).target(Target.INACTIVE);
         }
     }
 
@@ -314,6 +313,7 @@ public final class CallCosts {
                         variant.problem));
             }
         }
+        figures(report);
         for (Variant variant : variants) {
             report.raw(format(
                     Locale.ROOT,
@@ -344,13 +344,36 @@ public final class CallCosts {
                 percentile(costs, 90),
                 agent == 0 ? "-" : format(Locale.ROOT, "%.1f", agent),
                 variant.published,
-                Double.isNaN(variant.target)
-                        ? "-"
-                        : format(Locale.ROOT, "%.0f %s", variant.target, verdict(median, agent, variant.target)));
+                variant.target == null ? "-" : verdict(median, agent, variant.target));
     }
 
-    private static String verdict(double median, double agent, double target) {
-        return median > target ? "missed" : agent < 0 ? "not known" : "met";
+    private static String verdict(double median, double agent, Target target) {
+        return target.isMetBy(median) && agent < 0 ? "not known" : target.verdict(median);
+    }
+
+    private void figures(Report report) {
+        for (Variant variant : variants) {
+            double[] costs = variant.costs();
+            if (variant.target != null && costs.length > 0) {
+                report.figure(
+                        variant.target, variant.what + ", " + variant.build, median(costs), peers(variant.target));
+            }
+        }
+    }
+
+    /// Of this run.
+    private String peers(Target target) {
+        List<String> names = switch (target) {
+            case COUNTER -> List.of("gprof");
+            case RING_RECORD -> List.of("uftrace", "XRay, flight data recorder");
+            case EXACT_TABLE -> List.of("uftrace", "XRay, basic mode", "uprobe and uretprobe");
+            default -> List.of();
+        };
+        return variants.stream()
+                .filter(variant -> names.contains(variant.what) && variant.costs().length > 0)
+                .map(variant -> format(Locale.ROOT, "%s %,.0f", variant.what, median(variant.costs())))
+                .distinct()
+                .collect(Collectors.joining("; "));
     }
 
     private static double median(double[] values) {

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.SessionReader;
@@ -34,9 +35,6 @@ public final class ManyProbes {
     private static final long SEED = 4;
     private static final long SETTLE_MILLIS = 300;
     private static final Path SELF = Path.of("/proc/self");
-
-    private static final double INITIALISATION_TARGET = 2_000;
-    private static final double TOGGLE_MILLIS_TARGET = 10;
 
     private final Build build;
     private final Machine machine;
@@ -117,10 +115,10 @@ public final class ManyProbes {
                 build,
                 STARTS));
         report.line(format(Locale.ROOT, "%-44s %12s %12s %12s  %s", "EACH PROBE", "BEST", "MEDIAN", "WORST", "TARGET"));
-        row("ticks until it is in place", ticks, INITIALISATION_TARGET);
-        row("bytes of memory, all in all", resident, Double.NaN);
-        row("bytes of the session", session, Double.NaN);
-        row("bytes of code, program text made anew included", code, Double.NaN);
+        row("ticks until it is in place", ticks, Target.INITIALISATION);
+        row("bytes of memory, all in all", resident, null);
+        row("bytes of the session", session, null);
+        row("bytes of code, program text made anew included", code, null);
     }
 
     /// A program that is linked with a library, and calls nothing of it.
@@ -175,7 +173,7 @@ public final class ManyProbes {
         return bytes;
     }
 
-    private void row(String what, double[] values, double target) {
+    private void row(String what, double[] values, @Nullable Target target) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         double median = sorted[sorted.length / 2];
@@ -186,9 +184,10 @@ public final class ManyProbes {
                 sorted[0],
                 median,
                 sorted[sorted.length - 1],
-                Double.isNaN(target)
-                        ? "-"
-                        : format(Locale.ROOT, "%,.0f %s", target, median <= target ? "met" : "missed")));
+                target == null ? "-" : target.verdict(median)));
+        if (target != null) {
+            report.figure(target, what + ", " + build, median, "");
+        }
         report.raw("raw " + what + ": " + Arrays.toString(values));
     }
 
@@ -204,9 +203,9 @@ public final class ManyProbes {
         row(
                 format(Locale.ROOT, "all %,d on or off by one call", probes.probeCount()),
                 toggleAll(probes),
-                TOGGLE_MILLIS_TARGET);
+                Target.TOGGLE_ALL);
         Load load = new Load(api, library, 1, functions);
-        row("the same while a thread calls them all", toggleAll(probes), TOGGLE_MILLIS_TARGET);
+        row("the same while a thread calls them all", toggleAll(probes), Target.TOGGLE_ALL);
         load.stop();
         probes.awaitDetached();
         flip(library, probes, functions);

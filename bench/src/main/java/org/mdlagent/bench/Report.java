@@ -28,6 +28,15 @@ final class Report implements AutoCloseable {
         file.println(line);
     }
 
+    /// What was reached of a target, for the first table of `RESULTS.md`.
+    ///
+    /// @param of     what was measured of the target's kind
+    /// @param figure in the target's unit
+    /// @param peer   who does the same in which figure, in the same unit: `gprof 21`; empty for nobody
+    void figure(Target target, String of, double figure, String peer) {
+        raw(String.join("\t", Results.FIGURE, target.name(), of, Double.toString(figure), peer));
+    }
+
     @Override
     public void close() throws IOException {
         file.close();

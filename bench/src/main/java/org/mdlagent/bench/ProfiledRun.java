@@ -1,0 +1,52 @@
+package org.mdlagent.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.Profile;
+import org.mdlagent.profiler.report.SessionReader;
+
+/// One run of a program to its end.
+///
+/// @param cpuSeconds of all its threads, the agent's included
+/// @param seconds    that passed
+/// @param profile    of the run, null without the agent
+record ProfiledRun(
+        double cpuSeconds, double seconds, @Nullable Profile profile) {
+
+    /// @param options of the agent, null to run without it
+    static ProfiledRun of(List<String> command, Path input, @Nullable String options)
+            throws IOException, InterruptedException {
+        Path session = SourceTree.scratch("profiled").resolve("session");
+        // The shell's own words of what its child took; the program's output goes nowhere.
+        List<String> timed = new ArrayList<>(
+                List.of("bash", "-c", "TIMEFORMAT='%3U %3S %3R'; time env \"$@\" >/dev/null 2>/dev/null", "bash"));
+        if (options != null) {
+            timed.add("LD_PRELOAD=" + SourceTree.agent());
+            timed.add("MDL_OPTIONS=session=" + session + "," + options);
+        }
+        timed.addAll(command);
+        ProcessBuilder builder = new ProcessBuilder(timed).redirectInput(input.toFile());
+        builder.environment().putAll(Map.of("LC_ALL", "C"));
+        Process process = builder.start();
+        String times = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        if (process.waitFor() != 0) {
+            throw new IOException(command + " has failed");
+        }
+        String[] seconds = times.split(" ", -1);
+        return new ProfiledRun(
+                Double.parseDouble(seconds[0]) + Double.parseDouble(seconds[1]),
+                Double.parseDouble(seconds[2]),
+                options == null ? null : read(session));
+    }
+
+    private static Profile read(Path session) throws IOException {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.profile();
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.Profile;
+import org.mdlagent.profiler.report.SessionFacts;
+
+/// What profiling costs real programs, and how right it is: table 3 of "Living on the Edge" (PLDI 2016), with the
+/// governor
+/// and, beside it, without.
+///
+/// Variants take turns, and are compared within a round: machines get slower and faster by the minute. The cost is of
+/// CPU time, the agent's threads included. What the virtual machine takes to start is a column of its own: a service
+/// pays that once.
+public final class ProfilerTable {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
+
+    /// A run of a program.
+    private enum Variant {
+        /// Compiled without probes, run without the agent.
+        ALONE(Build.PLAIN, null),
+        /// The agent is there and does nothing.
+        IDLE(Build.PATCHABLE, "wait,profile=off"),
+        GOVERNED(Build.PATCHABLE, "wait,budgetPercent=1"),
+        /// As in the paper: 10 calls of each function every 10 ms, whatever it costs.
+        UNGOVERNED(Build.PATCHABLE, "wait,budgetPercent=100");
+
+        private final Build build;
+        private final @Nullable String options;
+
+        Variant(Build build, @Nullable String options) {
+            this.build = build;
+            this.options = options;
+        }
+    }
+
+    private final RealProgram program;
+    private final Report report;
+    private final Path input;
+    private final Map<Variant, ProfiledRun[]> runs = new EnumMap<>(Variant.class);
+    private @Nullable Profile exact;
+
+    private ProfilerTable(RealProgram program, Report report, Path inputs) throws IOException, InterruptedException {
+        this.program = program;
+        this.report = report;
+        input = program.input(inputs);
+    }
+
+    /// @param args names of programs, none for all
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Machine machine = Machine.of(SourceTree.harness());
+        Path inputs = SourceTree.scratch("inputs");
+        List<RealProgram> programs = args.length == 0
+                ? List.of(RealProgram.values())
+                : Arrays.stream(args)
+                        .map(name -> RealProgram.valueOf(name.toUpperCase(Locale.ROOT)))
+                        .toList();
+        try (Report report = new Report("profiler", machine)) {
+            report.line(format(
+                    Locale.ROOT,
+                    "%d rounds; medians of differences within a round, lowest and highest in brackets; compiled with %s",
+                    ROUNDS,
+                    Build.PATCHABLE));
+            report.line(format(
+                    Locale.ROOT,
+                    "%-8s %7s %9s  %-24s %-24s %10s %10s %10s %10s",
+                    "PROGRAM",
+                    "ALONE",
+                    "START",
+                    "GOVERNED, target <= 1 %",
+                    "UNGOVERNED",
+                    "TOGGLES/S",
+                    "SAMPLES/S",
+                    "TOGGLES/S",
+                    "SAMPLES/S"));
+            List<String> accuracies = new ArrayList<>();
+            for (RealProgram program : programs) {
+                ProfilerTable table = new ProfilerTable(program, report, inputs);
+                table.measure();
+                table.print();
+                accuracies.add(table.accuracy(Variant.GOVERNED));
+                accuracies.add(table.accuracy(Variant.UNGOVERNED));
+            }
+            report.line(
+                    "The 20 functions with most time of their own and 1,000 calls, in each round, beside one exact run; target: 5 %");
+            report.line(format(Locale.ROOT, "%-8s %-11s %s", "PROGRAM", "", Accuracy.header()));
+            accuracies.forEach(report::line);
+        }
+    }
+
+    private void measure() throws IOException, InterruptedException {
+        for (Variant variant : Variant.values()) {
+            runs.put(variant, new ProfiledRun[ROUNDS]);
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Variant variant : Variant.values()) {
+                ProfiledRun run = ProfiledRun.of(program.command(variant.build), input, variant.options);
+                of(variant)[round] = run;
+                report.raw(format(
+                        Locale.ROOT,
+                        "raw %s %s %d: CPU %.3f s of %.3f s",
+                        program,
+                        variant,
+                        round,
+                        run.cpuSeconds(),
+                        run.seconds()));
+            }
+        }
+    }
+
+    private String accuracy(Variant variant) throws IOException, InterruptedException {
+        List<Profile> sampled = Arrays.stream(of(variant))
+                .map(run -> Objects.requireNonNull(run.profile()))
+                .toList();
+        return format(Locale.ROOT, "%-8s %-11s %s", program, variant, new Accuracy(exact(), sampled).row());
+    }
+
+    private Profile exact() throws IOException, InterruptedException {
+        if (exact == null) {
+            exact = ProfiledRun.of(program.command(Build.PATCHABLE), input, "wait,exact")
+                    .profile();
+        }
+        return Objects.requireNonNull(exact);
+    }
+
+    private ProfiledRun[] of(Variant variant) {
+        return Objects.requireNonNull(runs.get(variant));
+    }
+
+    private void print() {
+        double[] alone = Arrays.stream(of(Variant.ALONE))
+                .mapToDouble(ProfiledRun::cpuSeconds)
+                .sorted()
+                .toArray();
+        double[] start = differences(Variant.IDLE, Variant.ALONE, 1000);
+        double[] governed = differences(Variant.GOVERNED, Variant.IDLE, 100 / median(alone));
+        double[] ungoverned = differences(Variant.UNGOVERNED, Variant.IDLE, 100 / median(alone));
+        report.line(format(
+                Locale.ROOT,
+                "%-8s %5.1f s %6.0f ms  %-24s %-24s %s %s",
+                program,
+                median(alone),
+                median(start),
+                percent(governed) + " " + Target.PROFILING.verdict(median(governed)),
+                percent(ungoverned),
+                rates(Variant.GOVERNED),
+                rates(Variant.UNGOVERNED)));
+        report.figure(Target.PROFILING, program.toString(), median(governed), "the paper: 0.2 to 11 %");
+    }
+
+    private double[] differences(Variant variant, Variant base, double scale) {
+        double[] differences = new double[ROUNDS];
+        for (int i = 0; i < ROUNDS; i++) {
+            differences[i] = scale * (of(variant)[i].cpuSeconds() - of(base)[i].cpuSeconds());
+        }
+        Arrays.sort(differences);
+        return differences;
+    }
+
+    private String rates(Variant variant) {
+        double seconds = 0;
+        double toggles = 0;
+        double samples = 0;
+        for (ProfiledRun run : of(variant)) {
+            SessionFacts facts = Objects.requireNonNull(run.profile()).session();
+            seconds += run.seconds();
+            toggles += facts.toggles();
+            samples += facts.samples();
+        }
+        return format(Locale.ROOT, "%,10.0f %,10.0f", toggles / seconds, samples / seconds);
+    }
+
+    private static String percent(double[] sorted) {
+        return format(Locale.ROOT, "%+.1f %% (%+.1f..%+.1f)", median(sorted), sorted[0], sorted[sorted.length - 1]);
+    }
+
+    private static double median(double[] sorted) {
+        return sorted[sorted.length / 2];
+    }
+}

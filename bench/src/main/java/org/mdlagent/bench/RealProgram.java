@@ -1,0 +1,88 @@
+package org.mdlagent.bench;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// Programs of Debian's, and two of the kind that the papers measure, each with work of some ten seconds.
+enum RealProgram {
+    BZIP2("bzip2", "-9", "-c"),
+    ZSTD("libzstd", "-q", "-12", "--single-thread", "-c"),
+    LUA("lua5.4", "work.lua", "600"),
+    PERL("perl", "work.pl", "700"),
+    SQLITE("sqlite3", ":memory:"),
+    NBODY(null, "120000000"),
+    HULL(null, "500");
+
+    private static final int COPIES_OF_TEXT = 14;
+    private static final int ROUNDS_OF_SQL = 5;
+
+    private final @Nullable String source;
+    private final List<String> arguments;
+
+    /// @param source Debian's source package; null for a program of one file, which has this one's name
+    RealProgram(@Nullable String source, String... arguments) {
+        this.source = source;
+        this.arguments = List.of(arguments);
+    }
+
+    /// The command that does the work.
+    List<String> command(Build build) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(executable(build).toString()));
+        for (String argument : arguments) {
+            command.add(argument.startsWith("work.") ? SourceTree.work(argument).toString() : argument);
+        }
+        return command;
+    }
+
+    private Path executable(Build build) throws IOException, InterruptedException {
+        if (source != null) {
+            List<String> flags = new ArrayList<>(List.of("-O2", "-g"));
+            flags.addAll(build.flags());
+            return Path.of(SourceTree.debian(source, String.join(" ", flags)));
+        }
+        Path output = SourceTree.scratch("real-" + this + "-" + build.name().toLowerCase(Locale.ROOT))
+                .resolve(toString());
+        return build.compile(output, List.of("-O2", "-g", "-lm"), List.of(SourceTree.work(this + ".c")));
+    }
+
+    /// Standard input, the same in each run.
+    Path input(Path directory) throws IOException, InterruptedException {
+        Path input = directory.resolve(this + ".input");
+        if (Files.exists(input)) {
+            return input;
+        }
+        return switch (this) {
+            case BZIP2, ZSTD ->
+                repeat(Path.of(SourceTree.debian("sqlite3", "--sources"), "sqlite3.c"), COPIES_OF_TEXT, input);
+            case SQLITE ->
+                Files.writeString(
+                        input,
+                        String.join(
+                                "",
+                                Collections.nCopies(
+                                        ROUNDS_OF_SQL, ".open :memory:\n" + Files.readString(SourceTree.sql()))));
+            default -> Files.createFile(input);
+        };
+    }
+
+    private static Path repeat(Path text, int copies, Path output) throws IOException {
+        try (OutputStream stream = Files.newOutputStream(output)) {
+            for (int i = 0; i < copies; i++) {
+                Files.copy(text, stream);
+            }
+        }
+        return output;
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,151 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.SessionReader;
+
+/// What the agent takes of a program that it starts with: time, memory, threads, and space on the disk.
+public final class StartUp {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 21);
+    private static final long SETTLE_MILLIS = 300;
+    private static final String AT_ONCE = "startDelayMillis=0";
+
+    private final Path program;
+    private final Machine machine;
+
+    /// A program that waits, some time after its start.
+    ///
+    /// @param armedMillis until its probes were in place, NaN without the agent
+    private record Waiting(double armedMillis, double mebibytes, double threads) {}
+
+    private StartUp(Path program, Machine machine) {
+        this.program = program;
+        this.machine = machine;
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Machine machine = Machine.of(SourceTree.harness());
+        Path program = Build.HOOKS.compile(
+                SourceTree.scratch("start").resolve("calls"), List.of("-O2"), List.of(SourceTree.source("calls.c")));
+        try (Report report = new Report("start", machine)) {
+            new StartUp(program, machine).measure(report);
+        }
+    }
+
+    private void measure(Report report) throws IOException, InterruptedException {
+        double[] delay = new double[ROUNDS];
+        double[] armed = new double[ROUNDS];
+        double[] memory = new double[ROUNDS];
+        double[] threads = new double[ROUNDS];
+        for (int i = 0; i < ROUNDS; i++) {
+            delay[i] = -exitMillis(null);
+            delay[i] += exitMillis(AT_ONCE);
+            Waiting alone = wait(new Tracer.None());
+            Waiting under = wait(new Tracer.Agent(AT_ONCE, true));
+            armed[i] = under.armedMillis;
+            memory[i] = under.mebibytes - alone.mebibytes;
+            threads[i] = under.threads - alone.threads;
+        }
+        report.line(format(Locale.ROOT, "A small program, compiled with %s; %d rounds", Build.HOOKS, ROUNDS));
+        report.line(format(Locale.ROOT, "%-52s %10s %10s %10s  %s", "", "BEST", "MEDIAN", "WORST", "TARGET"));
+        row(report, "a program that exits at once takes longer, ms", delay, Target.MAIN_DELAY);
+        row(report, "ms until the probes are in place, beside the program", armed, null);
+        row(report, "MiB of memory", memory, null);
+        row(report, "threads", threads, null);
+        report.line(format(
+                Locale.ROOT,
+                "MiB on the disk, the runtime and the command line included: %.0f",
+                mebibytes(SourceTree.distribution())));
+    }
+
+    private static void row(Report report, String what, double[] values, @Nullable Target target) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        double median = sorted[sorted.length / 2];
+        report.line(format(
+                Locale.ROOT,
+                "%-52s %10.2f %10.2f %10.2f  %s",
+                what,
+                sorted[0],
+                median,
+                sorted[sorted.length - 1],
+                target == null ? "-" : target.verdict(median)));
+        if (target != null) {
+            report.figure(target, what, median, "");
+        }
+        report.raw("raw " + what + ": " + Arrays.toString(values));
+    }
+
+    private double exitMillis(@Nullable String options) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(program.toString())
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        if (options != null) {
+            Path session = Tracer.Agent.session(SourceTree.scratch("run"));
+            builder.environment()
+                    .putAll(Map.of(
+                            "LD_PRELOAD",
+                            SourceTree.agent().toString(),
+                            "MDL_OPTIONS",
+                            "session=" + session + "," + options));
+        }
+        long start = System.nanoTime();
+        if (builder.start().waitFor() != 0) {
+            throw new IOException(program + " has failed");
+        }
+        return (System.nanoTime() - start) / 1e6;
+    }
+
+    private Waiting wait(Tracer tracer) throws IOException, InterruptedException {
+        Path directory = SourceTree.scratch("run");
+        try (CallLoop loop = new CallLoop(tracer.start(program, directory))) {
+            Thread.sleep(SETTLE_MILLIS);
+            Path process = Path.of("/proc", Long.toString(loop.pid()));
+            List<String> status = Files.readAllLines(process.resolve("status"));
+            double armed = tracer instanceof Tracer.Agent ? armedMillis(Tracer.Agent.session(directory)) : Double.NaN;
+            return new Waiting(armed, number(status, "VmRSS:") / 1024, number(status, "Threads:"));
+        }
+    }
+
+    private double armedMillis(Path session) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
+        try (FileChannel file = FileChannel.open(SessionReader.locate(session))) {
+            int unused = file.read(header);
+        }
+        long ticks =
+                header.getLong((int) HeaderDescriptor.ARMED_TSC) - header.getLong((int) HeaderDescriptor.START_TSC);
+        return ticks / machine.ticksPerNano() / 1e6;
+    }
+
+    private static double number(List<String> status, String field) {
+        return status.stream()
+                .filter(line -> line.startsWith(field))
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("[^0-9]", "")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static double mebibytes(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            double bytes = 0;
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                bytes += Files.size(file);
+            }
+            return bytes / (1 << 20);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.util.Locale;
+
+/// What is aimed at: section 13 of the design.
+enum Target {
+    COUNTER("counter at a function's entry", 3, "ticks"),
+    RING_RECORD("entry and exit of every call, ring record", 60, "ticks"),
+    EXACT_TABLE("entry and exit of every call, exact table", 70, "ticks"),
+    INACTIVE("an inactive probe", 1, "ticks"),
+    CALLPATCH("toggle one callpatch probe through the Java API", 100, "ticks"),
+    STRADDLER("toggle one straddler by wordpatch, synchronous", 2 * WordPatchBenchmark.TMAX_TICKS + 300, "ticks"),
+    BATCH("toggle 20,000 probes in a batch, each", 150, "ticks"),
+    TOGGLE_ALL("toggle 20,000 probes", 10, "ms"),
+    INITIALISATION("initialisation of a probe", 2_000, "ticks"),
+    MAIN_DELAY("main delayed by the agent", 2, "ms"),
+    PROFILING("profiling at 1 %, CPU time", 1, "%"),
+    REQUEST("request for a metric to its first event, 10,000 functions", 5, "ms");
+
+    private final String what;
+    private final double goal;
+    private final String unit;
+
+    Target(String what, double goal, String unit) {
+        this.what = what;
+        this.goal = goal;
+        this.unit = unit;
+    }
+
+    /// @return whether a figure is as good
+    boolean isMetBy(double figure) {
+        return figure <= goal;
+    }
+
+    /// For a table, with what was reached.
+    ///
+    /// @param figure in this target's unit
+    String verdict(double figure) {
+        return format(Locale.ROOT, "%,.0f %s", goal, isMetBy(figure) ? "met" : "missed");
+    }
+
+    String what() {
+        return what;
+    }
+
+    /// With its unit.
+    String goal() {
+        return quantity(goal);
+    }
+
+    String quantity(double figure) {
+        return format(Locale.ROOT, Math.abs(figure) < 100 ? "%,.2f %s" : "%,.0f %s", figure, unit);
+    }
+}
