@@ -4,8 +4,8 @@
 #   examples/debian-programs.sh NAME [FLAGS]
 #   examples/debian-programs.sh NAME --sources
 #
-# NAME   sqlite3, lua5.4, bzip2, libzstd (the program zstd), perl (miniperl, without its modules), nginx, or
-#        postgresql-15, whose result is the directory that it is installed in
+# NAME   sqlite3, lua5.4, bzip2, libzstd (the program zstd), perl (miniperl, without its modules), redis (the server),
+#        nginx, or postgresql-15, whose result is the directory that it is installed in
 # FLAGS  for the compiler and the linker, "-O2 -g" by default; with probes: "-O2 -g -finstrument-functions"
 #
 # With --sources it prints the path of the unpacked sources. These and results are kept in
@@ -19,9 +19,9 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/mdl/programs
 say() { printf 'debian-programs: %s\n' "$*" >&2; }
 
 case $name in
-    sqlite3 | lua5.4 | bzip2 | libzstd | perl | nginx | postgresql-15) ;;
+    sqlite3 | lua5.4 | bzip2 | libzstd | perl | redis | nginx | postgresql-15) ;;
     *)
-        say "do not know $name; there are sqlite3, lua5.4, bzip2, libzstd, perl, nginx and postgresql-15"
+        say "do not know $name; there are sqlite3, lua5.4, bzip2, libzstd, perl, redis, nginx and postgresql-15"
         exit 2
         ;;
 esac
@@ -87,6 +87,7 @@ compile() {
         bzip2) "$cc" $flags -w -D_FILE_OFFSET_BITS=64 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c -o "$1" ;;
         libzstd) "$cc" $flags -w -DZSTD_MULTITHREAD -Ilib -Ilib/common lib/*/*.c lib/decompress/*.S programs/*.c -o "$1" -lpthread ;;
         perl) compile_perl "$1" ;;
+        redis) compile_redis "$1" ;;
         nginx) compile_nginx "$1" ;;
         postgresql-15) compile_postgresql "$1" ;;
     esac
@@ -105,6 +106,14 @@ compile_perl() {
     enter_copy
     { ./Configure -des -Dcc="$cc" -Doptimize="$flags -w" && make -s -j2 miniperl; } >&2
     mv miniperl "$1"
+}
+
+# Its libraries, Lua among them, have no probes: the flags are for the server alone.
+compile_redis() {
+    enter_copy
+    make -s -j2 -C src redis-server CC="$cc" MALLOC=libc BUILD_TLS=no USE_SYSTEMD=no OPTIMIZATION= DEBUG= \
+        REDIS_CFLAGS="$flags -w" REDIS_LDFLAGS="$flags" >&2
+    mv src/redis-server "$1"
 }
 
 compile_nginx() {
@@ -133,7 +142,7 @@ cleanup=()
 trap 'rm -rf "${cleanup[@]}"' EXIT
 mkdir -p "$cache/src"
 # The recipe is part of the key: what this script does differently makes a different program.
-key=$(printf '%s\n' "$(declare -f compile enter_copy compile_perl compile_nginx compile_postgresql)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
+key=$(printf '%s\n' "$(declare -f compile enter_copy compile_perl compile_redis compile_nginx compile_postgresql)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
 program=$cache/$name-$key/$name
 exec 9>"$cache/.$name.lock"
 flock 9

@@ -85,6 +85,10 @@ const struct mdl_api *api_table(void) {
       .snippets = address((void *)client_snippets),
       .values = address((void *)calls_values),
       .values_framed = address((void *)calls_values_framed),
+      .event_open = address((void *)events_open),
+      .event_read = address((void *)events_read),
+      .event_close = address((void *)events_close),
+      .threads = address((void *)events_threads),
   };
   return &table;
 }

@@ -89,6 +89,15 @@ static void agent_thread_ended(void) {
   atomic_fetch_sub(&agent_threads, 1);
 }
 
+bool process_is_agent_thread(int tid) {
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    if (abs(atomic_load_explicit(&agent_tids[i], memory_order_relaxed)) == tid) {
+      return true;
+    }
+  }
+  return false;
+}
+
 uint64_t process_agent_cpu_nanos(void) {
   uint64_t sum = atomic_load(&ended_agent_nanos);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {

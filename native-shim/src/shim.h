@@ -139,6 +139,7 @@ void process_start(void);
 int process_start_agent_thread(void *(*routine)(void *));
 /* The calling thread gets thread_ended() at its end, and with it record_detach(). */
 void process_watch_thread(void);
+bool process_is_agent_thread(int tid); /* one that is ending, too */
 uint64_t process_agent_cpu_nanos(void);
 /* How large the calling thread's stack may be. */
 uint64_t process_stack_bytes(void);
@@ -252,6 +253,7 @@ void agent_retires(void);
 /* For good, with its threads: the application wants to do what it could not do with them. */
 void agent_leaves(const char *what);
 bool agent_is_dead(void);
+extern bool agent_has_own_descriptors;
 void agent_ready(void);
 /* In a forked child: true when it gets an agent of its own. */
 bool agent_forked(void);
@@ -331,6 +333,13 @@ void control_leave_socket(void);
 int64_t control_take(char *out);
 void control_answer(const char *text, int64_t length);
 extern uint64_t control_patience_nanos;
+
+/* ---- events.c: see api.h */
+
+int64_t events_open(uint64_t event, int64_t tid, int64_t reach);
+int64_t events_read(int64_t descriptor);
+void events_close(int64_t descriptor);
+int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity);
 
 /* ---- trap.c */
 

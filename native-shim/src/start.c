@@ -43,7 +43,7 @@ char library_directory[PATH_MAX];
 static struct instant start;
 static _Atomic bool dead;
 static _Atomic uint32_t main_may_go;
-static bool has_own_descriptors;
+bool agent_has_own_descriptors;
 
 /* A fork before the JVM is being loaded, as of a daemon's parent, leaves an agent to the child. */
 enum phase { NONE, DELAYED, BEGUN, LOADING };
@@ -136,7 +136,7 @@ void agent_ready(void) {
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   start_watch();
   libraries_begin();
-  if (has_own_descriptors) {
+  if (agent_has_own_descriptors) {
     control_start();
   }
   let_main_go();
@@ -150,7 +150,7 @@ static void take_own_descriptors(void) {
     log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
     return;
   }
-  has_own_descriptors = true;
+  agent_has_own_descriptors = true;
   if (syscall(SYS_close_range, 0u, ~0u, 0u) < 0) {
     for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
       close(file);

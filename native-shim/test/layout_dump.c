@@ -181,6 +181,7 @@ int main(void) {
   FIELD(mdl_metric, tid);
   FIELD(mdl_metric, since_tsc);
   FIELD(mdl_metric, history);
+  FIELD(mdl_metric, events);
   FIELD(mdl_metric, points);
   SIZE(mdl_metric);
   FIELD(mdl_point, tsc);
@@ -290,6 +291,10 @@ int main(void) {
   FIELD(mdl_api, snippets);
   FIELD(mdl_api, values);
   FIELD(mdl_api, values_framed);
+  FIELD(mdl_api, event_open);
+  FIELD(mdl_api, event_read);
+  FIELD(mdl_api, event_close);
+  FIELD(mdl_api, threads);
   SIZE(mdl_api);
   return 0;
 }

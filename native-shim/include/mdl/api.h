@@ -139,12 +139,26 @@ struct mdl_api {
                                  fastinst_status */
   uint64_t values;        /* 448 where bodies go on whose thread has no values yet; calls.S */
   uint64_t values_framed; /* 456 the same at the return of a whole function */
+
+  /* What the kernel counts (events.c). */
+  uint64_t event_open;  /* 464 int64_t (uint64_t event, int64_t tid, int64_t reach): counts a software event of perf_event_open(2)
+                               from now on: a descriptor, for the two below; -EBADF when the agent has none of its own */
+  uint64_t event_read;  /* 472 int64_t (int64_t descriptor): how often it has come */
+  uint64_t event_close; /* 480 void (int64_t descriptor) */
+  uint64_t threads;     /* 488 int64_t (int64_t pid, uint32_t *tids, int64_t capacity): threads of a process, but for the agent's:
+                               how many there are */
+};
+
+enum mdl_event_reach {
+  MDL_REACH_THREAD = 0,  /* the thread alone */
+  MDL_REACH_PROCESS = 1, /* and threads that it begins from now on, and they */
+  MDL_REACH_FAMILY = 2,  /* and processes, until they execute another program */
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 464, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 496, "mdl_api");
 
 #endif

@@ -250,8 +250,16 @@ struct mdl_thread {
 enum { MDL_VALUE_DEPTH = 0, MDL_VALUE_COST = 4095, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
 
 /* MDL_VALUE_FLAG: true while the thread does something; it is cleared when the thread ends. The timers' kind stands at the
- * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. */
-enum mdl_value_kind { MDL_VALUE_NONE = 0, MDL_VALUE_COUNTER = 1, MDL_VALUE_FLAG = 2, MDL_WALL_TIMER = 3, MDL_PROCESS_TIMER = 4 };
+ * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. MDL_EVENTS: threads have
+ * no value, the kernel counts. */
+enum mdl_value_kind {
+  MDL_VALUE_NONE = 0,
+  MDL_VALUE_COUNTER = 1,
+  MDL_VALUE_FLAG = 2,
+  MDL_WALL_TIMER = 3,
+  MDL_PROCESS_TIMER = 4,
+  MDL_EVENTS = 5
+};
 
 /* MDL_METRIC_OFF: others may have its values; the record waits for the next metric. */
 enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1 };
@@ -283,7 +291,8 @@ struct mdl_metric {
   uint64_t since_tsc;  /* 56 when it was enabled */
   uint64_t history;    /* 64 points that it has, and in the upper 32 bits which half of .points holds them: the other one is
                           filled before this one word leads to it */
-  uint64_t points[960]; /* 72 struct mdl_point[2][MDL_HISTORY_POINTS] */
+  uint64_t events;     /* 72 what the kernel had counted in the last epoch: MDL_EVENTS */
+  uint64_t points[960]; /* 80 struct mdl_point[2][MDL_HISTORY_POINTS] */
 };
 
 /* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
@@ -389,7 +398,7 @@ static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);
-static_assert(sizeof(struct mdl_metric) == 72 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
+static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);

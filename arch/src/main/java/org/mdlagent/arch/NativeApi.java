@@ -78,7 +78,11 @@ public final class NativeApi implements CodeWriter {
     static final long SNIPPETS = 440;
     static final long VALUES = 448;
     static final long VALUES_FRAMED = 456;
-    static final long SIZE = 464;
+    static final long EVENT_OPEN = 464;
+    static final long EVENT_READ = 472;
+    static final long EVENT_CLOSE = 480;
+    static final long THREADS = 488;
+    static final long SIZE = 496;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -442,6 +446,30 @@ public final class NativeApi implements CodeWriter {
     /// CPU time of the program's threads since each met its first probe, in nanoseconds.
     public long programCpuNanos() {
         return call(programCpu, 0, 0, 0);
+    }
+
+    /// Begins to count a software event of `perf_event_open(2)`.
+    ///
+    /// @param reach what else than the thread is counted, `enum mdl_event_reach`
+    /// @return a descriptor, or `-errno`
+    long openEvent(int event, int tid, int reach) {
+        return call(function(EVENT_OPEN), event, tid, reach);
+    }
+
+    /// How often an event has come, or `-errno`.
+    long readEvent(long descriptor) {
+        return call(function(EVENT_READ), descriptor, 0, 0);
+    }
+
+    void closeEvent(long descriptor) {
+        call(function(EVENT_CLOSE), descriptor, 0, 0);
+    }
+
+    /// Threads of a process, but for the agent's. Their numbers (int) go to `tids`, as many as fit.
+    ///
+    /// @return how many there are, or `-errno`
+    long threads(int pid, long tids, int capacity) {
+        return call(function(THREADS), pid, tids, capacity);
     }
 
     /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.

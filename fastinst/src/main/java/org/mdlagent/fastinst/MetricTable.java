@@ -4,6 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.EventCounter;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -33,6 +35,7 @@ public final class MetricTable {
     /// @param errors    a counter, 0 for none
     /// @param pid       whose values alone count, 0 for all
     /// @param tid       the same
+    /// @param events    what the kernel counts in place of a value, null for none
     public record Row(
             String id,
             String name,
@@ -43,7 +46,12 @@ public final class MetricTable {
             int value,
             int errors,
             int pid,
-            int tid) {}
+            int tid,
+            @Nullable EventCounter events) {
+        boolean hasValue() {
+            return value != 0 || events != null;
+        }
+    }
 
     private record Shown(Row row, MetricHistory history) {}
 
@@ -71,21 +79,31 @@ public final class MetricTable {
         return record;
     }
 
-    /// Adds to the history of each metric whose interval has ended. To be called now and then.
+    /// Shows what the kernel has counted, and adds to the history of each metric whose interval has ended. To be called
+    /// now and then.
     ///
     /// @param now nanoseconds of [System#nanoTime]
     public void observe(long now) {
         boolean renewed = false;
-        for (Shown metric : shown.values()) {
-            Row row = metric.row;
-            if (row.value != 0 && metric.history.isDue(now)) {
+        for (Map.Entry<Long, Shown> one : shown.entrySet()) {
+            Row row = one.getValue().row;
+            if (row.events != null) {
+                Memory.putLong(one.getKey() + MetricDescriptor.EVENTS, row.events.count());
+            }
+            if (row.hasValue() && one.getValue().history.isDue(now)) {
                 if (!renewed) {
                     api.programCpuNanos(); // renews the CPU time of each thread
                     renewed = true;
                 }
-                metric.history.add(now, api.tsc(), values.combined(row.value, row.combine, row.pid, row.tid));
+                one.getValue().history.add(now, api.tsc(), amount(one.getKey(), row));
             }
         }
+    }
+
+    private double amount(long record, Row row) {
+        return row.events == null
+                ? values.combined(row.value, row.combine, row.pid, row.tid)
+                : Memory.getLong(record + MetricDescriptor.EVENTS);
     }
 
     /// Readers do not see the metric any more. Its values may be released after that.
@@ -102,18 +120,22 @@ public final class MetricTable {
         Memory.putInt(record + MetricDescriptor.FOCUS, tables.string(row.focus));
         Memory.putInt(record + MetricDescriptor.UNITS_TYPE, row.unitsType);
         Memory.putInt(record + MetricDescriptor.COMBINE, row.combine);
-        Memory.putInt(record + MetricDescriptor.KIND, kind(row.value));
+        Memory.putInt(record + MetricDescriptor.KIND, kind(row));
         Memory.putInt(record + MetricDescriptor.VALUE, row.value);
         Memory.putInt(record + MetricDescriptor.ERRORS, row.errors);
         Memory.putInt(record + MetricDescriptor.PID, row.pid);
         Memory.putInt(record + MetricDescriptor.TID, row.tid);
         Memory.putLong(record + MetricDescriptor.SINCE_TSC, api.tsc());
         Memory.putLong(record + MetricDescriptor.HISTORY, 0);
+        Memory.putLong(record + MetricDescriptor.EVENTS, 0);
     }
 
-    private byte kind(int value) {
-        return value == 0
+    private byte kind(Row row) {
+        if (row.events != null) {
+            return ValueDescriptor.KIND_EVENTS;
+        }
+        return row.value == 0
                 ? ValueDescriptor.KIND_NONE
-                : Memory.getByte(Memory.getLong(header + HeaderDescriptor.VALUE_KINDS) + value);
+                : Memory.getByte(Memory.getLong(header + HeaderDescriptor.VALUE_KINDS) + row.value);
     }
 }

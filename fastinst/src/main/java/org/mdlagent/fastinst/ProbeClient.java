@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.EventCounter;
+import org.mdlagent.arch.KernelEvent;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -81,6 +83,15 @@ public final class ProbeClient {
         if (isUnprofiled()) {
             record(false, probes);
         }
+    }
+
+    /// Begins to count an event of the kernel, without probes.
+    ///
+    /// @param pid whose events alone count, 0 for all processes of the session
+    /// @param tid the same, 0 for all threads
+    /// @throws IllegalArgumentException when that cannot be had, with the reason
+    public EventCounter count(KernelEvent event, int pid, int tid) {
+        return EventCounter.open(api, event, pid, tid);
     }
 
     /// Calls that a probe has seen, by all threads of the session's processes, while [Recorder#COUNT] was attached.

@@ -7,16 +7,24 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,7 +43,37 @@ class MetricStormIT {
     private static final List<String> OF_FUNCTIONS =
             List.of("procedure_calls", "exec_time", "cpu_inclusive", "call_rate");
     private static final int COUNTED = 4;
+    private static final Pattern STATISTICS = Pattern.compile("cmdstat_(\\w+):calls=(\\d+)");
     private static final long PATIENCE_NANOS = 10_000_000_000L;
+
+    /// A command that makes others, which redis counts by itself. Its answer tells of all that they have left.
+    private static final String REDIS_WORK = "EVAL \""
+            + "for i = 1, 300 do local k = 'k' .. i * 7919 % 101"
+            + " redis.call('set', k, i) redis.call('incr', k) redis.call('lpush', 'l', k)"
+            + " redis.call('hset', 'h', k, i) redis.call('zadd', 'z', i, k) end"
+            + " local all = {redis.call('lrange', 'l', 0, -1), redis.call('zrange', 'z', 0, -1), redis.call('incr', 'n')}"
+            + " redis.call('del', 'l')"
+            + " return redis.status_reply(redis.sha1hex(cjson.encode(all)))\" 0";
+
+    private static final List<String> REDIS_COMMANDS = List.of("set", "incr", "lpush", "hset", "zadd");
+    private static final List<String> REDIS_FUNCTIONS = List.of(
+            "call",
+            "scriptCall",
+            "lookupKey",
+            "dictFind",
+            "dictAddRaw",
+            "sdsnewlen",
+            "sdscatlen",
+            "sdsfree",
+            "createStringObject",
+            "decrRefCount",
+            "incrDecrCommand",
+            "listTypePush",
+            "hashTypeSet",
+            "zsetAdd",
+            "listpackNext",
+            "addReplyLongLong",
+            "signalModifiedKey");
 
     /// Programs that work on each line of stdin, and answer with one.
     enum Program {
@@ -101,23 +139,19 @@ class MetricStormIT {
         builder.environment().putAll(Dist.preload("wait,profile=off,session=" + session));
         Process process = builder.start();
         List<String> answers = new ArrayList<>();
-        AtomicBoolean ends = new AtomicBoolean();
         List<String> counted = new ArrayList<>();
         JsonNode report;
         try {
             // One line before: then each function of the program has shown at its probes.
-            Worker worker = new Worker(process, program.line, answers);
+            Worker worker = new Worker(process.outputWriter(), process.inputReader(), program.line, answers);
             worker.work();
             awaitInput(process);
             for (String function : functions) {
-                if (counted.size() < COUNTED && isEnabled(session, "procedure_calls@/Code/*/" + function)) {
+                if (counted.size() < COUNTED && isEnabled(session, calls(function))) {
                     counted.add(function);
                 }
             }
-            Thread load = Thread.ofPlatform().start(() -> worker.workUntil(ends));
-            storm(session, wanted(session, functions, counted));
-            ends.set(true);
-            load.join();
+            stormUnderLoad(session, worker, wanted(session, functions, counted));
             awaitInput(process);
             report = Dist.report(directory, session);
             worker.end();
@@ -132,9 +166,60 @@ class MetricStormIT {
         Map<String, Long> before = Dist.countIndependently(directory, Map.of(), lines(program, 1), command);
         for (String function : counted) {
             long expected = independent.get(function) - before.get(function);
-            System.out.printf("%s: %,d calls of %s%n", program.name, expected, function);
-            assertThat(value(report, function)).as(function).isEqualTo(expected);
+            assertCounted(program.name, report, function, expected);
         }
+    }
+
+    @Test
+    void shouldCountTheCommandsOfRedisAsItDoes() throws Exception {
+        Path session = directory.resolve("session");
+        List<String> answers = new ArrayList<>();
+        JsonNode report;
+        Map<String, Long> before;
+        Map<String, Long> after;
+        try (Redis redis = new Redis(directory, Dist.preload("wait,profile=off,session=" + session))) {
+            Worker worker = new Worker(redis.in, redis.out, REDIS_WORK, answers);
+            worker.work();
+            for (String command : REDIS_COMMANDS) {
+                assertThat(isEnabled(session, calls(command + "Command"))).isTrue();
+            }
+            before = redis.calls();
+            stormUnderLoad(session, worker, wanted(session, REDIS_FUNCTIONS, List.of()));
+            after = redis.calls();
+            report = Dist.report(directory, session);
+            redis.shutDown();
+        }
+
+        for (String command : REDIS_COMMANDS) {
+            assertCounted("redis", report, command + "Command", after.get(command) - before.get(command));
+        }
+        List<String> alone = new ArrayList<>();
+        try (Redis redis = new Redis(directory, Map.of())) {
+            Worker worker = new Worker(redis.in, redis.out, REDIS_WORK, alone);
+            for (int i = 0; i < answers.size(); i++) {
+                worker.work();
+            }
+            redis.shutDown();
+        }
+        assertThat(answers).isEqualTo(alone);
+    }
+
+    private static String calls(String function) {
+        return "procedure_calls@/Code/*/" + function;
+    }
+
+    private static void assertCounted(String program, JsonNode report, String function, long expected) {
+        System.out.printf("%s: %,d calls of %s%n", program, expected, function);
+        assertThat(expected).isPositive();
+        assertThat(value(report, function)).as(function).isEqualTo(expected);
+    }
+
+    private static void stormUnderLoad(Path session, Worker worker, List<String> wanted) throws Exception {
+        AtomicBoolean ends = new AtomicBoolean();
+        Thread load = Thread.ofPlatform().start(() -> worker.workUntil(ends));
+        storm(session, wanted);
+        ends.set(true);
+        load.join();
     }
 
     /// What it does for a line, it has done when it sleeps in wait for the next.
@@ -221,6 +306,64 @@ class MetricStormIT {
         return usage;
     }
 
+    /// A server, and one client.
+    private static final class Redis implements AutoCloseable {
+        private final Process process;
+        private final SocketChannel client;
+        private final Writer in;
+        private final BufferedReader out;
+
+        Redis(Path directory, Map<String, String> environment) throws Exception {
+            Path socket = directory.resolve("redis");
+            ProcessBuilder builder = new ProcessBuilder(
+                            Dist.debian("redis").toString(),
+                            "--port",
+                            "0",
+                            "--unixsocket",
+                            socket.toString(),
+                            "--save",
+                            "")
+                    .directory(directory.toFile())
+                    .redirectOutput(directory.resolve("redis.log").toFile());
+            builder.environment().putAll(environment);
+            process = builder.start();
+            while (!Files.exists(socket)) {
+                assertThat(process.isAlive()).isTrue();
+                Thread.sleep(10);
+            }
+            client = SocketChannel.open(UnixDomainSocketAddress.of(socket));
+            in = Channels.newWriter(client, StandardCharsets.UTF_8);
+            out = new BufferedReader(Channels.newReader(client, StandardCharsets.UTF_8));
+        }
+
+        /// By the names of commands, as it counts them.
+        Map<String, Long> calls() throws IOException {
+            in.write("INFO commandstats\n");
+            in.flush();
+            Map<String, Long> calls = new HashMap<>();
+            out.readLine(); // how long the answer is
+            for (String line = out.readLine(); !line.isEmpty(); line = out.readLine()) {
+                Matcher one = STATISTICS.matcher(line);
+                if (one.lookingAt()) {
+                    calls.put(one.group(1), Long.valueOf(one.group(2)));
+                }
+            }
+            return calls;
+        }
+
+        void shutDown() throws Exception {
+            in.write("SHUTDOWN NOSAVE\n");
+            in.flush();
+            assertThat(process.waitFor()).isZero();
+        }
+
+        @Override
+        public void close() throws IOException {
+            client.close();
+            process.destroyForcibly().onExit().join();
+        }
+    }
+
     /// Gives the program lines, and takes its answers.
     private static final class Worker {
         private final Writer in;
@@ -228,9 +371,9 @@ class MetricStormIT {
         private final String line;
         private final List<String> answers;
 
-        Worker(Process process, String line, List<String> answers) {
-            in = process.outputWriter();
-            out = process.inputReader();
+        Worker(Writer in, BufferedReader out, String line, List<String> answers) {
+            this.in = in;
+            this.out = out;
             this.line = line;
             this.answers = answers;
         }

@@ -35,13 +35,18 @@ class MetricsIT {
     }
 
     private void start(String probes, Path metrics) throws Exception {
-        Path program = Dist.compile(directory, "messages", probes);
+        assertThat(start("messages", probes, metrics)).isEqualTo("ready");
+    }
+
+    /// The first line that the program writes.
+    private String start(String name, String probes, Path metrics) throws Exception {
+        Path program = Dist.compile(directory, name, probes);
         session = directory.resolve("session");
         ProcessBuilder builder = new ProcessBuilder(program.toString());
         builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
         process = builder.start();
         output = process.inputReader();
-        assertThat(output.readLine()).isEqualTo("ready");
+        return output.readLine();
     }
 
     @AfterEach
@@ -180,6 +185,26 @@ class MetricsIT {
         assertThat(series)
                 .anySatisfy(point -> assertThat(point.get(1).asDouble()).isEqualTo(400));
         assertThat(series.get(series.size() - 1).get(1).asDouble()).isEqualTo(800);
+    }
+
+    @Test
+    void shouldTellTagsOfMessagesAndLocksApart() throws Exception {
+        String second = start("tags", "-fpatchable-function-entry=5", PAPER).split(" ")[2];
+        List<String> requests = List.of(
+                "messages_sent@/SyncObject/Message/5",
+                "messages_sent@/SyncObject/Message/6",
+                "messages_sent",
+                "mutex_ops@/SyncObject/Mutex/" + second,
+                "mutex_ops");
+        for (String request : requests) {
+            mdl("enable", session.toString(), request);
+        }
+
+        call(100);
+
+        JsonNode report = Dist.report(directory, session);
+        assertThat(requests.stream().map(request -> value(report, request)))
+                .containsExactly(200.0, 100.0, 300.0, 200.0, 300.0);
     }
 
     @Test

@@ -49,15 +49,17 @@ class ParadynMetricsIT {
             assertThat(output.readLine()).isEqualTo("ready");
             Map<String, String> answers = enableAll(session);
             print(answers);
+            assertThat(answers.get("page_faults")).matches("0 points|not measured: .*perf_event.*");
 
             process.outputWriter().write(TIMES + "\n");
             process.outputWriter().flush();
             assertThat(output.readLine()).isEqualTo("done");
 
             assertThat(answers).hasSizeGreaterThanOrEqualTo(40);
-            assertThat(answers.values()).allMatch(answer -> answer.matches("[1-9]\\d* points?.*|not measured: .+"));
+            assertThat(names(answers, "0 points.*")).isSubsetOf("page_faults");
             assertThat(names(answers, "not measured: .*"))
-                    .containsExactlyInAnyOrder("msg_bytes", "page_faults", "threads_created", "trace_start");
+                    .containsOnlyOnce("msg_bytes", "threads_created", "trace_start")
+                    .isSubsetOf("msg_bytes", "page_faults", "threads_created", "trace_start");
             assertValues(session, answers);
         } finally {
             process.destroyForcibly().waitFor();

@@ -18,7 +18,8 @@ public final class MetricDescriptor {
     public static final long TID = 52;
     public static final long SINCE_TSC = 56;
     public static final long HISTORY = 64;
-    public static final long POINTS = 72;
+    public static final long EVENTS = 72;
+    public static final long POINTS = 80;
 
     public static final int HISTORY_POINTS = 240;
 

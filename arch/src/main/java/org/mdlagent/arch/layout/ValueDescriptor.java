@@ -23,6 +23,7 @@ public final class ValueDescriptor {
     public static final byte KIND_FLAG = 2;
     public static final byte KIND_WALL_TIMER = 3;
     public static final byte KIND_PROCESS_TIMER = 4;
+    public static final byte KIND_EVENTS = 5;
 
     private ValueDescriptor() {}
 }

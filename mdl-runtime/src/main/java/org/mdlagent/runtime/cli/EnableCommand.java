@@ -53,12 +53,19 @@ final class EnableCommand implements Callable<Integer> {
         String metrics = counts[0].equals("1") ? "" : counts[0] + " metrics, ";
         mdl.console()
                 .out()
-                .println(request.metric() + " @ " + request.focus() + ": " + metrics + counts[1]
-                        + (counts[1].equals("1") ? " point" : " points")
+                .println(request.metric() + " @ " + request.focus() + ": " + metrics + points(counts[1])
                         + (counts[2].equals("-") ? "" : ", expected overhead " + counts[2] + " %"));
         for (String obstacle : answer.subList(1, answer.size())) {
             mdl.console().say("not measured: " + obstacle, null);
         }
+    }
+
+    private static String points(String count) {
+        return switch (count) {
+            case "0" -> "counted by the kernel";
+            case "1" -> "1 point";
+            default -> count + " points";
+        };
     }
 
     /// @throws CommandFailure when one cannot be a request

@@ -9,14 +9,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.EventCounter;
+import org.mdlagent.arch.KernelEvent;
 import org.mdlagent.arch.snippet.Statement.Clock;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.fastinst.Values;
+import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// A metric that is measured for a focus: its snippets, and the values that they write.
+/// A metric that is measured for a focus: its snippets, and the values that they write, or what the kernel counts for
+/// it.
 final class EnabledMetric {
     private Answer.Instance instance;
     private final Values values;
@@ -30,6 +36,7 @@ final class EnabledMetric {
 
     private final Lowering lowering = new Lowering(this::index, this::errors);
     private int errors;
+    private @Nullable EventCounter events;
 
     EnabledMetric(Answer.Instance instance, Snippets snippets, Flags flags) {
         this.instance = instance;
@@ -38,9 +45,9 @@ final class EnabledMetric {
         base = new SnippetGroup(snippets);
     }
 
-    /// Attaches its snippets.
+    /// Attaches its snippets, or lets the kernel count.
     ///
-    /// @throws IllegalArgumentException when none of its own can be, with the reasons
+    /// @throws IllegalArgumentException when none of its own can be, or the kernel refuses, with the reasons
     void start(ProbedProgram program) throws IOException {
         for (Answer.Flag flag : instance.flags()) {
             Flags.Shared shared = flags.retain(flag);
@@ -51,10 +58,26 @@ final class EnabledMetric {
             shared.attach(program, lowering);
         }
         base.attach(instance.base(), program, lowering);
-        if (base.inPlace().isEmpty()) {
+        if (instance.value().kind().hasEvent()) {
+            events = countEvents(program);
+        } else if (base.inPlace().isEmpty()) {
             throw new IllegalArgumentException(String.join(
                     "; ", obstacles().stream().map(Answer.Obstacle::toString).toList()));
         }
+    }
+
+    private EventCounter countEvents(ProbedProgram program) {
+        Metric metric = instance.metric();
+        if (instance.value().kind() == ValueKind.HARDWARE_TIMER) {
+            throw new IllegalArgumentException(
+                    "metric " + metric.id() + ": the kernel's timers are not read; a processTimer measures CPU time");
+        }
+        if (metric.aggregate() != Metric.Aggregate.SUM) {
+            throw new IllegalArgumentException(
+                    "metric " + metric.id() + ": of the kernel's events there is the sum only");
+        }
+        Scope scope = Scope.of(instance.scopes());
+        return program.count(KernelEvent.of(metric.event()), scope.pid(), scope.tid());
     }
 
     /// Attaches what is missing where the program has got more.
@@ -75,6 +98,9 @@ final class EnabledMetric {
             flags.release(shared);
         }
         own.forEach(values::release);
+        if (events != null) {
+            events.close();
+        }
     }
 
     private int index(Value value) {
@@ -106,6 +132,12 @@ final class EnabledMetric {
     /// Index of what is read, 0 when no code writes it.
     int value() {
         return indices.getOrDefault(instance.value(), 0);
+    }
+
+    /// What the kernel counts, null where code counts.
+    @Nullable
+    EventCounter events() {
+        return events;
     }
 
     /// Index of the counter of errors, 0 when there can be none.

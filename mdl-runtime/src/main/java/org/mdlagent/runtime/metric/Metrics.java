@@ -189,15 +189,10 @@ public final class Metrics {
         if (enabled.containsKey(request)) {
             throw new IllegalArgumentException(request + " is enabled already");
         }
-        Answer.Instance instance = switch (evaluator.evaluate(metric, request.focus(), ++requests)) {
+        return switch (evaluator.evaluate(metric, request.focus(), ++requests)) {
             case Answer.Refused(String reason) -> throw new IllegalArgumentException(reason);
-            case Answer.Instance answer -> answer;
+            case Answer.Instance instance -> new Candidate(instance, requests);
         };
-        if (instance.value().kind().hasEvent()) {
-            throw new IllegalArgumentException(
-                    "metric " + metric.id() + ": the kernel's events are not counted in this version");
-        }
-        return new Candidate(instance, requests);
     }
 
     /// What metrics would have taken of a processor in the calls that the profiler has seen, flags included that
@@ -305,7 +300,8 @@ public final class Metrics {
                 enabled.value(),
                 enabled.errorCounter(),
                 scope.pid(),
-                scope.tid());
+                scope.tid(),
+                enabled.events());
     }
 
     /// Stops to measure a metric, or all that a pattern means.

@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.EventCounter;
+import org.mdlagent.arch.KernelEvent;
 import org.mdlagent.fastinst.Probe;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.runtime.mdl.request.CodeModule;
@@ -75,6 +77,11 @@ final class ProbedProgram implements Program {
     double calls(Point point) {
         List<Integer> seeing = probes(point);
         return seeing.isEmpty() ? 0 : client.profiledCalls(seeing.getFirst());
+    }
+
+    /// Begins to count an event of the kernel: [ProbeClient#count].
+    EventCounter count(KernelEvent event, int pid, int tid) {
+        return client.count(event, pid, tid);
     }
 
     /// Probes whose function shows with the first call only, or that several functions share: no procedure has them.

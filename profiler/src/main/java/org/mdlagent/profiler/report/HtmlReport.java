@@ -55,6 +55,15 @@ public final class HtmlReport {
         }
         json.endArray();
         paths(CallTree.of(profile).nodes(), positions, json);
+        json.beginArray("metrics");
+        for (MetricValue metric : profile.metrics()) {
+            json.element().beginObject();
+            JsonReport.metric(metric, json);
+            json.member("title", metric.name());
+            json.member("unitsType", metric.unitsType().name().toLowerCase(Locale.ROOT));
+            json.endObject();
+        }
+        json.endArray();
         json.endObject();
     }
 

@@ -31,7 +31,9 @@ public final class JsonReport {
         json.endArray();
         json.beginArray("metrics");
         for (MetricValue metric : profile.metrics()) {
-            metric(metric, json.element());
+            json.element().beginObject();
+            metric(metric, json);
+            json.endObject();
         }
         json.endArray();
         overhead(profile, json);
@@ -159,8 +161,8 @@ public final class JsonReport {
         json.endArray();
     }
 
-    private static void metric(MetricValue metric, JsonWriter json) throws IOException {
-        json.beginObject();
+    /// The members of a metric's object.
+    static void metric(MetricValue metric, JsonWriter json) throws IOException {
         json.member("name", metric.id());
         json.beginArray("focus");
         for (String path : metric.focus()) {
@@ -175,7 +177,6 @@ public final class JsonReport {
             json.pair(point.seconds(), point.amount());
         }
         json.endArray();
-        json.endObject();
     }
 
     private static String time(Instant instant) {

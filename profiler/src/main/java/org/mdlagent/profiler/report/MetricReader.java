@@ -37,13 +37,14 @@ final class MetricReader {
     /// value, or none that can be known.
     OptionalDouble amount(long metric) throws IOException {
         OptionalDouble unit = unit(metric);
-        return unit.isPresent() ? OptionalDouble.of(combined(metric) * unit.getAsDouble()) : unit;
+        return unit.isPresent() ? OptionalDouble.of(measured(metric) * unit.getAsDouble()) : unit;
     }
 
     /// What makes seconds of a time, 1 where it is none. Empty where there is no value, or none that can be known.
     private OptionalDouble unit(long metric) throws IOException {
         return switch (bytes.getInt(metric + MetricDescriptor.KIND)) {
-            case ValueDescriptor.KIND_COUNTER, ValueDescriptor.KIND_FLAG -> OptionalDouble.of(1);
+            case ValueDescriptor.KIND_COUNTER, ValueDescriptor.KIND_FLAG, ValueDescriptor.KIND_EVENTS ->
+                OptionalDouble.of(1);
             case ValueDescriptor.KIND_WALL_TIMER ->
                 tscHz.isPresent() ? OptionalDouble.of(1 / tscHz.getAsDouble()) : tscHz;
             case ValueDescriptor.KIND_PROCESS_TIMER -> OptionalDouble.of(1e-9);
@@ -91,6 +92,12 @@ final class MetricReader {
             sum += isWanted(metric, threads.get(i)) ? word(values.get(i), counter) : 0;
         }
         return sum;
+    }
+
+    private double measured(long metric) throws IOException {
+        return bytes.getInt(metric + MetricDescriptor.KIND) == ValueDescriptor.KIND_EVENTS
+                ? bytes.getLong(metric + MetricDescriptor.EVENTS)
+                : combined(metric);
     }
 
     private double combined(long metric) throws IOException {

@@ -201,6 +201,7 @@ const view = {
   filter: "",
   uncalled: false,
   flame: false,
+  metrics: false,
   sort: "calls",
   descending: true,
   chosen: -1,
@@ -378,7 +379,7 @@ function neighbours(title, edges) {
 
 function closeDetail() {
   byId("detail").hidden = true;
-  byId(view.flame ? "flame" : "grid").focus();
+  byId(view.flame ? "flame" : view.metrics ? "metrics" : "grid").focus();
   drawFlame();
 }
 
@@ -625,20 +626,93 @@ function choosePath(path) {
   drawFlame();
 }
 
+/* Metrics: what each has come to, and how. */
+
+const inUnits = (metric, value) => `${value < 0 ? "-" : ""}${count(Math.abs(value))} ${metric.units}`;
+
+/** Corners of a curve, as times and values in turn. A rate is the mean since the point before; an amount began with 0. */
+function corners(metric) {
+  const points = metric.series;
+  if (metric.unitsType === "rate") {
+    return points.flatMap(([seconds, value], i) => [[i > 0 ? points[i - 1][0] : 0, value], [seconds, value]]);
+  }
+  return metric.unitsType === "amount" ? [[0, 0], ...points] : points;
+}
+
+/** The history, with functions that place seconds and values in percent. */
+function plot(metric, x, y) {
+  const curve = corners(metric).map(([seconds, value]) => [x(seconds), y(value)]);
+  const hits = metric.series.map(([seconds, value], i, all) => {
+    const from = i > 0 ? all[i - 1][0] : 0;
+    return svg("rect", { class: "hit", x: x(from), y: 0, width: x(seconds) - x(from), height: 100 },
+      svg("title", {}, `${inUnits(metric, value)} at ${duration(seconds * 1e9)}`));
+  });
+  return svg("svg", {
+    class: "series", role: "img", "aria-label": `History of ${metric.title}`, viewBox: "0 0 100 100", preserveAspectRatio: "none",
+  },
+  svg("path", { class: "area", d: `M${curve[0][0]},${y(0)}L${curve.join("L")}V${y(0)}Z` }),
+  svg("path", { class: "curve", d: `M${curve.join("L")}` }), ...hits);
+}
+
+function series(metric) {
+  if (metric.series.length === 0) {
+    return [element("p", {}, "It has no history.")];
+  }
+  const values = metric.series.map(([, value]) => value);
+  const low = Math.min(0, ...values);
+  const high = Math.max(0, ...values);
+  const [end] = metric.series.at(-1);
+  const axis = (...texts) => element("p", { class: "axis" }, ...texts.map((text) => element("span", {}, text)));
+  return [
+    ...(metric.unitsType === "amount" ? [] : [axis(inUnits(metric, high))]),
+    plot(metric, (seconds) => seconds / end * 100, (value) => 100 - (value - low) / (high - low || 1) * 100),
+    axis(inUnits(metric, low), `${duration(end * 1e9)} since it was enabled`),
+  ];
+}
+
+function card(metric) {
+  const focus = metric.focus.length > 0 ? metric.focus.join(" ") : "the whole program";
+  const errors = metric.errors > 0 ? [element("p", {}, plural(metric.errors, "division by zero", "divisions by zero"))] : [];
+  return element("article", {},
+    element("h3", {}, metric.title),
+    element("p", {}, `${metric.name} @ ${focus}`),
+    element("p", { class: "value" }, metric.value === undefined ? "-" : inUnits(metric, metric.value)),
+    ...errors, ...series(metric));
+}
+
+function drawMetrics() {
+  if (!view.metrics) {
+    return;
+  }
+  const found = data.metrics.filter((metric) => {
+    const searched = [metric.name, metric.title, ...metric.focus].join("\n").toLowerCase();
+    return words().every((word) => searched.includes(word));
+  });
+  byId("metrics").replaceChildren(...found.map(card));
+  byId("count").textContent = `${grouped(found.length)} of ${plural(data.metrics.length, "metric", "metrics")}`;
+}
+
 const gridKeys = [...byId("keys").childNodes];
 
-function switchView(toFlame) {
-  view.flame = toFlame;
-  byId("flame").hidden = !toFlame;
-  byId("grid").hidden = toFlame;
-  byId("also").hidden = toFlame;
-  byId("show-flame").setAttribute("aria-pressed", toFlame);
-  byId("show-grid").setAttribute("aria-pressed", !toFlame);
-  const keys = [["/"], " search ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " zoom in ", ["Esc"], " zoom out ", ["o"], " open"];
-  byId("keys").replaceChildren(...(toFlame ? keys : gridKeys).map((key) => (Array.isArray(key) ? element("kbd", {}, key[0]) : key)));
-  byId(toFlame ? "flame" : "grid").focus();
+const KEYS = {
+  grid: gridKeys,
+  flame: [["/"], " search ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " zoom in ", ["Esc"], " zoom out ", ["o"], " open"],
+  metrics: [["/"], " filter"],
+};
+
+function switchView(to) {
+  view.flame = to === "flame";
+  view.metrics = to === "metrics";
+  for (const name of Object.keys(KEYS)) {
+    byId(name).hidden = name !== to;
+    byId(`show-${name}`).setAttribute("aria-pressed", name === to);
+  }
+  byId("also").hidden = to !== "grid";
+  byId("keys").replaceChildren(...KEYS[to].map((key) => (Array.isArray(key) ? element("kbd", {}, key[0]) : key)));
+  byId(to).focus();
   select();
   drawFlame();
+  drawMetrics();
 }
 
 /* Keys and switches. */
@@ -667,6 +741,8 @@ function key(event) {
     FLAME_KEYS[event.key]();
   } else if (event.key === "Escape") {
     closeDetail();
+  } else if (view.metrics) {
+    return;
   } else if (event.key in MOVES && (event.target.id === "grid" || writing && event.key.startsWith("Arrow"))) {
     choose(MOVES[event.key]());
   } else if (event.key === "Enter" && (event.target.id === "grid" || writing)) {
@@ -706,7 +782,9 @@ function start() {
   }
   readCallers();
   readPaths();
-  byId("views").hidden = data.paths.length === 0;
+  byId("show-flame").hidden = data.paths.length === 0;
+  byId("show-metrics").hidden = data.metrics.length === 0;
+  byId("views").hidden = data.paths.length === 0 && data.metrics.length === 0;
   view.sort = COLUMNS.map((column) => column.key).find((k) => k.replace("Nanos", "") === data.sortedBy) ?? "calls";
   view.descending = view.sort !== "name";
   showSession();
@@ -719,6 +797,7 @@ function start() {
     byId("grid").scrollTop = 0;
     select();
     drawFlame();
+    drawMetrics();
   });
   byId("uncalled").addEventListener("change", (event) => {
     view.uncalled = event.target.checked;
@@ -726,8 +805,9 @@ function start() {
   });
   byId("theme").addEventListener("click", switchTheme);
   document.addEventListener("keydown", key);
-  byId("show-grid").addEventListener("click", () => switchView(false));
-  byId("show-flame").addEventListener("click", () => switchView(true));
+  for (const name of Object.keys(KEYS)) {
+    byId(`show-${name}`).addEventListener("click", () => switchView(name));
+  }
   new ResizeObserver(drawRows).observe(byId("grid"));
   new ResizeObserver(drawFlame).observe(byId("flame"));
   addEventListener("resize", () => byId("detail").hidden || show(view.shown));

@@ -16,6 +16,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.PointDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
 
 class HtmlReportTest {
     private static final Pattern DATA =
@@ -247,6 +250,63 @@ class HtmlReportTest {
                 .contains("work", "main");
         assertThat(seen.at("/caller").asText()).isEqualTo("work");
         assertThat(texts(seen.at("/again"))).containsExactly(all);
+    }
+
+    @Test
+    void shouldShowHowMetricsHaveGone() throws Exception {
+        SessionImage image = SessionImage.exactSample();
+        long calls = image.metric("calls", ValueDescriptor.KIND_EVENTS, 0, MetricDescriptor.UNITS_AMOUNT, 0);
+        image.putLong(calls + MetricDescriptor.EVENTS, 70);
+        history(image, calls, 30, 60);
+        history(image, image.metric("rate", ValueDescriptor.KIND_EVENTS, 0, MetricDescriptor.UNITS_RATE, 0), 15, 45);
+        image.metric(Profiles.HOSTILE, ValueDescriptor.KIND_EVENTS, 0, MetricDescriptor.UNITS_AMOUNT, 0);
+
+        JsonNode seen = use(Profiles.read(image, directory.resolve("session")), """
+                const cards = () => [...document.querySelectorAll("#metrics article")];
+                const seen = { hidden: byId("metrics").hidden };
+                byId("show-metrics").click();
+                seen.texts = cards().map((card) => card.innerText);
+                seen.curves = cards().map((card) => card.querySelector(".curve")?.getAttribute("d") ?? "");
+                seen.points = cards().map((card) => [...card.querySelectorAll("title")].map((title) => title.textContent).join());
+                type("RATE a.c");
+                seen.found = cards().map((card) => card.querySelector("h3").textContent);
+                seen.count = byId("count").textContent;
+                byId("filter").focus();
+                press("Enter");
+                seen.detail = byId("detail").hidden;
+                seen.scripts = document.scripts.length;
+                byId("show-grid").click();
+                seen.again = byId("metrics").hidden;
+                return seen;
+                """);
+
+        assertThat(seen.at("/hidden").asBoolean()).isTrue();
+        List<String> texts = texts(seen.at("/texts"));
+        assertThat(texts).hasSize(3);
+        assertThat(texts.get(0)).contains("Name of calls", "70 things");
+        assertThat(texts.get(1)).contains("Name of rate", "rate @ /Code/a.c /Thread/5", "120 things", "500 ms since");
+        assertThat(texts.get(2)).contains("0 things", "It has no history.");
+        // Steps of a rate; the line of an amount, which began with 0.
+        assertThat(texts(seen.at("/curves"))).containsExactly("M0,100L50,50L100,0", "M0,50L50,50L50,0L100,0", "");
+        assertThat(texts(seen.at("/points")))
+                .containsExactly(
+                        "30 things at 250 ms,60 things at 500 ms", "60 things at 250 ms,120 things at 500 ms", "");
+        assertThat(texts(seen.at("/found"))).containsExactly("Name of rate");
+        assertThat(seen.at("/count").asText()).isEqualTo("1 of 3 metrics");
+        assertThat(seen.at("/detail").asBoolean()).isTrue();
+        assertThat(seen.at("/scripts").asInt()).isEqualTo(3);
+        assertThat(seen.at("/again").asBoolean()).isTrue();
+    }
+
+    /// Two points, a quarter and half a second after the metric was enabled.
+    private static void history(SessionImage image, long metric, double... amounts) {
+        long since = 1_000_005_000;
+        image.putLong(metric + MetricDescriptor.HISTORY, MetricDescriptor.history(0, amounts.length));
+        for (int i = 0; i < amounts.length; i++) {
+            long at = metric + MetricDescriptor.point(0, i);
+            image.putLong(at + PointDescriptor.TSC, since + (i + 1) * 250_000_000L);
+            image.putLong(at + PointDescriptor.AMOUNT, Double.doubleToLongBits(amounts[i]));
+        }
     }
 
     @Test

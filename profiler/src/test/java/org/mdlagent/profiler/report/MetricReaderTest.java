@@ -121,6 +121,15 @@ class MetricReaderTest {
     }
 
     @Test
+    void shouldTakeWhatTheKernelHasCountedFromTheMetric() throws IOException {
+        long metric = image.metric("m", ValueDescriptor.KIND_EVENTS, 0, MetricDescriptor.UNITS_AMOUNT, 0);
+        image.putInt(metric + MetricDescriptor.TID, 6);
+        image.putLong(metric + MetricDescriptor.EVENTS, 1234);
+
+        assertThat(read().getFirst().value()).hasValue(1234);
+    }
+
+    @Test
     void shouldDivideARateByTheTimeSinceItWasEnabled() throws IOException {
         long metric = image.metric("m", ValueDescriptor.KIND_COUNTER, 1, MetricDescriptor.UNITS_RATE, 0);
         image.putLong(metric + MetricDescriptor.SINCE_TSC, NOW - 500_000_000);

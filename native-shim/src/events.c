@@ -1,0 +1,66 @@
+/*
+ * What the kernel counts of threads: software events by perf_event_open(2). They are opened and read on the agent's thread,
+ * out of the way of those that they count, and their descriptors are the agent's own.
+ *
+ * A counter that others inherit counts the threads, and the processes where it may, that its thread begins from then on, and
+ * theirs; so all that a program does is counted by one for each thread that it has when counting begins.
+ */
+#include "shim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int64_t events_open(uint64_t event, int64_t tid, int64_t reach) {
+  if (!agent_has_own_descriptors) {
+    return -EBADF;
+  }
+  struct perf_event_attr attributes = {
+      .type = PERF_TYPE_SOFTWARE,
+      .size = sizeof attributes,
+      .config = event,
+      .inherit = reach != MDL_REACH_THREAD,
+      .inherit_thread = reach == MDL_REACH_PROCESS,
+      .remove_on_exec = 1, /* the program that takes the place of one of ours is none of ours */
+  };
+  long descriptor = syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+int64_t events_read(int64_t descriptor) {
+  int64_t count;
+  ssize_t length = read((int)descriptor, &count, sizeof count);
+  return length == sizeof count ? count : length < 0 ? -errno : -EIO;
+}
+
+void events_close(int64_t descriptor) { close((int)descriptor); }
+
+int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) {
+    return -errno;
+  }
+  int64_t count = 0;
+  char entries[4096];
+  for (long length; (length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
+    for (long at = 0; at < length;) {
+      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+      int tid = atoi(entry->d_name);
+      if (tid > 0 && !(pid == process_pid && process_is_agent_thread(tid))) {
+        if (count < capacity) {
+          out[count] = (uint32_t)tid;
+        }
+        count++;
+      }
+      at += entry->d_reclen;
+    }
+  }
+  close(directory);
+  return count;
+}
