@@ -19,7 +19,7 @@ target=$PWD/target
 work=$target/dist
 dist=$root/dist
 runtime=$dist/runtime
-modules=org.mdlagent.runtime,org.mdlagent.calibrator,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram,org.jline.terminal.ffm
+modules=org.mdlagent.runtime,org.mdlagent.calibrator,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm
 jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 

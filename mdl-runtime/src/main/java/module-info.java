@@ -7,6 +7,7 @@ module org.mdlagent.runtime {
     requires org.mdlagent.profiler;
     requires static com.sun.jna;
     requires static info.picocli;
+    requires static jdk.httpserver;
     requires static org.jline.terminal;
     requires static transitive org.jspecify;
 

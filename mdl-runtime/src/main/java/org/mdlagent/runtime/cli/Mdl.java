@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
             ReportCommand.class,
             ListCommand.class,
             TopCommand.class,
+            ServeCommand.class,
             EnableCommand.class,
             DisableCommand.class,
             WatchCommand.class,

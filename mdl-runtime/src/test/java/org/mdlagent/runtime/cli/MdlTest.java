@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,6 +69,12 @@ class MdlTest {
         top --interval 0                          | an interval is a number of seconds from 0.05
         top --count 0                             | a count is a number from 1
         top --sort size                           | there are total, rate, p50, p99, p999 and name
+        serve --listen 9417                       | an address is HOST:PORT
+        serve --listen 127.0.0.1:99999            | an address is HOST:PORT
+        serve --listen 0.0.0.0:0                  | others than this machine could read the profiles
+        serve --limit -1                          | a limit is a number from 0
+        serve --otlp collector:4318               | a collector is http://HOST:PORT
+        serve --otlp-interval 0                   | an interval is a number of seconds from 1 to 86400
         report --sort size                        | there are self, total, calls
         report --limit -1                         | a limit is a number from 0
         report --limit many                       | Invalid value for option '--limit'
@@ -124,6 +131,19 @@ class MdlTest {
     void shouldSayWhatThereIsWithoutACommand() {
         assertThat(mdl.execute()).isEqualTo(2);
         assertThat(err()).contains("Usage: mdl").contains("report");
+    }
+
+    @Test
+    void shouldServeWithATokenOnlyThatNobodyElseKnows() throws IOException {
+        Path file = Files.writeString(root.resolve("token"), "0123456789abcdef\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThat(mdl.execute("serve", "--token-file", file.toString())).isEqualTo(2);
+        assertThat(err()).contains("others can read or write " + file, "chmod 600");
+
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        Files.writeString(file, "short");
+        assertThat(mdl.execute("serve", "--token-file", file.toString())).isEqualTo(2);
+        assertThat(err()).contains(file + " holds no token");
     }
 
     @Test

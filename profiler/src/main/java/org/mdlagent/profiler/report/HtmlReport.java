@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -19,15 +20,33 @@ public final class HtmlReport {
     /// Writes the first `limit` functions of a profile, in the given order.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
-        data(profile, order, limit, new JsonWriter(data, false));
-        // In JSON this character occurs in strings only; a name with </script> must not end the element.
-        String embedded = data.toString().replace("<", "\\u003c");
-        out.append(resource("report.html").formatted(resource("report.css"), embedded, resource("report.js")));
+        JsonWriter json = new JsonWriter(data, false).beginObject();
+        data(profile, order, order.first(limit, profile.functions()), function -> true, json);
+        json.endObject();
+        page("", data.toString(), resource("report.js"), out);
     }
 
-    /// What the JSON report holds, and what only pictures need.
-    private static void data(Profile profile, ProfileOrder order, int limit, JsonWriter json) throws IOException {
-        json.beginObject();
+    /// The page.
+    ///
+    /// @param policy what its content security policy allows beyond what stands in it
+    /// @param data   JSON
+    static void page(String policy, String data, String script, Appendable out) throws IOException {
+        // In JSON this character occurs in strings only; a name with </script> must not end the element.
+        String embedded = data.replace("<", "\\u003c");
+        out.append(resource("report.html").formatted(policy, resource("report.css"), embedded, script));
+    }
+
+    /// Writes the members that are what the JSON report holds, and what only pictures need.
+    ///
+    /// @param functions whose positions here are what other members name them by
+    /// @param wanted    which of these to write
+    static void data(
+            Profile profile,
+            ProfileOrder order,
+            List<FunctionProfile> functions,
+            Predicate<FunctionProfile> wanted,
+            JsonWriter json)
+            throws IOException {
         JsonReport.session(profile.session(), json);
         json.member("exact", profile.session().exact());
         json.member("elapsedNanos", profile.session().elapsedNanos());
@@ -40,18 +59,19 @@ public final class HtmlReport {
             json.element(warning);
         }
         json.endArray();
-        List<FunctionProfile> functions = order.first(limit, profile.functions());
         IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
         functions.forEach(function -> positions.put(function, (long) positions.size()));
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         json.beginArray("functions");
         for (FunctionProfile function : functions) {
-            json.element().beginObject();
-            JsonReport.function(function, json);
-            json.member("callsError", function.callsError());
-            latency(function.latency(), json);
-            callers(callers.getOrDefault(function, List.of()), positions, json);
-            json.endObject();
+            if (wanted.test(function)) {
+                json.element().beginObject();
+                JsonReport.function(function, json);
+                json.member("callsError", function.callsError());
+                latency(function.latency(), json);
+                callers(callers.getOrDefault(function, List.of()), positions, json);
+                json.endObject();
+            }
         }
         json.endArray();
         paths(CallTree.of(profile).nodes(), positions, json);
@@ -64,7 +84,6 @@ public final class HtmlReport {
             json.endObject();
         }
         json.endArray();
-        json.endObject();
     }
 
     /// Position of the caller among the functions, -1 when it is not there, calls and time in turn.
@@ -123,7 +142,7 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    private static String resource(String name) throws IOException {
+    static String resource(String name) throws IOException {
         try (InputStream in = Objects.requireNonNull(HtmlReport.class.getResourceAsStream(name), name)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }

@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report;
 
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -56,6 +57,13 @@ final class JsonWriter {
         return this;
     }
 
+    /// A number in an array, all its digits.
+    JsonWriter element(BigDecimal value) throws IOException {
+        separate();
+        out.append(value.toPlainString());
+        return this;
+    }
+
     /// A string in an array.
     JsonWriter element(String value) throws IOException {
         separate();
@@ -103,6 +111,13 @@ final class JsonWriter {
 
     JsonWriter member(String name, OptionalInt value) throws IOException {
         return value.isPresent() ? member(name, value.getAsInt()) : this;
+    }
+
+    /// A number, all its digits.
+    JsonWriter member(String name, BigDecimal value) throws IOException {
+        name(name);
+        out.append(value.toPlainString());
+        return this;
     }
 
     /// A number with as many digits as a person reads.

@@ -40,9 +40,8 @@ const element = (tag, attributes = {}, ...children) => fill(document.createEleme
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 function facts(list, pairs) {
-  for (const [term, value] of pairs) {
-    list.append(element("div", {}, element("dt", {}, term), element("dd", {}, value)));
-  }
+  list.replaceChildren(...pairs.map(([term, value]) =>
+    element("div", {}, element("dt", {}, term), element("dd", {}, value))));
   return list;
 }
 
@@ -79,7 +78,7 @@ function showSession() {
     ["Toggles", count(overhead.toggles)],
     ["Samples", count(overhead.samples)],
   ]);
-  byId("warnings").append(...data.warnings.map((warning) => element("li", {}, warning)));
+  byId("warnings").replaceChildren(...data.warnings.map((warning) => element("li", {}, warning)));
 }
 
 function showProcesses() {
@@ -99,7 +98,7 @@ function showProcesses() {
   if (processesForgotten) {
     rows.push(cells([`${grouped(processesForgotten.count)} before`, "", "", "", "", calls(processesForgotten)]));
   }
-  panel.querySelector("tbody").append(...rows);
+  panel.querySelector("tbody").replaceChildren(...rows);
 }
 
 /* Latency. A function's slots are durations and calls in turn, the shortest first. */
@@ -137,12 +136,13 @@ function decades(functions) {
   return [low, Math.max(low + 1, Math.ceil(high))];
 }
 
-const [LOW, HIGH] = decades(data.functions);
+/** The axis of the table's pictures. */
+const axis = { low: 0, high: 1 };
 
 function spark(f) {
   const bins = 28;
   const height = 20;
-  const calls = binned(f, LOW, HIGH, bins);
+  const calls = binned(f, axis.low, axis.high, bins);
   const most = Math.max(...calls);
   const picture = svg("svg", { class: "spark", viewBox: `0 0 ${bins * 4} ${height}`, "aria-hidden": "true" });
   calls.forEach((n, i) => {
@@ -157,15 +157,15 @@ function spark(f) {
 /* The table. Only rows in view exist as elements. */
 
 const ROW = 28;
-const most = (key) => data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);
+/** The greatest values of columns that have bars. */
+const most = { selfNanos: 0, totalNanos: 0 };
 
 function share(key) {
-  const max = most(key);
   return (f, cell) => {
     cell.append((f.callsExact || f[key] === undefined ? "" : "≈ ") + duration(f[key]));
     if (f[key] > 0) {
       cell.classList.add("share");
-      cell.style.setProperty("--share", `${f[key] / max * 100}%`);
+      cell.style.setProperty("--share", `${f[key] / most[key] * 100}%`);
     }
   };
 }
@@ -235,6 +235,7 @@ function select() {
     cell.firstChild.textContent =
       cell.dataset.title + (cell.dataset.key === view.sort ? (view.descending ? " ▾" : " ▴") : "");
   }
+  byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
   drawRows();
 }
 
@@ -287,8 +288,7 @@ function showHead() {
     byId("head").append(
       element("div", { class: "cell", role: "columnheader", "data-key": key, "data-title": title }, button));
   }
-  const axis = `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`;
-  byId("head").append(element("div", { class: "cell", role: "columnheader", title: "Calls by latency" }, axis));
+  byId("head").append(element("div", { class: "cell", role: "columnheader", title: "Calls by latency" }));
 }
 
 function sortBy(key) {
@@ -499,6 +499,7 @@ const flame = { root: { children: [], nanos: 0, x: 0, depth: 0 }, zoomed: null, 
 function readPaths() {
   const paths = [];
   const end = new Map();
+  flame.root.children = [];
   for (let i = 0; i < data.paths.length; i += 4) {
     const [frame, parent, nanos, self] = data.paths.slice(i, i + 4);
     const from = parent < 0 ? flame.root : paths[parent];
@@ -513,10 +514,11 @@ function readPaths() {
   flame.zoomed = flame.root;
 }
 
-const IMAGES = [...new Set(data.frames.map((frame) => frame.image))];
+const IMAGES = [];
 
 /** One hue for each image. */
 function colourOf(path) {
+  IMAGES.includes(path.image) || IMAGES.push(path.image);
   const [hue, saturation] = COLOURS[IMAGES.indexOf(path.image) % COLOURS.length];
   const shade = [...path.name].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 97, 7) % 17;
   return `hsl(${hue} ${saturation}% ${66 + shade}%)`;
@@ -761,34 +763,48 @@ function switchTheme() {
 }
 
 /** In the data a caller is three numbers: its function, or -1, calls and time. */
+function callersOf(numbers) {
+  const callers = [];
+  for (let i = 0; i < numbers.length; i += 3) {
+    const [caller, calls, nanos] = numbers.slice(i, i + 3);
+    callers.push({ other: data.functions[caller], calls, nanos });
+  }
+  return callers;
+}
+
 function readCallers() {
   for (const f of data.functions) {
-    const numbers = f.callers;
-    f.callers = [];
-    for (let i = 0; i < numbers.length; i += 3) {
-      const [caller, calls, nanos] = numbers.slice(i, i + 3);
-      const other = data.functions[caller];
-      f.callers.push({ other, calls, nanos });
-      other?.callees.push({ other: f, calls, nanos });
-    }
+    f.callees = [];
+    f.callers = typeof f.callers[0] === "number" ? callersOf(f.callers) : f.callers;
+  }
+  for (const f of data.functions) {
+    f.callers.forEach(({ other, calls, nanos }) => other?.callees.push({ other: f, calls, nanos }));
   }
 }
 
-function start() {
+/** Takes over what is in the data, which a page that is served gets anew. */
+function read() {
   for (const f of data.functions) {
-    f.searched = [f.name, f.file, f.image].join("\n").toLowerCase();
-    f.callees = [];
-    f.rate = data.elapsedNanos > 0 ? f.calls / (data.elapsedNanos / 1e9) : undefined;
+    f.searched ??= [f.name, f.file, f.image].join("\n").toLowerCase();
+    f.rate ??= data.elapsedNanos > 0 ? f.calls / (data.elapsedNanos / 1e9) : undefined;
   }
+  for (const key of Object.keys(most)) {
+    most[key] = data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);
+  }
+  [axis.low, axis.high] = decades(data.functions);
   readCallers();
   readPaths();
   byId("show-flame").hidden = data.paths.length === 0;
   byId("show-metrics").hidden = data.metrics.length === 0;
   byId("views").hidden = data.paths.length === 0 && data.metrics.length === 0;
-  view.sort = COLUMNS.map((column) => column.key).find((k) => k.replace("Nanos", "") === data.sortedBy) ?? "calls";
-  view.descending = view.sort !== "name";
   showSession();
   showProcesses();
+}
+
+function start() {
+  read();
+  view.sort = COLUMNS.map((column) => column.key).find((k) => k.replace("Nanos", "") === data.sortedBy) ?? "calls";
+  view.descending = view.sort !== "name";
   showHead();
   select();
   byId("grid").addEventListener("scroll", drawRows, { passive: true });

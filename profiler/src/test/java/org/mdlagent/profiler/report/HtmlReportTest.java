@@ -89,6 +89,10 @@ class HtmlReportTest {
 
     /// Opens the page in a browser and lets `script` use it as a reader would; returns what the script returned.
     private JsonNode use(Profile profile, String script) throws Exception {
+        return use(report(profile), directory, script);
+    }
+
+    static JsonNode use(String written, Path directory, String script) throws Exception {
         Tool chromium = Tool.installed("chromium", "chromium");
         Path page = directory.resolve("report.html");
         String use = """
@@ -108,7 +112,7 @@ class HtmlReportTest {
                 });
                 </script>
                 """;
-        Files.writeString(page, report(profile) + use.formatted(script));
+        Files.writeString(page, written + use.formatted(script));
         String dom = chromium.run(
                 page,
                 "--headless",

@@ -16,6 +16,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 
 class PrometheusReportTest {
     /// The grammar of a sample's line, but for time stamps, which we do not write.
@@ -82,12 +83,52 @@ class PrometheusReportTest {
 
         assertThat(text)
                 .contains("# TYPE mdl_function_calls_total counter\n"
-                        + "mdl_function_calls_total{function=\"main\",file=\"/src/main.c\",image=\"/opt/app/bin/app\"} 1\n"
-                        + "mdl_function_calls_total{function=\"ns::parse(char const*)\",file=\"/src/parse.cpp\","
+                        + "mdl_function_calls_total{program=\"/opt/app/bin/app\",pid=\"4711\","
+                        + "function=\"main\",file=\"/src/main.c\",image=\"/opt/app/bin/app\"} 1\n"
+                        + "mdl_function_calls_total{program=\"/opt/app/bin/app\",pid=\"4711\","
+                        + "function=\"ns::parse(char const*)\",file=\"/src/parse.cpp\","
                         + "image=\"/opt/app/lib/p.so\"} 4\n");
         assertThat(value(samples, "mdl_function_seconds_total", "main")).isEqualTo(1.5);
         assertThat(value(samples, "mdl_function_self_seconds_total", "main")).isEqualTo(1.4989991);
         assertThat(samples).noneMatch(sample -> "unused".equals(sample.labels.get("function")));
+    }
+
+    @Test
+    void shouldTellTheLinesOfProgramsApart() throws IOException {
+        SessionImage other = SessionImage.exactSample();
+        other.putInt(HeaderDescriptor.PID, 4712);
+        StringBuilder out = new StringBuilder();
+
+        PrometheusReport.write(
+                List.of(
+                        new SessionSeries(Profiles.read(SessionImage.exactSample(), directory.resolve("a")), 1),
+                        new SessionSeries(Profiles.read(other, directory.resolve("b")), 9)),
+                out);
+
+        List<Sample> samples = parse(out.toString());
+        assertThat(samples.stream().filter(sample -> sample.name.equals("mdl_function_calls_total")))
+                .extracting(sample -> sample.labels.get("pid"))
+                .containsExactly("4711", "4712", "4712");
+        assertThat(samples.stream().filter(sample -> sample.name.equals("mdl_functions_left_out")))
+                .extracting(sample -> sample.value)
+                .containsExactly(1.0, 0.0);
+        assertThat(out.toString().lines().filter(line -> line.startsWith("# TYPE")))
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void shouldWriteMetricsWithTheirFocus() throws IOException {
+        List<Sample> samples = parse(report(Profiles.read(SessionImage.metricSample(), directory)));
+
+        assertThat(samples).anySatisfy(sample -> {
+            assertThat(sample.name).isEqualTo("mdl_metric_total");
+            assertThat(sample.labels).containsEntry("metric", "calls").containsEntry("focus", "/Code/a.c@/Thread/5");
+            assertThat(sample.value).isPositive();
+        });
+        assertThat(samples).anySatisfy(sample -> {
+            assertThat(sample.name).isEqualTo("mdl_metric_value");
+            assertThat(sample.labels).containsEntry("metric", "busy");
+        });
     }
 
     @Test

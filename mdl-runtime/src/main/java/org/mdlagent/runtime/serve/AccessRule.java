@@ -1,0 +1,97 @@
+package org.mdlagent.runtime.serve;
+
+import com.sun.net.httpserver.Headers;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// Who may read what is served.
+///
+/// With a token, who has it: in `Authorization: Bearer`, as the parameter `token`, or in the cookie that is set then.
+/// Without one the server listens on this machine only, and serves who calls it by a name of this machine: a page of
+/// elsewhere whose name has been made to lead here (DNS rebinding) has another `Host`. Pages of elsewhere are refused
+/// in any case.
+final class AccessRule {
+    static final String COOKIE = "mdl_token";
+
+    private static final Pattern OWN_NAME =
+            Pattern.compile("(localhost|127(\\.[0-9]{1,3}){3}|\\[::1])(:[0-9]*)?", Pattern.CASE_INSENSITIVE);
+
+    private static final String PARAMETER = "token=";
+    private static final String BEARER = "bearer ";
+
+    private final byte @Nullable [] token;
+
+    enum Verdict {
+        GRANTED,
+        /// The token is missing or wrong.
+        NO_TOKEN,
+        /// The request came from a page of elsewhere.
+        FOREIGN
+    }
+
+    AccessRule(@Nullable String token) {
+        this.token = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
+    }
+
+    Verdict judge(Headers headers, URI uri) {
+        String host = Objects.requireNonNullElse(headers.getFirst("Host"), "");
+        String origin = headers.getFirst("Origin");
+        if (origin != null
+                && !origin.equalsIgnoreCase("http://" + host)
+                && !origin.equalsIgnoreCase("https://" + host)) {
+            return Verdict.FOREIGN;
+        }
+        if (token == null) {
+            return OWN_NAME.matcher(host).matches() ? Verdict.GRANTED : Verdict.FOREIGN;
+        }
+        return offered(headers, uri).anyMatch(this::isToken) ? Verdict.GRANTED : Verdict.NO_TOKEN;
+    }
+
+    private boolean isToken(String offer) {
+        // In a time that does not tell how much of it is right.
+        return MessageDigest.isEqual(offer.getBytes(StandardCharsets.UTF_8), token);
+    }
+
+    private static Stream<String> offered(Headers headers, URI uri) {
+        Stream<String> bearers = values(headers, "Authorization")
+                .filter(value -> value.toLowerCase(Locale.ROOT).startsWith(BEARER))
+                .map(value -> value.substring(BEARER.length()).strip());
+        Stream<String> cookies = values(headers, "Cookie")
+                .flatMap(value -> Arrays.stream(value.split(";")))
+                .map(String::strip)
+                .filter(cookie -> cookie.startsWith(COOKIE + "="))
+                .map(cookie -> cookie.substring(COOKIE.length() + 1));
+        String parameter = parameter(uri);
+        return Stream.of(bearers, cookies, Stream.ofNullable(parameter)).flatMap(one -> one);
+    }
+
+    private static Stream<String> values(Headers headers, String name) {
+        return headers.getOrDefault(name, List.of()).stream();
+    }
+
+    /// The token in a URI; null when there is none.
+    static @Nullable String parameter(URI uri) {
+        return Arrays.stream(Objects.requireNonNullElse(uri.getRawQuery(), "").split("&"))
+                .filter(one -> one.startsWith(PARAMETER))
+                .map(one -> decoded(one.substring(PARAMETER.length())))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static String decoded(String value) {
+        try {
+            return URLDecoder.decode(value, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return "";
+        }
+    }
+}

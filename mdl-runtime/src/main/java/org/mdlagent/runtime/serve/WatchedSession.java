@@ -1,0 +1,112 @@
+package org.mdlagent.runtime.serve;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.LiveReport;
+import org.mdlagent.profiler.report.Profile;
+import org.mdlagent.profiler.report.SessionFacts;
+import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.SessionSeries;
+
+/// A session, and what its readers have been told of it. However many there are, it is read twice a second at most.
+///
+/// The session is opened for each look, since its data move when the program has ended.
+final class WatchedSession {
+    private static final long FRESH_NANOS = Duration.ofMillis(500).toNanos();
+    private static final long KEPT_NANOS = Duration.ofMinutes(1).toNanos();
+
+    private final String id;
+    private final Path directory;
+    private final Predicate<SessionFacts> runs;
+    private SessionFacts facts;
+    private boolean live;
+    private @Nullable Profile profile;
+    private @Nullable LiveReport report;
+    private @Nullable SessionSeries series;
+    private long looked;
+
+    /// @param runs whether the program of a session does
+    WatchedSession(Path directory, Predicate<SessionFacts> runs) throws IOException {
+        this.id = directory.getFileName().toString();
+        this.directory = directory;
+        this.runs = runs;
+        try (SessionReader reader = SessionReader.open(directory)) {
+            facts = reader.facts();
+        }
+        live = runs.test(facts);
+    }
+
+    String id() {
+        return id;
+    }
+
+    /// As of the last look.
+    synchronized SessionFacts facts() {
+        return facts;
+    }
+
+    /// Whether the program ran at the last look.
+    synchronized boolean isLive() {
+        return live;
+    }
+
+    /// Looks whether the program still runs, and forgets what nobody has wanted to know for some time.
+    synchronized void check(long nanoTime) throws IOException {
+        if (live) {
+            try (SessionReader reader = SessionReader.open(directory)) {
+                facts = reader.facts();
+            }
+            live = runs.test(facts);
+        }
+        if (!live) {
+            series = null;
+        }
+        if (nanoTime - looked > KEPT_NANOS) {
+            profile = null;
+            report = null;
+        }
+    }
+
+    /// What is recorded.
+    synchronized Profile profile() throws IOException {
+        long now = System.nanoTime();
+        Profile known = profile;
+        if (known != null && now - looked < FRESH_NANOS) {
+            return known;
+        }
+        try (SessionReader reader = SessionReader.open(directory)) {
+            known = reader.profile();
+        }
+        profile = known;
+        facts = known.session();
+        live = runs.test(facts);
+        looked = now;
+        if (report != null) {
+            report = report.next(known, live, System.currentTimeMillis());
+        }
+        return known;
+    }
+
+    /// The report of what is recorded.
+    synchronized LiveReport report() throws IOException {
+        Profile now = profile();
+        LiveReport known = report;
+        if (known == null) {
+            known = new LiveReport(now, live, System.currentTimeMillis());
+            report = known;
+        }
+        return known;
+    }
+
+    /// What monitoring systems are told: the hottest functions, as many as `limit`.
+    synchronized SessionSeries series(int limit) throws IOException {
+        Profile now = profile();
+        SessionSeries known = series;
+        known = known == null ? new SessionSeries(now, limit) : known.next(now);
+        series = known;
+        return known;
+    }
+}

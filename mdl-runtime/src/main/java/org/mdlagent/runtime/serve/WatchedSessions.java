@@ -1,0 +1,89 @@
+package org.mdlagent.runtime.serve;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.mdlagent.profiler.report.SessionSeries;
+
+/// The sessions of this user, those that come and go included.
+public final class WatchedSessions {
+    private static final long FRESH_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final SessionSource source;
+    private final int limit;
+
+    /// By their directories, the newest first.
+    private Map<Path, WatchedSession> known = new LinkedHashMap<>();
+
+    private long looked = System.nanoTime() - FRESH_NANOS;
+
+    /// @param limit functions of a program that monitoring systems are told of
+    public WatchedSessions(SessionSource source, int limit) {
+        this.source = source;
+        this.limit = limit;
+    }
+
+    /// All of them, the newest first.
+    synchronized List<WatchedSession> all() throws IOException {
+        long now = System.nanoTime();
+        if (now - looked >= FRESH_NANOS) {
+            refresh(now);
+            looked = now;
+        }
+        return List.copyOf(known.values());
+    }
+
+    private void refresh(long now) throws IOException {
+        Map<Path, WatchedSession> found = new LinkedHashMap<>();
+        for (Path directory : source.directories()) {
+            try {
+                WatchedSession session = known.get(directory);
+                if (session == null) {
+                    session = new WatchedSession(directory, source::runs);
+                }
+                session.check(now);
+                found.put(directory, session);
+            } catch (IOException e) {
+                // Damaged, being made, or being removed; mdl list says which.
+            }
+        }
+        known = found;
+    }
+
+    /// Those whose programs run. A process that has executed another program is in the newest of its sessions only.
+    List<WatchedSession> live() throws IOException {
+        Set<Integer> processes = new HashSet<>();
+        List<WatchedSession> live = new ArrayList<>();
+        for (WatchedSession session : all()) {
+            if (session.isLive() && processes.add(session.facts().pid())) {
+                live.add(session);
+            }
+        }
+        return live;
+    }
+
+    /// The session of this name. No path is made of it.
+    Optional<WatchedSession> find(String id) throws IOException {
+        return all().stream().filter(session -> session.id().equals(id)).findFirst();
+    }
+
+    /// What monitoring systems are told of the programs that run.
+    List<SessionSeries> series() throws IOException {
+        List<SessionSeries> series = new ArrayList<>();
+        for (WatchedSession session : live()) {
+            try {
+                series.add(session.series(limit));
+            } catch (IOException e) {
+                // As above: the others are told of all the same.
+            }
+        }
+        return series;
+    }
+}

@@ -1,0 +1,231 @@
+package org.mdlagent.runtime.serve;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.LiveReport;
+import org.mdlagent.profiler.report.PrometheusReport;
+import org.mdlagent.profiler.report.SessionFormatException;
+import org.mdlagent.profiler.report.SessionSeries;
+import org.mdlagent.profiler.report.SessionsPage;
+
+/// Serves, by HTTP:
+///
+/// | path | what |
+/// | --- | --- |
+/// | `/` | the list of programs |
+/// | `/session/ID` | the report of one, which goes on |
+/// | `/session/ID/profile.json?since=LOOK` | what is new of it |
+/// | `/metrics` | the figures of all that run, for Prometheus |
+///
+/// Nothing can be changed through it. It is not encrypted.
+public final class WebServer implements AutoCloseable {
+    private static final int ENDED_SHOWN = 20;
+    private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(/profile\\.json)?");
+    private static final Pattern SINCE = Pattern.compile("(?:.*&)?since=([0-9]{1,18})(?:&.*)?");
+    private static final String HTML = "text/html; charset=utf-8";
+    private static final String TEXT = "text/plain; charset=utf-8";
+    private static final String POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
+            + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+    static {
+        // Whoever sends or reads too slowly is cut off (seconds); there is no end to it otherwise.
+        System.setProperty("sun.net.httpserver.maxReqTime", "20");
+        System.setProperty("sun.net.httpserver.maxRspTime", "120");
+        System.setProperty("jdk.httpserver.maxConnections", "200");
+    }
+
+    private final HttpServer server;
+    private final WatchedSessions sessions;
+    private final SessionSource source;
+    private final AccessRule access;
+    private final String host;
+
+    /// What is answered.
+    private record Answer(int status, String type, Body body) {
+        static Answer text(int status, String text) {
+            return new Answer(status, TEXT, out -> out.append(text).append('\n'));
+        }
+    }
+
+    private interface Body {
+        void write(Appendable out) throws IOException;
+    }
+
+    /// Binds the address; [#start] begins to answer.
+    ///
+    /// @param token without which nobody is answered; null for everybody on this machine
+    /// @param host  name of the machine
+    public WebServer(
+            InetSocketAddress address,
+            WatchedSessions sessions,
+            SessionSource source,
+            @Nullable String token,
+            String host)
+            throws IOException {
+        this.sessions = sessions;
+        this.source = source;
+        this.host = host;
+        access = new AccessRule(token);
+        server = HttpServer.create(address, 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", this::handle);
+    }
+
+    public void start() {
+        server.start();
+    }
+
+    /// With the port that it has been given.
+    public InetSocketAddress address() {
+        return server.getAddress();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            Headers headers = exchange.getResponseHeaders();
+            headers.set("Content-Security-Policy", POLICY);
+            headers.set("X-Content-Type-Options", "nosniff");
+            headers.set("Referrer-Policy", "no-referrer");
+            headers.set("Cache-Control", "no-store");
+            send(exchange, answer(exchange));
+        }
+    }
+
+    private Answer answer(HttpExchange exchange) {
+        String method = exchange.getRequestMethod();
+        if (!method.equals("GET") && !method.equals("HEAD")) {
+            exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+            return Answer.text(405, "only GET and HEAD are answered");
+        }
+        URI uri = exchange.getRequestURI();
+        switch (access.judge(exchange.getRequestHeaders(), uri)) {
+            case FOREIGN -> {
+                return Answer.text(
+                        403,
+                        "a page of elsewhere may not read this; open http://localhost:"
+                                + address().getPort() + "/ or give mdl serve a --token-file");
+            }
+            case NO_TOKEN -> {
+                exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
+                return Answer.text(401, "a token is needed: Authorization: Bearer TOKEN, or once ?token=TOKEN");
+            }
+            case GRANTED -> {}
+        }
+        String token = AccessRule.parameter(uri);
+        if (token != null) {
+            return withCookie(exchange, token);
+        }
+        try {
+            return content(uri);
+        } catch (IOException e) {
+            return Answer.text(500, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /// The token goes from the address, which people pass on, into a cookie.
+    private static Answer withCookie(HttpExchange exchange, String token) {
+        Headers headers = exchange.getResponseHeaders();
+        headers.set("Set-Cookie", AccessRule.COOKIE + "=" + token + "; Path=/; HttpOnly; SameSite=Strict");
+        headers.set("Location", exchange.getRequestURI().getRawPath());
+        return Answer.text(303, "the token is in a cookie now");
+    }
+
+    private Answer content(URI uri) throws IOException {
+        String path = Objects.requireNonNullElse(uri.getPath(), "");
+        Matcher session = SESSION.matcher(path);
+        if (path.equals("/")) {
+            return list();
+        }
+        if (path.equals("/metrics")) {
+            List<SessionSeries> series = sessions.series();
+            return new Answer(
+                    200, "text/plain; version=0.0.4; charset=utf-8", out -> PrometheusReport.write(series, out));
+        }
+        Optional<WatchedSession> found = session.matches() ? sessions.find(session.group(1)) : Optional.empty();
+        if (found.isEmpty()) {
+            return Answer.text(404, "there is no such page; / lists the programs");
+        }
+        return session.group(2) == null ? page(found.get()) : news(found.get(), uri);
+    }
+
+    private Answer list() throws IOException {
+        List<SessionsPage.Live> live = new ArrayList<>();
+        for (WatchedSession session : sessions.live()) {
+            try {
+                live.add(new SessionsPage.Live(session.id(), session.profile()));
+            } catch (SessionFormatException e) {
+                // One that is damaged must not hide the others; its own page says what is wrong with it.
+            }
+        }
+        List<SessionsPage.Ended> ended = sessions.all().stream()
+                .filter(session -> !session.isLive())
+                .limit(ENDED_SHOWN)
+                .map(session -> new SessionsPage.Ended(session.id(), session.facts(), source.ending(session.facts())))
+                .toList();
+        return new Answer(200, HTML, out -> SessionsPage.write(live, ended, host, out));
+    }
+
+    private static Answer page(WatchedSession session) throws IOException {
+        LiveReport report = session.report();
+        String news = SessionsPage.path(session.id()) + "/profile.json";
+        return new Answer(200, HTML, out -> report.writePage(news, out));
+    }
+
+    private static Answer news(WatchedSession session, URI uri) throws IOException {
+        LiveReport report = session.report();
+        Matcher since = SINCE.matcher(Objects.requireNonNullElse(uri.getRawQuery(), ""));
+        long known = since.matches() ? Long.parseLong(since.group(1)) : 0;
+        return new Answer(200, "application/json", out -> report.writeNews(known, out));
+    }
+
+    private static void send(HttpExchange exchange, Answer answer) throws IOException {
+        Headers headers = exchange.getResponseHeaders();
+        headers.set("Content-Type", answer.type());
+        boolean zipped = isZipped(exchange);
+        if (zipped) {
+            headers.set("Content-Encoding", "gzip");
+        }
+        if (exchange.getRequestMethod().equals("HEAD")) {
+            exchange.sendResponseHeaders(answer.status(), -1);
+            return;
+        }
+        exchange.sendResponseHeaders(answer.status(), 0);
+        OutputStream body = exchange.getResponseBody();
+        try (Writer out = new BufferedWriter(
+                new OutputStreamWriter(zipped ? new GZIPOutputStream(body) : body, StandardCharsets.UTF_8))) {
+            answer.body().write(out);
+        }
+    }
+
+    /// On this machine it would cost more than it saves.
+    private static boolean isZipped(HttpExchange exchange) {
+        String accepted =
+                Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Accept-Encoding"), "");
+        return accepted.toLowerCase(Locale.ROOT).contains("gzip")
+                && !exchange.getRemoteAddress().getAddress().isLoopbackAddress();
+    }
+}

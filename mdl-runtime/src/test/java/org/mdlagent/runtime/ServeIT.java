@@ -1,0 +1,175 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `mdl serve` beside a program that runs, and a real Prometheus that asks it.
+class ServeIT {
+    private static final Path PROMETHEUS = Path.of("/usr/bin/prometheus");
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    @TempDir
+    Path directory;
+
+    private final List<Process> processes = new ArrayList<>();
+
+    @AfterEach
+    void end() throws InterruptedException {
+        for (Process process : processes.reversed()) {
+            process.destroy();
+            process.waitFor();
+        }
+    }
+
+    private Process start(Map<String, String> environment, String... command) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectError(directory.resolve("errors").toFile());
+        builder.environment().putAll(environment);
+        builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
+        Process process = builder.start();
+        processes.add(process);
+        return process;
+    }
+
+    /// A program that calls foo as often as each line of its input says.
+    private Process startProgram() throws Exception {
+        Path program = Dist.compile(directory, "messages", "-finstrument-functions");
+        Process process = start(Dist.preload("wait,exact"), program.toString());
+        assertThat(process.inputReader().readLine()).isEqualTo("ready");
+        return process;
+    }
+
+    private static void call(Process program, int times) throws IOException {
+        program.outputWriter().write(times + "\n");
+        program.outputWriter().flush();
+        assertThat(program.inputReader().readLine()).isEqualTo("done");
+    }
+
+    private URI startServer() throws IOException {
+        Process server = start(Map.of(), Dist.mdl(), "serve", "--listen", "127.0.0.1:0");
+        BufferedReader out = server.inputReader();
+        return URI.create(out.readLine());
+    }
+
+    private static String read(URI uri) throws IOException {
+        try (InputStream in = uri.toURL().openStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void shouldServeAProgramWhileItRunsAndWhenItHasEnded() throws Exception {
+        Process program = startProgram();
+        URI server = startServer();
+        call(program, 3000);
+
+        String calls = "mdl_function_calls_total{program=\"" + directory.resolve("messages") + "\",pid=\""
+                + program.pid() + "\",function=\"foo\"";
+        assertThat(read(server.resolve("/metrics")).lines().filter(line -> line.startsWith(calls)))
+                .singleElement()
+                .satisfies(line -> assertThat(line).endsWith(" 3000"));
+        String list = read(server);
+        assertThat(list).contains("1 program runs");
+        String session = list.replaceAll("(?s).*href=\"(/session/messages-[^\"]*)\".*", "$1");
+        assertThat(read(server.resolve(session))).contains("\"name\": \"foo\"", "\"runs\": true");
+
+        program.destroyForcibly().waitFor();
+        // What has been read within the last half second is not read again.
+        JsonNode news = awaited(
+                () -> new ObjectMapper().readTree(read(server.resolve(session + "/profile.json"))), "/runs", "false");
+        assertThat(news.at("/functions")).anySatisfy(function -> {
+            assertThat(function.at("/name").asText()).isEqualTo("foo");
+            assertThat(function.at("/calls").asLong()).isEqualTo(3000);
+        });
+        assertThat(read(server)).contains("0 programs run");
+        assertThat(read(server.resolve("/metrics"))).doesNotContain("function=\"foo\"");
+    }
+
+    @Test
+    void shouldAnswerARealPrometheus() throws Exception {
+        assumeTrue(Files.isExecutable(PROMETHEUS), "no prometheus; it is in Debian's package prometheus");
+        Process program = startProgram();
+        URI server = startServer();
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        Path configuration =
+                Files.writeString(directory.resolve("prometheus.yml"), """
+                global: {scrape_interval: 1s, scrape_timeout: 1s}
+                scrape_configs:
+                  - job_name: mdl
+                    static_configs: [{targets: ["%s"]}]
+                """.formatted(server.getAuthority()));
+        Process prometheus = start(
+                Map.of(),
+                PROMETHEUS.toString(),
+                "--config.file=" + configuration,
+                "--storage.tsdb.path=" + directory.resolve("data"),
+                "--web.listen-address=127.0.0.1:" + port);
+        call(program, 3000);
+
+        assertThat(query(port, "mdl_function_calls_total{function=\"foo\"}", "3000"))
+                .isEqualTo("3000");
+        call(program, 1000);
+        assertThat(query(port, "sum by (function) (mdl_function_duration_seconds_count{function=\"foo\"})", "4000"))
+                .isEqualTo("4000");
+        String rate = query(port, "rate(mdl_function_calls_total{function=\"foo\"}[1m]) > bool 0", "1");
+        assertThat(rate).isEqualTo("1");
+        String quantile = query(
+                port, "histogram_quantile(0.99, mdl_function_duration_seconds_bucket{function=\"foo\"}) < bool 1", "1");
+        assertThat(quantile).isEqualTo("1");
+        assertThat(prometheus.isAlive()).isTrue();
+    }
+
+    /// The first value that a query gives, once it is the expected one, or when patience ends.
+    private static String query(int port, String query, String expected) throws Exception {
+        URI uri = URI.create(
+                "http://127.0.0.1:" + port + "/api/v1/query?query=" + URLEncoder.encode(query, StandardCharsets.UTF_8));
+        return awaited(() -> new ObjectMapper().readTree(read(uri)), "/data/result/0/value/1", expected)
+                .at("/data/result/0/value/1")
+                .asText();
+    }
+
+    private interface Reading {
+        JsonNode read() throws IOException;
+    }
+
+    /// Reads again and again until a member is as it is expected to be, or patience ends.
+    private static JsonNode awaited(Reading reading, String member, String expected) throws Exception {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        JsonNode read = null;
+        while (System.nanoTime() - end < 0) {
+            try {
+                read = reading.read();
+                if (read.at(member).asText().equals(expected)) {
+                    return read;
+                }
+            } catch (IOException e) {
+                // It is not there yet.
+            }
+            Thread.sleep(200);
+        }
+        throw new AssertionError(member + " is not " + expected + " in " + read);
+    }
+}
