@@ -13,9 +13,11 @@ __attribute__((noinline)) int pvm_recv(int tid, int tag) {
 }
 
 int latest;
+long history[2];
 
 __attribute__((noinline)) int foo(int i) {
   latest = -i;
+  history[1] = 3L * i;
   return pvm_send(i, 1) + pvm_send(i, 2) + pvm_recv(i, 3);
 }
 

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -13,7 +15,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Expression.Binary;
 import org.mdlagent.arch.snippet.Expression.Constant;
+import org.mdlagent.arch.snippet.Expression.Load;
+import org.mdlagent.arch.snippet.Expression.Member;
+import org.mdlagent.arch.snippet.Expression.Operator;
+import org.mdlagent.arch.snippet.Expression.Width;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement.Add;
@@ -21,6 +29,7 @@ import org.mdlagent.arch.snippet.Statement.Clock;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
+import org.mdlagent.arch.snippet.Vectorisation;
 import org.mdlagent.fastinst.CostModel;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.fastinst.Values;
@@ -32,11 +41,13 @@ import org.mdlagent.fastinst.Values;
 /// calls, less that of calls without snippets, is the round's figure. Recording is off. Each chain counts what it
 /// costs (observed cost).
 public final class SnippetCosts {
-    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 15);
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int REPEATS = 15;
     private static final int CALLS = 10_000;
     private static final int FEWER_CALLS = 500;
     private static final int MANY = 100;
+    private static final int PRODUCTS = 4;
+    private static final int FLAGS = 20;
 
     private final NativeApi api;
     private final Snippets snippets;
@@ -59,14 +70,16 @@ public final class SnippetCosts {
         double predicted() {
             return Stream.of(atEntry, atEnd)
                     .filter(chain -> !chain.isEmpty())
-                    .mapToDouble(Variant::predicted)
+                    .mapToDouble(this::predicted)
                     .sum();
         }
 
         /// The way to the snippets is taken once.
-        private static double predicted(List<Snippet> chain) {
-            double all = chain.stream().mapToDouble(CostModel::ticks).sum();
-            return all - (chain.size() - 1) * CostModel.ticks(Snippet.of());
+        private double predicted(List<Snippet> chain) {
+            List<Snippet> fewer =
+                    optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(chain) : chain;
+            double all = fewer.stream().mapToDouble(CostModel::ticks).sum();
+            return all - (fewer.size() - 1) * CostModel.ticks(Snippet.of());
         }
     }
 
@@ -129,8 +142,63 @@ public final class SnippetCosts {
                     .mapToObj(i -> Snippet.of(new Add(values.counter(), new Constant(1)))
                             .constrained(values.flag()))
                     .toList();
-            addBoth(format(Locale.ROOT, "%,d counters, each behind a flag of its own", n), guarded, List.of());
+            String what = format(Locale.ROOT, "%,d counters, each behind a flag of its own", n);
+            if (n > MANY) {
+                add(what, guarded); // not optimised it is 100 KiB, made anew for each
+            } else {
+                addBoth(what, guarded, List.of());
+            }
+            addVectorised(n);
         }
+        addWithoutEach(counter);
+    }
+
+    /// A chain with something in it for each optimisation: with all of them, and without each.
+    private void addWithoutEach(int counter) {
+        Expression product = new Binary(
+                Operator.MULTIPLY, new Load(api.session(), Width.U64), new Load(api.session() + Long.BYTES, Width.U64));
+        Expression constant = new Binary(Operator.MULTIPLY, new Constant(3), new Constant(5));
+        Snippet sum = Snippet.of(new Add(counter, new Binary(Operator.ADD, product, constant)));
+        List<Snippet> chain = new ArrayList<>(Collections.nCopies(PRODUCTS, sum));
+        chain.addAll(guarded(FLAGS, sets(FLAGS)));
+        String what = format(Locale.ROOT, "%d sums of products and %d guarded counters", PRODUCTS, FLAGS);
+        addBoth(what, chain, List.of());
+        for (Optimisation optimisation : Optimisation.values()) {
+            String name = optimisation.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+            Set<Optimisation> others = EnumSet.complementOf(EnumSet.of(optimisation));
+            variants.add(new Variant("  without " + name, chain, List.of(), others, new ArrayList<>()));
+        }
+    }
+
+    /// The same with flags in sets: none set, and one.
+    private void addVectorised(int n) {
+        int[] sets = sets(n);
+        List<Snippet> guarded = guarded(n, sets);
+        String what = format(Locale.ROOT, "%,d counters, vectorised, with ", n);
+        add(what + "no flag set", guarded);
+        Snippet mark = Snippet.of(new Store(sets[0], new Constant(1)));
+        add(
+                what + "one flag set",
+                Stream.concat(Stream.of(mark), guarded.stream()).toList());
+    }
+
+    private int[] sets(int flags) {
+        return IntStream.range(0, Math.ceilDiv(flags, Long.SIZE))
+                .map(i -> values.flag())
+                .toArray();
+    }
+
+    /// Counters side by side, behind flags in sets.
+    private List<Snippet> guarded(int n, int[] sets) {
+        int first = values.counters(n);
+        return IntStream.range(0, n)
+                .mapToObj(i -> Snippet.of(new Add(first + i, new Constant(1)))
+                        .constrained(new Member(sets[i / Long.SIZE], i % Long.SIZE)))
+                .toList();
+    }
+
+    private void add(String what, List<Snippet> atEntry) {
+        variants.add(new Variant(what, atEntry, List.of(), Optimisation.all(), new ArrayList<>()));
     }
 
     private void addBoth(String what, List<Snippet> atEntry, List<Snippet> atEnd) {
@@ -142,21 +210,27 @@ public final class SnippetCosts {
         int calls = variant.atEntry.size() > MANY ? FEWER_CALLS : CALLS;
         double without = ticks(calls);
         snippets.optimise(variant.optimisations);
-        for (Snippet snippet : variant.atEnd) {
-            snippets.attach(end, Snippets.Order.APPEND, snippet);
-        }
-        for (Snippet snippet : variant.atEntry) {
-            snippets.attach(entry, Snippets.Order.APPEND, snippet);
-        }
+        attach(end, variant.atEnd);
+        attach(entry, variant.atEntry);
         double with = ticks(calls);
-        for (Snippet snippet : variant.atEntry) {
-            snippets.detach(entry, snippet);
-        }
-        for (Snippet snippet : variant.atEnd) {
-            snippets.detach(end, snippet);
-        }
-        snippets.collect();
+        detach(entry, variant.atEntry);
+        detach(end, variant.atEnd);
         return with - without;
+    }
+
+    /// Each leaves the code of the chain as it was before: together they would use up what there is for code.
+    private void attach(int probe, List<Snippet> chain) throws IOException {
+        for (Snippet snippet : chain) {
+            snippets.attach(probe, Snippets.Order.APPEND, snippet);
+            snippets.collect();
+        }
+    }
+
+    private void detach(int probe, List<Snippet> chain) throws IOException {
+        for (Snippet snippet : chain) {
+            snippets.detach(probe, snippet);
+            snippets.collect();
+        }
     }
 
     /// Of a call, on average.
@@ -192,7 +266,7 @@ public final class SnippetCosts {
                     sorted[ROUNDS * 9 / 10],
                     variant.predicted()));
         }
-        report.line("Instances are not vectorised yet: N of them cost N tests.");
+        report.line("Flags are not set but where it says so; predictions are for flags that are, one in each set.");
         for (Variant variant : variants) {
             report.raw(format(
                     Locale.ROOT,

@@ -1,7 +1,10 @@
 package org.mdlagent.fastinst;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
@@ -16,17 +19,45 @@ public final class CostModel {
 
     private static final double OPERATION = 1;
 
+    /// To find that a set is empty.
+    private static final double SET = 2 * OPERATION;
+
+    /// To a member's values, and to the next member.
+    private static final double MEMBER = 8 * OPERATION;
+
     /// Reading the time-stamp counter.
     private static final double WALL_TIMER = 25;
 
     /// A system call.
     private static final double PROCESS_TIMER = 500;
 
+    /// Two of them.
+    private static final double READ = 1000;
+
     private CostModel() {}
 
     /// What a run of a snippet costs that is alone at its probe, when each condition in it holds.
     public static double ticks(Snippet snippet) {
         return PROBE + ticks(snippet.statements());
+    }
+
+    /// What a run of snippets costs that are one probe's. Those that are equal stand for as many that differ in their
+    /// values only, and are vectorised: of their conditions, one holds.
+    public static double ticks(Collection<Snippet> snippets) {
+        Map<Snippet, Integer> counts = new LinkedHashMap<>();
+        snippets.forEach(snippet -> counts.merge(snippet, 1, Integer::sum));
+        double sum = PROBE;
+        for (Map.Entry<Snippet, Integer> alike : counts.entrySet()) {
+            sum += ticks(alike.getKey().statements(), alike.getValue());
+        }
+        return sum;
+    }
+
+    private static double ticks(List<Statement> statements, int count) {
+        boolean vectorised = count > 1 && statements.size() == 1 && statements.getFirst() instanceof Statement.If;
+        return vectorised
+                ? Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(statements)
+                : count * ticks(statements);
     }
 
     /// What, at the end of a chain, counts the cost of the way to it and of what its snippets always do.
@@ -47,12 +78,21 @@ public final class CostModel {
     }
 
     private static Statement counting(Statement statement) {
-        if (!(statement instanceof Statement.If(Expression condition, List<Statement> body))) {
-            return statement;
-        }
+        return switch (statement) {
+            case Statement.If(Expression condition, List<Statement> body) ->
+                new Statement.If(condition, countingBody(body, 0));
+            case Statement.ForEach each ->
+                new Statement.ForEach(
+                        each.written(), each.members(), each.first(), each.stride(), countingBody(each.body(), MEMBER));
+            default -> statement;
+        };
+    }
+
+    /// @param more what a run costs in addition
+    private static List<Statement> countingBody(List<Statement> body, double more) {
         List<Statement> counting = new ArrayList<>(counting(body));
-        counting.add(cost(alwaysTicks(body)));
-        return new Statement.If(condition, counting);
+        counting.add(cost(more + alwaysTicks(body)));
+        return counting;
     }
 
     private static Statement cost(double ticks) {
@@ -61,9 +101,11 @@ public final class CostModel {
 
     private static double alwaysTicks(List<Statement> statements) {
         return statements.stream()
-                .mapToDouble(statement -> statement instanceof Statement.If(Expression condition, List<Statement> body)
-                        ? OPERATION + ticks(condition)
-                        : ticks(statement))
+                .mapToDouble(statement -> switch (statement) {
+                    case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition);
+                    case Statement.ForEach each -> SET;
+                    default -> ticks(statement);
+                })
                 .sum();
     }
 
@@ -71,7 +113,7 @@ public final class CostModel {
         return statements.stream().mapToDouble(CostModel::ticks).sum();
     }
 
-    /// Every condition is taken to hold.
+    /// Every condition is taken to hold, and one member to be in each set.
     private static double ticks(Statement statement) {
         return switch (statement) {
             case Statement.Store(int value, Expression expression) -> OPERATION + ticks(expression);
@@ -79,6 +121,9 @@ public final class CostModel {
             case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition) + ticks(body);
             case Statement.Start(int timer, Statement.Clock clock) -> ticks(clock);
             case Statement.Stop(int timer, Statement.Clock clock) -> ticks(clock);
+            case Statement.Mark mark -> 2 * OPERATION;
+            case Statement.Let(int slot, Expression expression) -> OPERATION + ticks(expression);
+            case Statement.ForEach each -> SET + MEMBER + ticks(each.body());
         };
     }
 
@@ -94,6 +139,9 @@ public final class CostModel {
             case Expression.And and -> OPERATION + ticks(and.left()) + ticks(and.right());
             case Expression.Or or -> OPERATION + ticks(or.left()) + ticks(or.right());
             case Expression.Load load -> OPERATION;
+            case Expression.Read read -> READ + ticks(read.address());
+            case Expression.Member member -> OPERATION;
+            case Expression.Common common -> 0;
             case Expression.Constant constant -> 0;
             case Expression.Value value -> 0;
             case Expression.Argument argument -> 0;

@@ -23,7 +23,6 @@ final class SnippetCode {
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final RecordingEntryPoints recording;
-    private Set<Optimisation> optimisations = Optimisation.all();
     private final CodeArena called;
     private final CodeArena framed;
     private final CodeArena unwindTables;
@@ -56,20 +55,12 @@ final class SnippetCode {
     /// @param resume where it goes on
     /// @throws IllegalArgumentException when a snippet cannot run there
     /// @throws IOException when code memory is refused
-    long add(List<Snippet> chain, Body body, long resume) throws IOException {
+    long add(List<Snippet> chain, Body body, long resume, Set<Optimisation> optimisations) throws IOException {
         // The length does not depend on where it stands.
-        int length = assemble(chain, body, resume, resume).length;
+        int length = instructions.snippets(chain, body, resume, resume, optimisations).length;
         long at = arena(body).allocate(resume, length);
-        Memory.put(code.alias(at), assemble(chain, body, at, resume));
+        Memory.put(code.alias(at), instructions.snippets(chain, body, at, resume, optimisations));
         return at;
-    }
-
-    void optimise(Set<Optimisation> chosen) {
-        optimisations = Set.copyOf(chosen);
-    }
-
-    private byte[] assemble(List<Snippet> chain, Body body, long at, long resume) {
-        return instructions.snippets(chain, body, at, resume, optimisations);
     }
 
     /// Frees the code at an address that [#add] has returned. No thread may be in it, or come to it.

@@ -19,6 +19,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Vectorisation;
 
 /// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
 /// mini-trampolines, fused). When a chain changes, new code is made and one word of the site's record stored;
@@ -35,6 +36,7 @@ public final class Snippets {
     private final GracePeriod gracePeriod;
     private final Values values;
     private final Map<Integer, Chain> chains = new HashMap<>();
+    private Set<Optimisation> optimisations = Optimisation.all();
 
     /// Where a snippet goes in the chain of its probe.
     public enum Order {
@@ -62,7 +64,7 @@ public final class Snippets {
 
     /// What is done to make code cheaper that is attached from now on: all of it, but when its worth is measured.
     public void optimise(Set<Optimisation> optimisations) {
-        code.optimise(optimisations);
+        this.optimisations = Set.copyOf(optimisations);
     }
 
     /// Lets `snippet` run at a probe, until it is detached. What stops a timer or clears a flag is to be attached
@@ -136,10 +138,12 @@ public final class Snippets {
         }
         Body body = body(Memory.getByte(site + SiteDescriptor.KIND));
         long resume = Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME);
+        List<Snippet> fewer =
+                optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(snippets) : snippets;
         List<Snippet> counting = new ArrayList<>();
-        snippets.forEach(snippet -> counting.add(CostModel.counting(snippet)));
-        counting.add(CostModel.countingChain(snippets));
-        return new Chain(List.copyOf(snippets), body, code.add(counting, body, resume));
+        fewer.forEach(snippet -> counting.add(CostModel.counting(snippet)));
+        counting.add(CostModel.countingChain(fewer));
+        return new Chain(List.copyOf(snippets), body, code.add(counting, body, resume, optimisations));
     }
 
     private void retire(@Nullable Chain chain) {

@@ -39,6 +39,14 @@ public final class Values {
         return take(1, ValueDescriptor.KIND_COUNTER);
     }
 
+    /// New counters side by side, each with one reference.
+    ///
+    /// @return index of the first; 0 when there is no room for so many in one place
+    /// @throws IllegalStateException when the session is full
+    public int counters(int count) {
+        return takeAll(count, 1, ValueDescriptor.KIND_COUNTER);
+    }
+
     /// A new flag, as a constraint needs: a counter that is 0 again when its thread ends.
     ///
     /// @return its index
@@ -52,12 +60,22 @@ public final class Values {
     /// @return index of the first of its values
     /// @throws IllegalStateException when all values are taken, or the session is full
     public int timer(Clock clock) {
-        return take(
-                ValueDescriptor.TIMER_SIZE,
-                switch (clock) {
-                    case WALL -> ValueDescriptor.KIND_WALL_TIMER;
-                    case THREAD_CPU -> ValueDescriptor.KIND_PROCESS_TIMER;
-                });
+        return take(ValueDescriptor.TIMER_SIZE, kind(clock));
+    }
+
+    /// New timers side by side, each with one reference.
+    ///
+    /// @return index of the first value of the first; 0 when there is no room for so many in one place
+    /// @throws IllegalStateException when the session is full
+    public int timers(Clock clock, int count) {
+        return takeAll(count, ValueDescriptor.TIMER_SIZE, kind(clock));
+    }
+
+    private static byte kind(Clock clock) {
+        return switch (clock) {
+            case WALL -> ValueDescriptor.KIND_WALL_TIMER;
+            case THREAD_CPU -> ValueDescriptor.KIND_PROCESS_TIMER;
+        };
     }
 
     /// Another one uses the value.
@@ -144,18 +162,29 @@ public final class Values {
         return word(values, timer + ValueDescriptor.TIMER_TOTAL) + Math.max(0, running);
     }
 
-    private int take(int count, byte kind) {
-        int value = taken.nextClearBit(0);
-        while (taken.nextSetBit(value) >= 0 && taken.nextSetBit(value) < value + count) {
-            value = taken.nextClearBit(taken.nextSetBit(value));
-        }
-        if (value + count > ValueDescriptor.COUNT) {
+    private int take(int size, byte kind) {
+        int value = takeAll(1, size, kind);
+        if (value == 0) {
             throw new IllegalStateException("all " + ValueDescriptor.COUNT + " values of snippets are taken");
         }
-        setKind(value, kind);
-        taken.set(value, value + count);
-        references[value] = 1;
         return value;
+    }
+
+    private int takeAll(int count, int size, byte kind) {
+        int length = count * size;
+        int first = taken.nextClearBit(0);
+        while (taken.nextSetBit(first) >= 0 && taken.nextSetBit(first) < first + length) {
+            first = taken.nextClearBit(taken.nextSetBit(first));
+        }
+        if (first + length > ValueDescriptor.COUNT) {
+            return 0;
+        }
+        for (int value = first; value < first + length; value += size) {
+            setKind(value, kind);
+            references[value] = 1;
+        }
+        taken.set(first, first + length);
+        return first;
     }
 
     private void free(int value) {

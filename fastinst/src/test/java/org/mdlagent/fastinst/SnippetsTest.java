@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Constant;
+import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Snippet;
@@ -134,6 +136,31 @@ class SnippetsTest {
         assertThat(values.sum(counter)).isEqualTo(1);
     }
 
+    @Test
+    void shouldCountForEachMemberThatIsInTheSet() throws Exception {
+        int set = values.flag();
+        int first = values.counters(Long.SIZE);
+        for (int i = 0; i < Long.SIZE; i++) {
+            snippets.attach(2, Order.APPEND, countMember(set, i, first + i));
+        }
+        call(Probed.WHOLE);
+        snippets.attach(2, Order.PREPEND, set(set, 0b1000_0101));
+        call(Probed.WHOLE);
+        snippets.detach(2, countMember(set, 2, first + 2));
+        call(Probed.WHOLE);
+        detachAll();
+
+        List<Long> counted = IntStream.range(0, Long.SIZE)
+                .mapToObj(i -> values.sum(first + i))
+                .toList();
+        assertThat(counted.subList(0, 8)).containsExactly(2L, 0L, 1L, 0L, 0L, 0L, 0L, 2L);
+        assertThat(counted.subList(8, Long.SIZE)).containsOnly(0L);
+    }
+
+    private static Snippet countMember(int set, int bit, int counter) {
+        return Snippet.of(new Add(counter, ONE)).constrained(new Member(set, bit));
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldMeasureCalls(Clock clock) throws Exception {
@@ -235,6 +262,20 @@ class SnippetsTest {
         assertThat(snippets.at(0)).isEmpty();
         call(Probed.HOOKS);
         assertThat(values.sum(counter)).isZero();
+    }
+
+    @Test
+    void shouldTakeValuesSideBySideIfThereIsRoom() {
+        int counters = values.counters(10);
+        int timers = values.timers(Clock.WALL, 10);
+
+        for (int i = 0; i < 10; i++) {
+            assertThat(values.sum(counters + i)).isZero();
+            assertThat(values.total(timers + i * ValueDescriptor.TIMER_SIZE)).isZero();
+            values.release(counters + i);
+            values.release(timers + i * ValueDescriptor.TIMER_SIZE);
+        }
+        assertThat(values.counters(ValueDescriptor.COUNT)).isZero();
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -121,6 +122,97 @@ class MetricsIT {
         assertThat(value("msgs")).isEqualTo(800);
     }
 
+    /// The flags of all are in one set, so the code at `pvm_send` tests them at once.
+    @ParameterizedTest
+    @ValueSource(strings = {"-fpatchable-function-entry=5", "-finstrument-functions"})
+    void shouldCountForEachFunctionThatAPatternMeans(String probes) throws Exception {
+        start(probes);
+
+        assertThat(Dist.ask(session, "metric enable msgs@/Code/*/*")).startsWith("ok\n5\t20\t");
+        call(100);
+        assertThat(value("msgs@/Code/messages.c/foo")).isEqualTo(300);
+        assertThat(value("msgs@/Code/messages.c/bar")).isEqualTo(100);
+        assertThat(value("msgs@/Code/messages.c/pvm_send")).isEqualTo(300);
+        assertThat(value("msgs@/Code/messages.c/pvm_recv")).isEqualTo(100);
+        assertThat(value("msgs@/Code/messages.c/main")).isZero(); // it was running before
+
+        assertThat(Dist.ask(session, "metric disable " + FOO)).isEqualTo("ok\n1\n");
+        call(100);
+        assertThat(Dist.ask(session, "metric enable " + FOO)).startsWith("ok\n1\t4\t");
+        call(100);
+        assertThat(value(FOO)).isEqualTo(300);
+        assertThat(value("msgs@/Code/messages.c/bar")).isEqualTo(300);
+        assertThat(value("msgs@/Code/messages.c/pvm_recv")).isEqualTo(300);
+    }
+
+    /// How often memory was asked for while each function ran, compared with hooks that keep a stack.
+    @Test
+    void shouldCountForEachOfHundredsOfFunctionsOfLua() throws Exception {
+        Path script = Files.writeString(directory.resolve("work.lua"), """
+                local t = {}
+                for i = 1, 2000 do t[#t + 1] = string.format("%d:%s", i, ("x"):rep(i % 17)) end
+                print(#table.concat(t))
+                """);
+        Path metrics = Files.writeString(directory.resolve("allocations.mdl"), """
+                list allocators is procedure { items { "l_alloc" }; }
+                metric allocations {
+                    name "Allocations"; units calls; unitsType unnormalized; aggregateOperator sum;
+                    constraint procedureConstraint;
+                    base is counter {
+                        foreach func in allocators {
+                            append preInsn func.entry constrained (* allocations++; *)
+                        }
+                    }
+                }
+                """);
+        String flags = "-O1 -g -fno-inline -fno-optimize-sibling-calls ";
+        Path lua = Dist.debian("lua5.4", flags + "-fpatchable-function-entry=5");
+        session = directory.resolve("session");
+        List<String> measured =
+                new ArrayList<>(List.of(Dist.mdl(), "run", "--wait", "--no-profile", "-o", session.toString()));
+        measured.addAll(List.of("--mdl=" + metrics, "--metric=allocations@/Code/*/lua*", "--"));
+        measured.addAll(List.of(lua.toString(), script.toString()));
+        assertThat(Dist.run(directory, Map.of(), measured).status()).isZero();
+        JsonNode report = Dist.report(directory, session);
+
+        Map<String, Long> expected = countWhileRunning(
+                "l_alloc",
+                List.of(Dist.debian("lua5.4", flags + "-finstrument-functions").toString(), script.toString()));
+
+        int compared = 0;
+        for (JsonNode metric : report.get("metrics")) {
+            String path = metric.get("focus").path(0).asText();
+            String function = path.substring(path.lastIndexOf('/') + 1);
+            assertThat(metric.get("value").asLong()).as(function).isEqualTo(expected.getOrDefault(function, 0L));
+            compared += expected.containsKey(function) ? 1 : 0;
+        }
+        System.out.printf(
+                "%d functions, %d of them allocate%n", report.get("metrics").size(), compared);
+        assertThat(report.get("metrics").size()).isGreaterThan(300);
+        assertThat(compared).isGreaterThan(50);
+    }
+
+    /// By function, how often `callee` has been called while it was running.
+    private Map<String, Long> countWhileRunning(String callee, List<String> command) throws Exception {
+        Map<Long, String> names = Dist.functionNames(directory, command.getFirst());
+        long offset = names.entrySet().stream()
+                .filter(name -> name.getValue().equals(callee))
+                .findAny()
+                .orElseThrow()
+                .getKey();
+        Path hooks = Dist.compile(directory, "running_hooks", "-shared", "-fPIC");
+        Path counts = directory.resolve("running");
+        Map<String, String> environment =
+                Map.of("LD_PRELOAD", hooks.toString(), "COUNTS", counts.toString(), "CALLEE", Long.toHexString(offset));
+        assertThat(Dist.run(directory, environment, command).status()).isZero();
+        Map<String, Long> running = new HashMap<>();
+        for (String line : Files.readAllLines(counts)) {
+            String[] fields = line.split(" ");
+            running.put(names.get(Long.parseLong(fields[0], 16)), Long.parseLong(fields[1]));
+        }
+        return running;
+    }
+
     @Test
     void shouldCountExactlyWhileOthersComeAndGo() throws Exception {
         start("-fpatchable-function-entry=5");
@@ -135,7 +227,9 @@ class MetricsIT {
             assertThat(Dist.ask(session, "metric force " + FOO)).startsWith("ok\n1\t4\t");
             assertThat(Dist.ask(session, "metric force exec_time@/Code/messages.c/foo"))
                     .startsWith("ok\n1\t2\t");
+            assertThat(Dist.ask(session, "metric force msgs@/Code/*/*a*")).startsWith("ok\n2\t8\t");
             assertThat(Dist.ask(session, "metric disable " + FOO)).isEqualTo("ok\n1\n");
+            assertThat(Dist.ask(session, "metric disable msgs@/Code/*/*a*")).isEqualTo("ok\n2\n");
             assertThat(Dist.ask(session, "metric disable exec_time*")).isEqualTo("ok\n1\n");
             changes++;
         }
@@ -225,6 +319,39 @@ class MetricsIT {
         call(100);
 
         assertThat(value("latest_seen")).isEqualTo(-99);
+    }
+
+    @Test
+    void shouldReadMemoryByItsAddressAndNeverFault() throws Exception {
+        start("-fpatchable-function-entry=5", Files.writeString(directory.resolve("memory.mdl"), """
+                list bars is procedure { items { "bar" }; }
+                metric second_seen {
+                    name "Second"; units numbers; unitsType sampled; aggregateOperator sum;
+                    base is counter {
+                        foreach func in bars {
+                            append preInsn func.entry (* second_seen = 1 + readAddress(&history + 8); *)
+                        }
+                    }
+                }
+                metric wild {
+                    name "Wild"; units numbers; unitsType sampled; aggregateOperator sum;
+                    base is counter {
+                        foreach func in bars {
+                            append preInsn func.entry (* wild = 7 + readAddress($arg[0] * 8); *)
+                        }
+                    }
+                }
+                """));
+        mdl("enable", session.toString(), "second_seen", "wild");
+
+        call(100);
+
+        assertThat(value("second_seen")).isEqualTo(1 + 3 * 99);
+        assertThat(value("wild")).isEqualTo(7);
+        for (JsonNode metric : Dist.report(directory, session).get("metrics")) {
+            boolean wild = metric.get("name").asText().equals("wild");
+            assertThat(metric.path("errors").asLong()).isEqualTo(wild ? 100 : 0);
+        }
     }
 
     @Test

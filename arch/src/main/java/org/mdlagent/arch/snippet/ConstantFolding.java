@@ -5,15 +5,21 @@ import java.util.List;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Common;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Load;
+import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
+import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
+import org.mdlagent.arch.snippet.Statement.Let;
+import org.mdlagent.arch.snippet.Statement.Mark;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
@@ -45,6 +51,11 @@ public final class ConstantFolding {
                 case If(Expression condition, List<Statement> body) -> fold(fold(condition), fold(body), folded);
                 case Start start -> folded.add(start);
                 case Stop stop -> folded.add(stop);
+                case Mark mark -> folded.add(mark);
+                case Let(int slot, Expression expression) -> folded.add(new Let(slot, fold(expression)));
+                case ForEach each ->
+                    folded.add(new ForEach(
+                            each.written(), each.members(), each.first(), each.stride(), fold(each.body())));
             }
         }
         return folded;
@@ -65,6 +76,9 @@ public final class ConstantFolding {
             case Argument argument -> argument;
             case Result result -> result;
             case Load load -> load;
+            case Read(Expression address, int errors) -> new Read(fold(address), errors);
+            case Member member -> member;
+            case Common common -> common;
             case Binary(Expression.Operator operator, Expression left, Expression right) ->
                 binary(operator, fold(left), fold(right));
             case Divide(Expression left, Expression right, int errors) -> divide(fold(left), fold(right), errors);

@@ -37,6 +37,13 @@ public sealed interface Expression {
     /// @param address where it is; its memory stays as long as the snippet is attached
     record Load(long address, Width width) implements Expression {}
 
+    /// Eight bytes of the program's memory; 0 when they cannot be read, and then the value `errors` is incremented.
+    record Read(Expression address, int errors) implements Expression {
+        public Read {
+            Statement.requireValue(errors);
+        }
+    }
+
     /// `left operator right`.
     record Binary(Operator operator, Expression left, Expression right) implements Expression {}
 
@@ -55,6 +62,34 @@ public sealed interface Expression {
 
     /// 0 when both are 0, else 1; `right` is not computed when `left` is not 0.
     record Or(Expression left, Expression right) implements Expression {}
+
+    /// 1 while a thread's set, a value of 64 bits, has the member, else 0 (see [Statement.Mark]).
+    ///
+    /// @param set index of the value
+    /// @param bit 0 to 63
+    record Member(int set, int bit) implements Expression {
+        public Member {
+            Statement.requireValue(set);
+            if (bit < 0 || bit >= Long.SIZE) {
+                throw new IllegalArgumentException("a set has no member " + bit);
+            }
+        }
+    }
+
+    /// What [Statement.Let] has computed.
+    record Common(int slot) implements Expression {
+        public static final int COUNT = 2;
+
+        public Common {
+            requireSlot(slot);
+        }
+
+        static void requireSlot(int slot) {
+            if (slot < 0 || slot >= COUNT) {
+                throw new IllegalArgumentException("no place " + slot + " for a common subexpression");
+            }
+        }
+    }
 
     /// Size in bytes and sign of a variable.
     enum Width {

@@ -7,10 +7,18 @@ import java.util.Set;
 public enum Optimisation {
     /// [ConstantFolding].
     CONSTANTS,
-    /// Values and small constants are operands of the instruction that needs them, and 1 is added by an increment.
+    /// [CommonSubexpressions].
+    COMMON_SUBEXPRESSIONS,
+    /// [Vectorisation].
+    VECTORISATION,
+    /// The paper's peephole pass: values and small constants are operands of the instruction that needs them, and 1 is
+    /// added by an increment.
     DIRECT_OPERANDS,
     /// Only registers that the snippets change are saved.
-    SAVES_ON_DEMAND;
+    SAVES_ON_DEMAND,
+    /// The snippets of a chain are one piece of code, which saves registers once. Else each saves and brings back its
+    /// own, and jumps to the next, as the paper's mini-trampolines do.
+    FUSION;
 
     public static Set<Optimisation> all() {
         return EnumSet.allOf(Optimisation.class);

@@ -14,6 +14,11 @@ public record Snippet(List<Statement> statements) {
 
     /// The same, run only while `flag` is not 0 in the running thread.
     public Snippet constrained(int flag) {
-        return Snippet.of(new Statement.If(new Expression.Value(flag), statements));
+        return constrained(new Expression.Value(flag));
+    }
+
+    /// The same, run only while `condition` is not 0 in the running thread.
+    public Snippet constrained(Expression condition) {
+        return Snippet.of(new Statement.If(condition, statements));
     }
 }

@@ -28,18 +28,30 @@ public final class SnippetPrinter {
                 case Statement.Store(int value, Expression expression) ->
                     line(names.apply(value) + " = " + text(expression));
                 case Statement.Add(int value, Expression amount) -> line(names.apply(value) + " += " + text(amount));
-                case Statement.If(Expression condition, List<Statement> body) -> {
-                    line("if " + text(condition) + " {");
-                    print(body, indent + STEP);
-                    out.append(indent);
-                    line("}");
-                }
+                case Statement.If(Expression condition, List<Statement> body) ->
+                    block("if " + text(condition), body, indent);
                 case Statement.Start(int timer, Statement.Clock clock) ->
                     line("start " + names.apply(timer) + ", " + text(clock));
                 case Statement.Stop(int timer, Statement.Clock clock) ->
                     line("stop " + names.apply(timer) + ", " + text(clock));
+                case Statement.Mark(int value, Expression.Member member) ->
+                    line(text(member) + " = " + names.apply(value) + " != 0");
+                case Statement.Let(int slot, Expression expression) ->
+                    line("let common" + slot + " = " + text(expression));
+                case Statement.ForEach each ->
+                    block(
+                            "for each of " + Long.bitCount(each.members()) + " as " + text(each.written()),
+                            each.body(),
+                            indent);
             }
         }
+    }
+
+    private void block(String head, List<Statement> body, String indent) {
+        line(head + " {");
+        print(body, indent + STEP);
+        out.append(indent);
+        line("}");
     }
 
     private void line(String text) {
@@ -58,12 +70,16 @@ public final class SnippetPrinter {
             case Expression.Result() -> "result";
             case Expression.Load(long address, Expression.Width width) ->
                 (width.signed() ? "s" : "u") + Byte.SIZE * width.bytes() + "[0x" + Long.toHexString(address) + "]";
+            case Expression.Read(Expression address, int errors) ->
+                "read[" + text(address) + "] or " + names.apply(errors) + " += 1";
             case Expression.Binary(Expression.Operator operator, Expression left, Expression right) ->
                 text(left, spelling(operator), right);
             case Expression.Divide(Expression left, Expression right, int errors) ->
                 text(left, "/", right) + " or " + names.apply(errors) + " += 1";
             case Expression.Compare(Expression.Relation relation, Expression left, Expression right) ->
                 text(left, spelling(relation), right);
+            case Expression.Common(int slot) -> "common" + slot;
+            case Expression.Member(int set, int bit) -> names.apply(set) + "[" + bit + "]";
             case Expression.And(Expression left, Expression right) -> text(left, "&&", right);
             case Expression.Or(Expression left, Expression right) -> text(left, "||", right);
         };
@@ -77,6 +93,7 @@ public final class SnippetPrinter {
         return switch (expression) {
             case Expression.Binary binary -> "(" + text(binary) + ")";
             case Expression.Divide divide -> "(" + text(divide) + ")";
+            case Expression.Read read -> "(" + text(read) + ")";
             case Expression.Compare compare -> "(" + text(compare) + ")";
             case Expression.And and -> "(" + text(and) + ")";
             case Expression.Or or -> "(" + text(or) + ")";

@@ -45,6 +45,59 @@ public sealed interface Statement {
         }
     }
 
+    /// Lets a set have the member if a value is not 0, and else not.
+    record Mark(int value, Expression.Member member) implements Statement {
+        public Mark {
+            requireValue(value);
+        }
+    }
+
+    /// Runs the body once for each member that a set has when the statement begins, in the order of their bits. Members
+    /// have values of their own, which lie side by side: those of the next bit begin `stride` values farther.
+    ///
+    /// @param written the member for which the body is written down
+    /// @param members bits of those that it is for
+    /// @param first   the first value of `written`'s own
+    /// @param stride  how many values a member has, 1 or more
+    /// @param body    has no statement of this kind, and does not change the set
+    record ForEach(Expression.Member written, long members, int first, int stride, List<Statement> body)
+            implements Statement {
+        public ForEach {
+            for (long rest = members; rest != 0; rest &= rest - 1) {
+                int bit = Long.numberOfTrailingZeros(rest);
+                if (!hasRoom(first, stride, bit - written.bit())) {
+                    throw new IllegalArgumentException("no values for member " + bit);
+                }
+            }
+            body = List.copyOf(body);
+        }
+
+        /// Whether there are values for the member that is so many bits farther.
+        static boolean hasRoom(int first, int stride, int bits) {
+            long own = first + (long) stride * bits;
+            return stride > 0 && own > ValueDescriptor.DEPTH && own + stride <= ValueDescriptor.COUNT;
+        }
+
+        /// Whether each member has a value of its own where the body names this one.
+        public boolean isOwn(int value) {
+            return value >= first && value < first + stride;
+        }
+
+        /// What is run for another member.
+        List<Statement> bodyOf(int bit) {
+            int distance = stride * (bit - written.bit());
+            return Rewriting.renumbering(value -> isOwn(value) ? value + distance : value)
+                    .of(body);
+        }
+    }
+
+    /// Computes what the rest of the chain has as [Expression.Common].
+    record Let(int slot, Expression expression) implements Statement {
+        public Let {
+            Expression.Common.requireSlot(slot);
+        }
+    }
+
     /// What timers measure.
     enum Clock {
         /// Elapsed time, in ticks of the time-stamp counter.

@@ -152,6 +152,10 @@ final class Assembler {
         fixup(label);
     }
 
+    void leaIndexed(Register to, Register base, Register index) {
+        indexed(REX_W, 0x8D, to.ordinal(), base, index, 0);
+    }
+
     /// As [#lea], always with a 32-bit displacement.
     void leaWide(Register to, Register base, int displacement) {
         emit(REX_W | to.high() << 2 | base.high(), 0x8D, 0x80 | to.low() << 3 | base.low());
@@ -169,6 +173,10 @@ final class Assembler {
 
     void sub(Register to, Register from) {
         emit(REX_W | from.high() << 2 | to.high(), 0x29, 0xC0 | from.low() << 3 | to.low());
+    }
+
+    void and(Register to, Register from) {
+        emit(REX_W | from.high() << 2 | to.high(), 0x21, 0xC0 | from.low() << 3 | to.low());
     }
 
     void or(Register to, Register from) {
@@ -227,6 +235,12 @@ final class Assembler {
         memory(REX_W, 0x0FAF, to.ordinal(), base, displacement);
     }
 
+    void multiplyBy(Register to, Register from, int immediate) {
+        boolean narrow = immediate == (byte) immediate;
+        emit(REX_W | to.high() << 2 | from.high(), narrow ? 0x6B : 0x69, 0xC0 | to.low() << 3 | from.low());
+        number(narrow, immediate);
+    }
+
     void negate(Register register) {
         emit(REX_W | register.high(), 0xF7, 0xD8 | register.low());
     }
@@ -274,6 +288,26 @@ final class Assembler {
 
     void bitScanReverse(Register to, Register from) {
         emit(REX_W | to.high() << 2 | from.high(), 0x0F, 0xBD, 0xC0 | to.low() << 3 | from.low());
+    }
+
+    void bitScanForward(Register to, Register from) {
+        emit(REX_W | to.high() << 2 | from.high(), 0x0F, 0xBC, 0xC0 | to.low() << 3 | from.low());
+    }
+
+    /// The carry flag says whether a bit of the word at `[base + displacement]` is set.
+    void bitTest(Register base, int displacement, int bit) {
+        memory(REX_W, 0x0FBA, 4, base, displacement);
+        emit(bit);
+    }
+
+    void bitSet(Register base, int displacement, int bit) {
+        memory(REX_W, 0x0FBA, 5, base, displacement);
+        emit(bit);
+    }
+
+    void bitReset(Register base, int displacement, int bit) {
+        memory(REX_W, 0x0FBA, 6, base, displacement);
+        emit(bit);
     }
 
     /// Adds `register` to the word in memory and loads what was there: one instruction, so a signal handler sees it

@@ -1,5 +1,6 @@
 package org.mdlagent.arch.x86;
 
+import static org.mdlagent.arch.x86.Register.R10;
 import static org.mdlagent.arch.x86.Register.R11;
 import static org.mdlagent.arch.x86.Register.R8;
 import static org.mdlagent.arch.x86.Register.R9;
@@ -14,19 +15,24 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.snippet.CommonSubexpressions;
 import org.mdlagent.arch.snippet.ConstantFolding;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Common;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Load;
+import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Operator;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Relation;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.Value;
@@ -35,7 +41,10 @@ import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
+import org.mdlagent.arch.snippet.Statement.Let;
+import org.mdlagent.arch.snippet.Statement.Mark;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
@@ -52,6 +61,13 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// | -24 to -1 | the code that leads here ([ClientAssembler]) |
 /// | -80 to -25 | registers that are saved |
 /// | -96 to -81 | the time that the kernel tells |
+/// | -104 to -97 | members of a set that are still to come |
+/// | -112 to -105 | R10, while it leads to the values of a member |
+/// | -128 to -113 | common subexpressions |
+///
+/// Code that reads memory by address keeps R11 and R10 in the places of members and R10, and what it tells the kernel
+/// in
+/// those of the time and of common subexpressions.
 ///
 /// An expression has its result in the first register of a stack of five, and may use those behind; RAX and RDX hold
 /// nothing longer than for one operation.
@@ -65,8 +81,19 @@ final class SnippetAssembler {
 
     private static final int SAVED = -32;
     private static final int TIME = -96;
+    private static final int MEMBERS = -104;
+    private static final int SAVED_R10 = -112;
+    private static final int COMMON = -120;
+    private static final int SAVED_R11 = MEMBERS;
 
+    /// Two `struct iovec`: where bytes go and where they come from.
+    private static final int TO = TIME;
+
+    private static final int FROM = -128;
+
+    private static final int GETTID = 186;
     private static final int CLOCK_GETTIME = 228;
+    private static final int PROCESS_VM_READV = 310;
     private static final int CLOCK_THREAD_CPUTIME_ID = 3;
     private static final int NANOS_PER_SECOND = 1_000_000_000;
 
@@ -79,6 +106,9 @@ final class SnippetAssembler {
 
     /// Those that the code changes.
     private final Set<Register> used = EnumSet.noneOf(Register.class);
+
+    /// What is being run for each member, if anything is.
+    private @Nullable ForEach each;
 
     private SnippetAssembler(long at, Body body, boolean direct, Set<Register> changed) {
         out = new Assembler(at);
@@ -98,30 +128,52 @@ final class SnippetAssembler {
     /// @throws IllegalArgumentException when a snippet asks for what is not known there, or for too many registers
     static byte[] assemble(List<Snippet> chain, Body body, long at, long resume, Set<Optimisation> optimisations) {
         boolean direct = optimisations.contains(Optimisation.DIRECT_OPERANDS);
-        List<Snippet> folded = optimisations.contains(Optimisation.CONSTANTS)
-                ? chain.stream().map(ConstantFolding::fold).toList()
-                : chain;
+        boolean fused = optimisations.contains(Optimisation.FUSION);
+        List<Snippet> better = optimise(chain, optimisations);
         Set<Register> changed = ALL;
         if (optimisations.contains(Optimisation.SAVES_ON_DEMAND)) {
             SnippetAssembler trial = new SnippetAssembler(at, body, direct, Set.of());
-            trial.assemble(folded, resume);
+            trial.assemble(better, resume, fused);
             changed = trial.used;
         }
-        return new SnippetAssembler(at, body, direct, changed).assemble(folded, resume);
+        return new SnippetAssembler(at, body, direct, changed).assemble(better, resume, fused);
     }
 
-    private byte[] assemble(List<Snippet> chain, long resume) {
+    private static List<Snippet> optimise(List<Snippet> chain, Set<Optimisation> optimisations) {
+        List<Snippet> better = chain;
+        if (optimisations.contains(Optimisation.CONSTANTS)) {
+            better = better.stream().map(ConstantFolding::fold).toList();
+        }
+        return optimisations.contains(Optimisation.COMMON_SUBEXPRESSIONS) ? CommonSubexpressions.share(better) : better;
+    }
+
+    private byte[] assemble(List<Snippet> chain, long resume, boolean fused) {
+        save();
+        for (int i = 0; i < chain.size(); i++) {
+            if (i > 0 && !fused) {
+                Label next = new Label();
+                bringBack();
+                out.jump(next);
+                out.bind(next);
+                save();
+            }
+            run(chain.get(i).statements());
+        }
+        bringBack();
+        out.jump(resume);
+        return out.toBytes();
+    }
+
+    private void save() {
         for (Register register : saved) {
             out.store(RSP, place(register), register);
         }
-        for (Snippet snippet : chain) {
-            run(snippet.statements());
-        }
+    }
+
+    private void bringBack() {
         for (Register register : saved) {
             out.load(register, RSP, place(register));
         }
-        out.jump(resume);
-        return out.toBytes();
     }
 
     private int place(Register register) {
@@ -143,49 +195,100 @@ final class SnippetAssembler {
                 }
                 case Start(int timer, Clock clock) -> start(timer, clock);
                 case Stop(int timer, Clock clock) -> stop(timer, clock);
+                case Mark(int value, Member member) -> mark(value, member);
+                case Let(int slot, Expression expression) -> out.store(RSP, common(slot), compute(expression, 0));
+                case ForEach forEach -> runForEach(forEach);
             }
         }
     }
 
     private void store(int value, Expression expression) {
         if (isImmediate(expression)) {
-            out.store(R11, offset(value), immediate(expression));
+            out.store(base(value), offset(value), immediate(expression));
         } else {
-            out.store(R11, offset(value), compute(expression, 0));
+            out.store(base(value), offset(value), compute(expression, 0));
         }
     }
 
     private void add(int value, Expression amount) {
         if (!isImmediate(amount)) {
-            out.addTo(R11, offset(value), compute(amount, 0));
+            out.addTo(base(value), offset(value), compute(amount, 0));
         } else if (immediate(amount) == 1) {
-            out.increment(R11, offset(value));
+            out.increment(base(value), offset(value));
         } else {
-            out.addTo(R11, offset(value), immediate(amount));
+            out.addTo(base(value), offset(value), immediate(amount));
         }
     }
 
     private void start(int timer, Clock clock) {
         Label runs = new Label();
-        int nesting = offset(timer + ValueDescriptor.TIMER_NESTING);
-        out.cmp(R11, nesting, 0);
+        Register base = base(timer);
+        int nesting = offset(timer, ValueDescriptor.TIMER_NESTING);
+        out.cmp(base, nesting, 0);
         out.jump(Condition.NOT_EQUAL, runs);
         read(clock);
-        out.store(R11, offset(timer + ValueDescriptor.TIMER_START), RAX);
+        out.store(base, offset(timer, ValueDescriptor.TIMER_START), RAX);
         out.bind(runs);
-        out.increment(R11, nesting);
+        out.increment(base, nesting);
     }
 
     private void stop(int timer, Clock clock) {
         Label end = new Label();
-        int nesting = offset(timer + ValueDescriptor.TIMER_NESTING);
-        out.cmp(R11, nesting, 0);
+        Register base = base(timer);
+        int nesting = offset(timer, ValueDescriptor.TIMER_NESTING);
+        out.cmp(base, nesting, 0);
         out.jump(Condition.EQUAL, end);
-        out.decrement(R11, nesting);
+        out.decrement(base, nesting);
         out.jump(Condition.NOT_EQUAL, end);
         read(clock);
-        out.sub(RAX, R11, offset(timer + ValueDescriptor.TIMER_START));
-        out.addTo(R11, offset(timer + ValueDescriptor.TIMER_TOTAL), RAX);
+        out.sub(RAX, base, offset(timer, ValueDescriptor.TIMER_START));
+        out.addTo(base, offset(timer, ValueDescriptor.TIMER_TOTAL), RAX);
+        out.bind(end);
+    }
+
+    private void mark(int value, Member member) {
+        Label clear = new Label();
+        Label end = new Label();
+        out.cmp(base(value), offset(value), 0);
+        out.jump(Condition.EQUAL, clear);
+        out.bitSet(R11, ofSet(member.set()), member.bit());
+        out.jump(end);
+        out.bind(clear);
+        out.bitReset(R11, ofSet(member.set()), member.bit());
+        out.bind(end);
+    }
+
+    /// Where no member is in the set, this is a load, a mask and a jump.
+    private void runForEach(ForEach forEach) {
+        Label next = new Label();
+        Label end = new Label();
+        change(RAX);
+        change(RDX);
+        out.load(RAX, R11, ofSet(forEach.written().set()));
+        if (forEach.members() == (int) forEach.members()) {
+            out.and(RAX, (int) forEach.members());
+        } else {
+            out.mov(RDX, forEach.members());
+            out.and(RAX, RDX);
+        }
+        out.jump(Condition.EQUAL, end);
+        out.store(RSP, SAVED_R10, R10);
+        out.bind(next);
+        out.bitScanForward(RDX, RAX);
+        out.lea(R10, RAX, -1);
+        out.and(R10, RAX);
+        out.store(RSP, MEMBERS, R10);
+        if (forEach.stride() != 1) {
+            out.multiplyBy(RDX, RDX, forEach.stride());
+        }
+        out.leaIndexed(R10, R11, RDX);
+        each = forEach;
+        run(forEach.body());
+        each = null;
+        out.load(RAX, RSP, MEMBERS);
+        out.test(RAX);
+        out.jump(Condition.NOT_EQUAL, next);
+        out.load(R10, RSP, SAVED_R10);
         out.bind(end);
     }
 
@@ -223,7 +326,13 @@ final class SnippetAssembler {
         Register to = register(depth);
         switch (expression) {
             case Constant(long number) -> out.set(to, number);
-            case Value(int index) -> out.load(to, R11, offset(index));
+            case Value(int index) -> out.load(to, base(index), offset(index));
+            case Common(int slot) -> out.load(to, RSP, common(slot));
+            case Member(int set, int bit) -> {
+                out.load(to, R11, ofSet(set));
+                out.shiftRight(to, bit);
+                out.and(to, 1);
+            }
             case Argument(int number) -> {
                 require(body == Body.FUNCTION_ENTRY, "arguments are known where a probe sees the whole function begin");
                 fetch(to, ARGUMENTS.get(number));
@@ -236,6 +345,10 @@ final class SnippetAssembler {
                 out.set(to, address);
                 out.load(to, to, 0, width.bytes(), width.signed());
             }
+            case Read(Expression address, int errors) -> {
+                require(depth == 0 && each == null, "memory is read by address once in an expression");
+                read(address, errors);
+            }
             case Binary(Operator operator, Expression left, Expression right) -> operate(operator, left, right, depth);
             case Divide divide -> divide(divide, depth);
             case Compare compare -> computeTruth(compare, depth);
@@ -243,6 +356,40 @@ final class SnippetAssembler {
             case Or or -> computeTruth(or, depth);
         }
         return to;
+    }
+
+    /// Reads into the first register of the stack. The kernel says when it cannot, whatever other threads unmap
+    /// meanwhile.
+    private void read(Expression address, int errors) {
+        Label end = new Label();
+        Register to = compute(address, 0);
+        STACK.forEach(this::change);
+        change(RAX);
+        change(RDX);
+        out.store(RSP, SAVED_R10, R10);
+        out.store(RSP, SAVED_R11, R11);
+        out.store(RSP, FROM, to);
+        out.store(RSP, FROM + Long.BYTES, Long.BYTES);
+        out.lea(RSI, RSP, TO); // the bytes may overwrite their own destination, which the kernel has read by then
+        out.store(RSP, TO, RSI);
+        out.store(RSP, TO + Long.BYTES, Long.BYTES);
+        out.movInt(RAX, GETTID);
+        out.systemCall();
+        out.mov(RDI, RAX);
+        out.movInt(RDX, 1);
+        out.lea(R10, RSP, FROM);
+        out.movInt(R8, 1);
+        out.movInt(R9, 0);
+        out.movInt(RAX, PROCESS_VM_READV);
+        out.systemCall();
+        out.load(R11, RSP, SAVED_R11);
+        out.load(R10, RSP, SAVED_R10);
+        out.load(to, RSP, TO);
+        out.cmp(RAX, Long.BYTES);
+        out.jump(Condition.EQUAL, end);
+        out.increment(base(errors), offset(errors));
+        out.movInt(to, 0);
+        out.bind(end);
     }
 
     /// What the application has in `from`.
@@ -267,9 +414,9 @@ final class SnippetAssembler {
         if (direct && right instanceof Value(int index)) {
             compute(left, depth);
             switch (operator) {
-                case ADD -> out.add(to, R11, offset(index));
-                case SUBTRACT -> out.sub(to, R11, offset(index));
-                case MULTIPLY -> out.multiply(to, R11, offset(index));
+                case ADD -> out.add(to, base(index), offset(index));
+                case SUBTRACT -> out.sub(to, base(index), offset(index));
+                case MULTIPLY -> out.multiply(to, base(index), offset(index));
             }
             return;
         }
@@ -297,6 +444,7 @@ final class SnippetAssembler {
     /// Arithmetic Expressions", 1970).
     private static int registers(Expression expression) {
         return switch (expression) {
+            case Read read -> STACK.size();
             case Binary binary -> registers(binary.left(), binary.right());
             case Divide divide -> registers(divide.left(), divide.right());
             case Compare compare -> registers(compare.left(), compare.right());
@@ -330,7 +478,7 @@ final class SnippetAssembler {
         out.divide(operands.right);
         out.jump(end);
         out.bind(zero);
-        out.increment(R11, offset(divide.errors()));
+        out.increment(base(divide.errors()), offset(divide.errors()));
         out.movInt(RAX, 0);
         out.bind(negated);
         out.negate(RAX); // also what division by 0 gives
@@ -364,6 +512,10 @@ final class SnippetAssembler {
                 jumpUnless(right, depth, target);
                 out.bind(holds);
             }
+            case Member(int set, int bit) -> {
+                out.bitTest(R11, ofSet(set), bit);
+                out.jump(Condition.ABOVE_OR_EQUAL, target);
+            }
             default -> out.jump(of(compare(condition, depth).negated()), target);
         }
     }
@@ -379,6 +531,10 @@ final class SnippetAssembler {
             case Or(Expression left, Expression right) -> {
                 jumpIf(left, depth, target);
                 jumpIf(right, depth, target);
+            }
+            case Member(int set, int bit) -> {
+                out.bitTest(R11, ofSet(set), bit);
+                out.jump(Condition.BELOW, target);
             }
             default -> out.jump(of(compare(condition, depth)), target);
         }
@@ -396,11 +552,11 @@ final class SnippetAssembler {
 
     private void compareWith(Expression left, Expression right, int depth) {
         if (direct && left instanceof Value(int index) && isImmediate(right)) {
-            out.cmp(R11, offset(index), immediate(right));
+            out.cmp(base(index), offset(index), immediate(right));
         } else if (isImmediate(right)) {
             out.cmp(compute(left, depth), immediate(right));
         } else if (direct && right instanceof Value(int index)) {
-            out.cmp(compute(left, depth), R11, offset(index));
+            out.cmp(compute(left, depth), base(index), offset(index));
         } else {
             Operands operands = compute(left, right, depth);
             out.cmp(operands.left, operands.right);
@@ -445,8 +601,30 @@ final class SnippetAssembler {
         }
     }
 
-    private static int offset(int value) {
-        return value * Long.BYTES;
+    /// Offset of a set, which is the same for all members.
+    private static int ofSet(int set) {
+        return set * Long.BYTES;
+    }
+
+    /// What a value's [#offset] is counted from.
+    private Register base(int value) {
+        return each != null && each.isOwn(value) ? R10 : R11;
+    }
+
+    private int offset(int value) {
+        return offset(value, 0);
+    }
+
+    /// @param word of the value, if it has several
+    private int offset(int value, int word) {
+        int index = each != null && each.isOwn(value)
+                ? value - each.stride() * each.written().bit()
+                : value;
+        return (index + word) * Long.BYTES;
+    }
+
+    private static int common(int slot) {
+        return COMMON - slot * Long.BYTES;
     }
 
     private static void require(boolean condition, String otherwise) {

@@ -21,6 +21,13 @@ public final class Interpreter {
     private final long result;
     private final Map<Long, Long> memory;
 
+    /// Values from `own` on, `stride` of them, are others, so much farther.
+    private int own;
+
+    private int stride;
+    private int distance;
+    private final long[] common = new long[Expression.Common.COUNT];
+
     /// @param values    of the thread; changed
     /// @param memory    the eight bytes at each address
     public Interpreter(long[] values, long[] arguments, long result, Map<Long, Long> memory) {
@@ -37,29 +44,56 @@ public final class Interpreter {
     private void run(List<Statement> statements) {
         for (Statement statement : statements) {
             switch (statement) {
-                case Statement.Store store -> values[store.value()] = compute(store.expression());
-                case Statement.Add add -> values[add.value()] += compute(add.amount());
+                case Statement.Store store -> values[at(store.value())] = compute(store.expression());
+                case Statement.Add add -> values[at(add.value())] += compute(add.amount());
                 case Statement.If(Expression condition, List<Statement> body) -> {
                     if (compute(condition) != 0) {
                         run(body);
                     }
                 }
-                case Statement.Start start -> values[start.timer() + ValueDescriptor.TIMER_NESTING]++;
+                case Statement.Start start -> values[at(start.timer()) + ValueDescriptor.TIMER_NESTING]++;
                 case Statement.Stop stop -> {
-                    int nesting = stop.timer() + ValueDescriptor.TIMER_NESTING;
+                    int nesting = at(stop.timer()) + ValueDescriptor.TIMER_NESTING;
                     values[nesting] = Math.max(0, values[nesting] - 1);
                 }
+                case Statement.Mark mark -> {
+                    long bit = 1L << mark.member().bit();
+                    int set = mark.member().set();
+                    values[set] = values[at(mark.value())] != 0 ? values[set] | bit : values[set] & ~bit;
+                }
+                case Statement.ForEach each -> run(each);
+                case Statement.Let(int slot, Expression expression) -> common[slot] = compute(expression);
             }
         }
+    }
+
+    private void run(Statement.ForEach each) {
+        long present = values[each.written().set()] & each.members();
+        own = each.first();
+        stride = each.stride();
+        for (int bit = 0; bit < Long.SIZE; bit++) {
+            if ((present >> bit & 1) != 0) {
+                distance = stride * (bit - each.written().bit());
+                run(each.body());
+            }
+        }
+        distance = 0;
+    }
+
+    private int at(int value) {
+        return value >= own && value < own + stride ? value + distance : value;
     }
 
     private long compute(Expression expression) {
         return switch (expression) {
             case Constant(long number) -> number;
-            case Value(int index) -> values[index];
+            case Value(int index) -> values[at(index)];
+            case Expression.Common(int slot) -> common[slot];
+            case Expression.Member(int set, int bit) -> values[set] >> bit & 1;
             case Argument(int number) -> arguments[number];
             case Result() -> result;
             case Load load -> load(load);
+            case Expression.Read(Expression address, int errors) -> read(compute(address), errors);
             case Binary(Expression.Operator operator, Expression left, Expression right) ->
                 switch (operator) {
                     case ADD -> compute(left) + compute(right);
@@ -87,9 +121,18 @@ public final class Interpreter {
         };
     }
 
+    private long read(long address, int errors) {
+        Long word = memory.get(address);
+        if (word == null) {
+            values[at(errors)]++;
+            return 0;
+        }
+        return word;
+    }
+
     private long divide(long left, long right, int errors) {
         if (right == 0) {
-            values[errors]++;
+            values[at(errors)]++;
             return 0;
         }
         return left / right;

@@ -14,6 +14,7 @@ public final class RandomSnippets {
     public static final int VALUES = 24;
 
     private static final int ERRORS = 13;
+    private static final int NOT_WRITTEN = 15;
     private static final int TIMERS = 16;
     private static final long[] NUMBERS = {
         0, 1, -1, 2, 7, 127, 128, -129, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 31, Long.MAX_VALUE, Long.MIN_VALUE
@@ -46,13 +47,36 @@ public final class RandomSnippets {
 
     private Statement statement(int depth) {
         int value = 1 + random.nextInt(12);
-        return switch (random.nextInt(depth > 0 ? 7 : 5)) {
-            case 0, 1 -> new Statement.Store(value, expression(4));
+        return switch (random.nextInt(depth > 0 ? 9 : 5)) {
+            case 0 -> new Statement.Store(value, expression(4));
+            case 1 -> new Statement.Store(value, depth < 3 ? expression(4) : read());
             case 2 -> new Statement.Add(value, expression(4));
             case 3 -> new Statement.Start(timer(), clock());
             case 4 -> new Statement.Stop(timer(), clock());
-            default -> new Statement.If(expression(3), statements(depth - 1));
+            case 5 -> new Statement.If(expression(3), statements(depth - 1));
+            case 6 -> new Statement.Mark(value, member());
+            default -> forEach();
         };
+    }
+
+    /// Their own values are among all others, so one member may change another's.
+    private Statement forEach() {
+        int stride = 1 + random.nextInt(2);
+        Expression.Member written = member();
+        int low = Math.max(0, written.bit() - 1);
+        long members = (1L << written.bit() | random.nextInt(16) * (1L << low)) & 0xFFFF_FFFF_FFFFL;
+        List<Statement> body = new ArrayList<>();
+        while (body.isEmpty() || random.nextBoolean()) {
+            Statement statement = statement(0);
+            if (!(statement instanceof Statement.ForEach)) {
+                body.add(statement);
+            }
+        }
+        return new Statement.ForEach(written, members, 3 + random.nextInt(4), stride, body);
+    }
+
+    private Expression.Member member() {
+        return new Expression.Member(1 + random.nextInt(12), random.nextInt(40));
     }
 
     private int timer() {
@@ -61,6 +85,15 @@ public final class RandomSnippets {
 
     private Statement.Clock clock() {
         return random.nextInt(4) == 0 ? Statement.Clock.THREAD_CPU : Statement.Clock.WALL;
+    }
+
+    /// A system call, so not often: of what can be read, or of nothing.
+    private Expression read() {
+        Expression address = random.nextBoolean()
+                ? new Constant(addresses[random.nextInt(addresses.length)])
+                : new Binary(Expression.Operator.MULTIPLY, new Constant(8), new Value(NOT_WRITTEN));
+        Expression read = new Expression.Read(address, ERRORS + random.nextInt(2));
+        return random.nextBoolean() ? read : new Binary(pick(Expression.Operator.values()), leaf(), read);
     }
 
     private Expression expression(int depth) {
@@ -79,7 +112,8 @@ public final class RandomSnippets {
     }
 
     private Expression leaf() {
-        return switch (random.nextInt(5)) {
+        return switch (random.nextInt(6)) {
+            case 5 -> member();
             case 0 -> new Constant(NUMBERS[random.nextInt(NUMBERS.length)]);
             case 1 -> new Expression.Load(addresses[random.nextInt(addresses.length)], pick(Expression.Width.values()));
             case 2 ->

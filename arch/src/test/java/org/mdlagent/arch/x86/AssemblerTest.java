@@ -32,6 +32,9 @@ class AssemblerTest {
                 both("lea rdx," + memory, x -> x.lea(Register.RDX, a, displacement));
                 both("add r8," + memory, x -> x.add(Register.R8, a, displacement));
                 both("sub r8," + memory, x -> x.sub(Register.R8, a, displacement));
+                both("bt qword ptr " + memory + ",5", x -> x.bitTest(a, displacement, 5));
+                both("bts qword ptr " + memory + ",63", x -> x.bitSet(a, displacement, 63));
+                both("btr qword ptr " + memory + ",63", x -> x.bitReset(a, displacement, 63));
                 both("and r8," + memory, x -> x.and(Register.R8, a, displacement));
                 both("add " + memory + ",rcx", x -> x.addTo(a, displacement, Register.RCX));
                 both("inc qword ptr " + memory, x -> x.increment(a, displacement));
@@ -84,12 +87,17 @@ class AssemblerTest {
             both("shl " + a + ",32", x -> x.shiftLeft(a, 32));
             both("shr " + a + ",7", x -> x.shiftRight(a, 7));
             both("shr " + a + ",cl", x -> x.shiftRightByCl(a));
+            both("and " + a + ",rdx", x -> x.and(a, Register.RDX));
+            both("imul " + a + ",rdx,3", x -> x.multiplyBy(a, Register.RDX, 3));
+            both("imul " + a + ",r9,300", x -> x.multiplyBy(a, Register.R9, 300));
+            both("bsf " + a + ",rcx", x -> x.bitScanForward(a, Register.RCX));
             both("bsr " + a + ",rcx", x -> x.bitScanReverse(a, Register.RCX));
             both("test " + a + "," + a, x -> x.test(a));
             both("cmp " + a + ",rax", x -> x.cmp(a, Register.RAX));
             both("jmp " + a, x -> x.jump(a));
             both("mov " + a + ",qword ptr fs:[-0x1234]", x -> x.loadThreadWord(a, -0x1234));
             if (a != Register.RSP) {
+                both("lea r10,[r11+" + a + "*8]", x -> x.leaIndexed(Register.R10, Register.R11, a));
                 both("inc qword ptr [rsi+" + a + "*8]", x -> x.incrementIndexed(Register.RSI, a));
                 both("test byte ptr [r10+" + a + "*8],63", x -> x.testLowByteIndexed(Register.R10, a, 63));
                 both("xadd [rsi+" + a + "*8],rcx", x -> x.exchangeAddIndexed(Register.RSI, a, Register.RCX));

@@ -88,7 +88,8 @@ class SnippetExecutionTest {
             int refused = 0;
             int changed = 0;
             for (int i = 0; i < CASES; i++) {
-                List<Snippet> chain = List.of(snippets.next(), snippets.next());
+                Snippet first = snippets.next();
+                List<Snippet> chain = List.of(first, snippets.next(), first);
                 byte[] bytes;
                 try {
                     bytes = SnippetAssembler.assemble(chain, body, bodyAt(), gate(), optimisations);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Snippet;
@@ -24,7 +25,7 @@ public record CompiledMetric(Map<Integer, String> values, List<Placed> snippets,
     public static CompiledMetric of(Answer.Instance instance) {
         Indices indices = new Indices();
         instance.flags().forEach(flag -> indices.of(flag.value()));
-        Lowering lowering = new Lowering(indices::of, indices::errors);
+        Lowering lowering = new Lowering(indices::of, indices::errors, flag -> Optional.empty());
         List<Placed> snippets = new ArrayList<>();
         List<Answer.Obstacle> obstacles = new ArrayList<>(instance.obstacles());
         for (SnippetRequest request : instance.snippets()) {

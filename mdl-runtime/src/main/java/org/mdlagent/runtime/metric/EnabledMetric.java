@@ -7,11 +7,13 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.EventCounter;
 import org.mdlagent.arch.KernelEvent;
+import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Statement.Clock;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.fastinst.Values;
@@ -30,11 +32,12 @@ final class EnabledMetric {
     private final SnippetGroup base;
     private final List<Flags.Shared> tested = new ArrayList<>();
     private final Map<Value, Integer> indices = new HashMap<>();
+    private final Map<Value, Member> members = new HashMap<>();
 
     /// Values that no other metric has.
     private final List<Integer> own = new ArrayList<>();
 
-    private final Lowering lowering = new Lowering(this::index, this::errors);
+    private final Lowering lowering = new Lowering(this::index, this::errors, this::member);
     private int errors;
     private @Nullable EventCounter events;
 
@@ -47,13 +50,20 @@ final class EnabledMetric {
 
     /// Attaches its snippets, or lets the kernel count.
     ///
+    /// @param places of metrics that are enabled together with it
     /// @throws IllegalArgumentException when none of its own can be, or the kernel refuses, with the reasons
-    void start(ProbedProgram program) throws IOException {
+    void start(ProbedProgram program, SideBySide places) throws IOException {
         for (Answer.Flag flag : instance.flags()) {
-            Flags.Shared shared = flags.retain(flag);
+            Flags.Shared shared = flags.retain(flag, places);
             tested.add(shared);
             indices.put(flag.value(), shared.index());
+            shared.member().ifPresent(member -> members.put(flag.value(), member));
         }
+        places.of(instance).forEach((value, index) -> {
+            values.retain(index);
+            own.add(index);
+            indices.put(value, index);
+        });
         for (Flags.Shared shared : tested) {
             shared.attach(program, lowering);
         }
@@ -105,6 +115,10 @@ final class EnabledMetric {
 
     private int index(Value value) {
         return indices.computeIfAbsent(value, this::allocate);
+    }
+
+    private Optional<Member> member(Value flag) {
+        return Optional.ofNullable(members.get(flag));
     }
 
     private int allocate(Value value) {

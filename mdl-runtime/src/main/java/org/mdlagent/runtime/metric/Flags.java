@@ -3,6 +3,8 @@ package org.mdlagent.runtime.metric;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 
@@ -15,17 +17,24 @@ final class Flags {
     static final class Shared {
         private Answer.Flag flag;
         private final int index;
+        private final Optional<Member> member;
         private final SnippetGroup group;
         private int references;
 
-        private Shared(Answer.Flag flag, int index, SnippetGroup group) {
+        private Shared(Answer.Flag flag, int index, Optional<Member> member, SnippetGroup group) {
             this.flag = flag;
             this.index = index;
+            this.member = member;
             this.group = group;
         }
 
         int index() {
             return index;
+        }
+
+        /// As what it is in a set too, if it is.
+        Optional<Member> member() {
+            return member;
         }
 
         SnippetGroup group() {
@@ -44,12 +53,30 @@ final class Flags {
         this.snippets = snippets;
     }
 
+    /// Whether somebody tests the flag.
+    boolean contains(Answer.Flag flag) {
+        return flags.containsKey(flag);
+    }
+
+    /// As what a flag that somebody tests is in a set too, if it is.
+    Optional<Member> member(Answer.Flag flag) {
+        Shared shared = flags.get(flag);
+        return shared == null ? Optional.empty() : shared.member;
+    }
+
     /// The flag, for another metric.
-    Shared retain(Answer.Flag flag) {
-        Shared shared = flags.computeIfAbsent(
-                flag, key -> new Shared(key, snippets.values().flag(), new SnippetGroup(snippets)));
+    ///
+    /// @param places where it is to be if it is new
+    Shared retain(Answer.Flag flag, SideBySide places) {
+        Shared shared = flags.computeIfAbsent(flag, key -> make(key, places.member(key)));
         shared.references++;
         return shared;
+    }
+
+    private Shared make(Answer.Flag flag, Optional<Member> member) {
+        int index = snippets.values().flag();
+        member.ifPresent(in -> snippets.values().retain(in.set()));
+        return new Shared(flag, index, member, new SnippetGroup(snippets));
     }
 
     /// The same flag is set and cleared at more points than before.
@@ -66,6 +93,7 @@ final class Flags {
             flags.remove(shared.flag, shared);
             shared.group.detach();
             snippets.values().release(shared.index);
+            shared.member.ifPresent(in -> snippets.values().release(in.set()));
         }
     }
 }

@@ -2,6 +2,8 @@ package org.mdlagent.runtime.metric;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.ToIntFunction;
 import org.mdlagent.arch.snippet.Expression;
@@ -18,6 +20,7 @@ import org.mdlagent.runtime.mdl.syntax.ValueKind;
 final class Lowering {
     private final ToIntFunction<Value> indices;
     private final IntSupplier errors;
+    private final Function<Value, Optional<Expression.Member>> members;
 
     /// Machine code has no counterpart for something.
     static final class UnsupportedException extends Exception {
@@ -29,10 +32,12 @@ final class Lowering {
     }
 
     /// @param indices where threads have a value
-    /// @param errors  where they count divisions by zero
-    Lowering(ToIntFunction<Value> indices, IntSupplier errors) {
+    /// @param errors  where they count divisions by zero, and memory that cannot be read
+    /// @param members as which a flag is in a set too, if it is
+    Lowering(ToIntFunction<Value> indices, IntSupplier errors, Function<Value, Optional<Expression.Member>> members) {
         this.indices = indices;
         this.errors = errors;
+        this.members = members;
     }
 
     Snippet lower(SnippetRequest request) throws UnsupportedException {
@@ -48,7 +53,9 @@ final class Lowering {
         }
         Snippet snippet = new Snippet(statements);
         for (Value guard : request.guards()) {
-            snippet = snippet.constrained(indices.applyAsInt(guard));
+            Optional<Expression.Member> member = members.apply(guard);
+            snippet = snippet.constrained(
+                    member.isPresent() ? member.get() : new Expression.Value(indices.applyAsInt(guard)));
         }
         return snippet;
     }
@@ -56,9 +63,9 @@ final class Lowering {
     private List<Statement> effect(SnippetExpression effect) throws UnsupportedException {
         return switch (effect) {
             case SnippetExpression.Store(Value counter, SnippetExpression value) ->
-                List.of(new Statement.Store(indices.applyAsInt(counter), lower(value)));
+                marking(counter, new Statement.Store(indices.applyAsInt(counter), lower(value)));
             case SnippetExpression.Add(Value counter, SnippetExpression amount) ->
-                List.of(new Statement.Add(indices.applyAsInt(counter), lower(amount)));
+                marking(counter, new Statement.Add(indices.applyAsInt(counter), lower(amount)));
             case SnippetExpression.Start(Value timer) ->
                 List.of(new Statement.Start(indices.applyAsInt(timer), clock(timer)));
             case SnippetExpression.Stop(Value timer) ->
@@ -69,6 +76,14 @@ final class Lowering {
                 yield List.of();
             }
         };
+    }
+
+    /// Keeps the set of a flag, if it is in one, as the flag says.
+    private List<Statement> marking(Value changed, Statement change) {
+        Optional<Expression.Member> member = members.apply(changed);
+        return member.isPresent()
+                ? List.of(change, new Statement.Mark(indices.applyAsInt(changed), member.get()))
+                : List.of(change);
     }
 
     private static Statement.Clock clock(Value timer) {
@@ -88,7 +103,8 @@ final class Lowering {
             case SnippetExpression.Binary(Operator operator, SnippetExpression left, SnippetExpression right) ->
                 binary(operator, lower(left), lower(right));
             case SnippetExpression.Text text -> throw new UnsupportedException("a string");
-            case SnippetExpression.Memory memory -> throw new UnsupportedException("readAddress");
+            case SnippetExpression.Memory(SnippetExpression address) ->
+                new Expression.Read(lower(address), errors.getAsInt());
             case SnippetExpression.Call call ->
                 throw new UnsupportedException("the call of " + call.function().name());
             case SnippetExpression.Store store -> throw inside();

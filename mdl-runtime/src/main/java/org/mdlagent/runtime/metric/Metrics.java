@@ -19,6 +19,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.fastinst.CostModel;
 import org.mdlagent.fastinst.MetricTable;
 import org.mdlagent.fastinst.ProbeClient;
@@ -31,6 +32,7 @@ import org.mdlagent.runtime.mdl.MetricLibrary;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Evaluator;
 import org.mdlagent.runtime.mdl.request.Focus;
+import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
@@ -146,8 +148,15 @@ public final class Metrics {
                     + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
         }
         List<EnabledMetric> started = new ArrayList<>();
-        for (Map.Entry<MetricRequest, Candidate> one : found.entrySet()) {
-            attempt(one.getKey(), focuses, obstacles, () -> started.add(start(one.getKey(), one.getValue(), program)));
+        try (SideBySide places = new SideBySide(probes.snippets().values(), flags)) {
+            places.reserve(found.values().stream().map(Candidate::instance).toList());
+            for (Map.Entry<MetricRequest, Candidate> one : found.entrySet()) {
+                attempt(
+                        one.getKey(),
+                        focuses,
+                        obstacles,
+                        () -> started.add(start(one.getKey(), one.getValue(), program, places)));
+            }
         }
         started.forEach(one -> obstacles.addAll(one.obstacles()));
         if (program.strangers() > 0) {
@@ -202,20 +211,25 @@ public final class Metrics {
         if (ticks <= 0) {
             return OptionalDouble.empty();
         }
-        double pastTicks = 0;
+        Map<Point, List<Snippet>> chains = new LinkedHashMap<>();
         for (Candidate candidate : candidates) {
             for (CompiledMetric.Placed placed :
                     CompiledMetric.of(candidate.instance).snippets()) {
-                pastTicks += program.calls(placed.request().point()) * CostModel.ticks(placed.snippet());
+                chains.computeIfAbsent(placed.request().point(), key -> new ArrayList<>())
+                        .add(placed.snippet());
             }
         }
+        double pastTicks = chains.entrySet().stream()
+                .mapToDouble(chain -> program.calls(chain.getKey()) * CostModel.ticks(chain.getValue()))
+                .sum();
         return OptionalDouble.of(100 * pastTicks / ticks);
     }
 
-    private EnabledMetric start(MetricRequest request, Candidate candidate, ProbedProgram program) throws IOException {
+    private EnabledMetric start(MetricRequest request, Candidate candidate, ProbedProgram program, SideBySide places)
+            throws IOException {
         EnabledMetric started = new EnabledMetric(candidate.instance, probes.snippets(), flags);
         try {
-            started.start(program);
+            started.start(program, places);
             enabled.put(
                     request, new Enabled(started, candidate.id, probes.metrics().add(row(started))));
         } catch (IOException | RuntimeException e) {

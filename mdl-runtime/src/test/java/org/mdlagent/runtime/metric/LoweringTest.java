@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.mdlagent.arch.snippet.Expression;
@@ -31,7 +33,19 @@ class LoweringTest {
 
     private static Snippet lower(List<Value> guards, @Nullable SnippetExpression condition, SnippetExpression effect)
             throws Exception {
-        return new Lowering(value -> 1 + VALUES.indexOf(value), () -> ERRORS)
+        return lower(guards, condition, effect, Map.of());
+    }
+
+    private static Snippet lower(
+            List<Value> guards,
+            @Nullable SnippetExpression condition,
+            SnippetExpression effect,
+            Map<Value, Expression.Member> members)
+            throws Exception {
+        return new Lowering(
+                        value -> 1 + VALUES.indexOf(value),
+                        () -> ERRORS,
+                        flag -> Optional.ofNullable(members.get(flag)))
                 .lower(new SnippetRequest(
                         new Point.Entry(FOO),
                         Side.BEFORE,
@@ -56,6 +70,20 @@ class LoweringTest {
     }
 
     @Test
+    void shouldKeepTheSetOfAFlagAndTestIt() throws Exception {
+        Expression.Member member = new Expression.Member(20, 5);
+        Map<Value, Expression.Member> members = Map.of(FIRST, member);
+        SnippetExpression one = new SnippetExpression.Constant(1);
+        Statement increment = new Statement.Add(3, new Expression.Constant(1));
+
+        assertThat(lower(List.of(), null, new SnippetExpression.Add(FIRST, one), members))
+                .isEqualTo(Snippet.of(increment, new Statement.Mark(3, member)));
+        assertThat(lower(List.of(FIRST), null, new SnippetExpression.Add(COUNTER, one), members))
+                .isEqualTo(Snippet.of(new Statement.Add(1, new Expression.Constant(1)))
+                        .constrained(member));
+    }
+
+    @Test
     void shouldCountDivisionsByZeroAsErrors() throws Exception {
         SnippetExpression global = new SnippetExpression.Global(new Symbol("size", 0x1000, 4, true));
 
@@ -72,12 +100,20 @@ class LoweringTest {
     }
 
     @Test
+    void shouldCountMemoryThatCannotBeReadAsAnError() throws Exception {
+        SnippetExpression memory = new SnippetExpression.Memory(new SnippetExpression.Argument(1));
+
+        assertThat(lower(List.of(), null, new SnippetExpression.Store(COUNTER, memory)))
+                .isEqualTo(Snippet.of(new Statement.Store(1, new Expression.Read(new Expression.Argument(1), ERRORS))));
+    }
+
+    @Test
     void shouldNameWhatMachineCodeHasNot() {
         SnippetExpression call = new SnippetExpression.Call(new Symbol("puts", 0x2000, 8, false), List.of());
-        SnippetExpression memory = new SnippetExpression.Memory(new SnippetExpression.Constant(0));
+        SnippetExpression text = new SnippetExpression.Text("start");
 
         assertThatThrownBy(() -> lower(List.of(), null, call)).hasMessageContaining("the call of puts");
-        assertThatThrownBy(() -> lower(List.of(), null, new SnippetExpression.Add(COUNTER, memory)))
-                .hasMessageContaining("readAddress");
+        assertThatThrownBy(() -> lower(List.of(), null, new SnippetExpression.Add(COUNTER, text)))
+                .hasMessageContaining("a string");
     }
 }

@@ -1,0 +1,114 @@
+package org.mdlagent.runtime.metric;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.snippet.Expression.Member;
+import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.fastinst.Values;
+import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.Value;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
+
+/// Where metrics that are enabled together, one for each of several resources, have their flags and values: the flags
+/// in sets, the values of those in one set side by side. So the code that they share finds those whose flags are set
+/// by one look at 64 of them (MDL paper, section 5: vectorised instances). What does not fit is placed by others.
+final class SideBySide implements AutoCloseable {
+    private final Values values;
+    private final Flags flags;
+    private final Map<Answer.Flag, Member> members = new HashMap<>();
+    private final Map<Answer.Instance, Integer> indices = new HashMap<>();
+
+    /// What is kept until the metrics have taken what they need.
+    private final List<Integer> held = new ArrayList<>();
+
+    private int set;
+    private int bits = Long.SIZE;
+
+    /// @param flags those that are there already
+    SideBySide(Values values, Flags flags) {
+        this.values = values;
+        this.flags = flags;
+    }
+
+    /// Finds places for metrics that are to be enabled together.
+    ///
+    /// @throws IllegalStateException when all values are taken, or the session is full
+    void reserve(Collection<Answer.Instance> instances) {
+        Map<Integer, Map<Integer, Answer.Instance>> sets = new LinkedHashMap<>();
+        for (Answer.Instance instance : instances) {
+            if (instances.size() > 1 && instance.flags().size() == 1) {
+                place(instance.flags().getFirst())
+                        .ifPresent(member -> sets.computeIfAbsent(member.set(), key -> new HashMap<>())
+                                .put(member.bit(), instance));
+            }
+        }
+        sets.values().stream().filter(ofSet -> ofSet.size() > 1).forEach(this::placeValues);
+    }
+
+    /// As what a flag is in a set, if it is new or in a set already.
+    private Optional<Member> place(Answer.Flag flag) {
+        if (flags.contains(flag)) {
+            return flags.member(flag);
+        }
+        return Optional.of(members.computeIfAbsent(flag, key -> next()));
+    }
+
+    private Member next() {
+        if (bits == Long.SIZE) {
+            set = values.flag();
+            held.add(set);
+            bits = 0;
+        }
+        return new Member(set, bits++);
+    }
+
+    /// @param instances of one set, by their bits
+    private void placeValues(Map<Integer, Answer.Instance> instances) {
+        BitSet taken = new BitSet();
+        instances.keySet().forEach(taken::set);
+        int low = taken.nextSetBit(0);
+        ValueKind kind = instances.values().iterator().next().value().kind();
+        int first = allocate(kind, taken.length() - low);
+        int size = kind.isTimer() ? ValueDescriptor.TIMER_SIZE : 1;
+        for (int bit = low; first != 0 && bit < taken.length(); bit++) {
+            int index = first + size * (bit - low);
+            held.add(index);
+            Answer.Instance instance = instances.get(bit);
+            if (instance != null) {
+                indices.put(instance, index);
+            }
+        }
+    }
+
+    private int allocate(ValueKind kind, int count) {
+        return switch (kind) {
+            case WALL_TIMER -> values.timers(Clock.WALL, count);
+            case PROCESS_TIMER -> values.timers(Clock.THREAD_CPU, count);
+            default -> values.counters(count);
+        };
+    }
+
+    /// As what a new flag is in a set.
+    Optional<Member> member(Answer.Flag flag) {
+        return Optional.ofNullable(members.get(flag));
+    }
+
+    /// What a metric has already when it starts: where its value is, if it is placed here.
+    Map<Value, Integer> of(Answer.Instance instance) {
+        Integer index = indices.get(instance);
+        return index == null ? Map.of() : Map.of(instance.value(), index);
+    }
+
+    /// Leaves everything to those that have taken it.
+    @Override
+    public void close() {
+        held.forEach(values::release);
+    }
+}
