@@ -75,7 +75,8 @@ struct mdl_header {
   uint64_t snippet_bytes;     /* 328 bytes of code memory that snippets take up, those that wait to be freed included */
   uint64_t program_cpu_nanos; /* 336 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
   double budget;              /* 344 the part of the program's time that it may cost, 0 without it */
-  uint8_t reserved[160];      /* 352 */
+  uint64_t slices;            /* 352 struct mdl_slices, 0 before the first has ended */
+  uint8_t reserved[152];      /* 360 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -337,6 +338,49 @@ struct mdl_edge {
 };
 
 /*
+ * What was measured when: slices of time, the last hour's at least, written by the agent alone. Slice n, counted from 0, is in
+ * rows[n % MDL_SLICES]. Those from complete - MDL_SLICES + 1 on can be read: the agent has stored a larger `complete` before
+ * it touches the row or a chunk of one that could, so a reader that finds it so after it has copied a slice drops the copy.
+ */
+#define MDL_SLICES 480u
+
+struct mdl_slices {
+  uint64_t complete;   /*  0 slices that have ended; stored with release */
+  uint64_t pad[7];     /*  8 */
+  uint64_t rows[3840]; /* 64 struct mdl_slice[MDL_SLICES] */
+};
+
+/*
+ * Of each function with calls in the slice there are these numbers, unsigned LEB128 (DWARF 5, section 7.6):
+ *
+ *   index of the function, calls (in sampled mode as mdl_function estimates them) and their variance, rounded
+ *   count, total, self and samples, as in mdl_row
+ *   number of slots; of each how far it is from the one before, and its calls. A slot is MDL_SLICE_SLOT of a row's
+ *   number of callers; of each its index plus 1, or 0 when it is not known, and calls, total and samples as in mdl_edge
+ */
+#define MDL_SLICE_SLOT 8u
+
+struct mdl_slice {
+  uint64_t start_tsc;         /*  0 */
+  uint64_t end_tsc;           /*  8 */
+  uint64_t chunks;            /* 16 first struct mdl_slice_chunk, 0 for none */
+  uint32_t size;              /* 24 bytes of all its functions */
+  uint32_t functions;         /* 28 whose numbers these are */
+  uint32_t left_out;          /* 32 functions with less time than these, for which there was no room */
+  uint32_t pad;               /* 36 */
+  uint64_t agent_cpu_nanos;   /* 40 of the agent's threads, in the slice */
+  uint64_t program_cpu_nanos; /* 48 of the program's, in sampled mode */
+  uint64_t probe_ticks;       /* 56 that the probes have cost, as predicted */
+};
+
+#define MDL_SLICE_CHUNK_BYTES 4088u
+
+struct mdl_slice_chunk {
+  uint64_t next;       /* 0 struct mdl_slice_chunk */
+  uint8_t bytes[4088]; /* 8 */
+};
+
+/*
  * What a thread does that meets a trapping byte which a patcher has put there. One row for an address, for good; its
  * action is one word, so that it is read as a whole, and is published before the byte is.
  */
@@ -379,6 +423,7 @@ MDL_AT(mdl_header, lookup, 224);
 MDL_AT(mdl_header, traps, 248);
 MDL_AT(mdl_header, processes, 256);
 MDL_AT(mdl_header, program_cpu_nanos, 336);
+MDL_AT(mdl_header, slices, 352);
 MDL_AT(mdl_header, program, 512);
 MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);
@@ -404,6 +449,11 @@ static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
 MDL_AT(mdl_row, chunks, 64);
 static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
 static_assert(sizeof(struct mdl_edge) == 40, "mdl_edge");
+MDL_AT(mdl_slices, rows, 64);
+static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_slice), "mdl_slices");
+MDL_AT(mdl_slice, agent_cpu_nanos, 40);
+static_assert(sizeof(struct mdl_slice) == 64, "mdl_slice");
+static_assert(sizeof(struct mdl_slice_chunk) == 8 + MDL_SLICE_CHUNK_BYTES, "mdl_slice_chunk");
 MDL_AT(mdl_trap, action, 8);
 static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");
 MDL_AT(mdl_trap_index, rows, 8);

@@ -19,6 +19,7 @@ import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.SampledProfiler;
+import org.mdlagent.profiler.TimeSlices;
 import org.mdlagent.runtime.metric.Metrics;
 
 /// The agent in the target process: the one Java class that the shim knows.
@@ -200,6 +201,7 @@ public final class Agent {
             throws IOException {
         double wait = 0;
         long look = System.nanoTime();
+        TimeSlices slices = new TimeSlices(header, api::allocate, profiler == null, options.sliceMillis(), tscHz());
         while (true) {
             long next = System.nanoTime() + (long) wait;
             followUntil(next, probes, profiler, control, metrics);
@@ -218,6 +220,9 @@ public final class Agent {
                 wait = options.epochMillis() * 1e6;
             } else {
                 wait = profiler.tick();
+            }
+            if (options.profile() && slices.isDue(api.tsc()) && (profiler == null || profiler.settle())) {
+                slices.write(api.tsc());
             }
         }
     }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// @param exact            whether every call is recorded, and not a sample
 /// @param sampleSize       calls timed in each window
 /// @param epochMillis      time between two windows of a function
+/// @param sliceMillis      time that a slice of the session's history covers, 0 for one that grows with its age
 /// @param budgetPercent    of the CPU time, for probes and agent together
 /// @param include          functions to probe; empty for all
 /// @param exclude          functions not to probe, stronger than `include`
@@ -32,6 +33,7 @@ public record AgentOptions(
         boolean exact,
         int sampleSize,
         int epochMillis,
+        int sliceMillis,
         double budgetPercent,
         List<FunctionGlob> include,
         List<FunctionGlob> exclude,
@@ -47,6 +49,7 @@ public record AgentOptions(
     public static final String EXACT = "exact";
     public static final String SAMPLE_SIZE = "sampleSize";
     public static final String EPOCH_MILLIS = "epochMillis";
+    public static final String SLICE_MILLIS = "sliceMillis";
     public static final String BUDGET_PERCENT = "budgetPercent";
     public static final String INCLUDE = "include";
     public static final String EXCLUDE = "exclude";
@@ -56,8 +59,9 @@ public record AgentOptions(
     public static final String START_DELAY_MILLIS = "startDelayMillis";
     public static final String REPORT = "report";
 
-    private static final String KEYS = "session, wait, profile, exact, sampleSize, epochMillis, budgetPercent, "
-            + "include, exclude, mdl, metric, sync, startDelayMillis, report";
+    private static final String KEYS =
+            "session, wait, profile, exact, sampleSize, epochMillis, sliceMillis, budgetPercent, "
+                    + "include, exclude, mdl, metric, sync, startDelayMillis, report";
     private static final int START_DELAY_DEFAULT = 50;
 
     /// How to wait until every core sees new code.
@@ -171,6 +175,7 @@ public record AgentOptions(
                     flag(EXACT, false),
                     number(SAMPLE_SIZE, 10, 1, 1_000_000),
                     number(EPOCH_MILLIS, 10, 1, 60_000),
+                    number(SLICE_MILLIS, 0, 0, 600_000),
                     percent(BUDGET_PERCENT, 1),
                     globs(INCLUDE),
                     globs(EXCLUDE),
@@ -190,6 +195,7 @@ public record AgentOptions(
                         EXACT,
                         SAMPLE_SIZE,
                         EPOCH_MILLIS,
+                        SLICE_MILLIS,
                         BUDGET_PERCENT,
                         INCLUDE,
                         EXCLUDE,

@@ -39,6 +39,7 @@ class AgentOptionsTest {
                         false,
                         10,
                         10,
+                        0,
                         1,
                         List.of(),
                         List.of(),
@@ -52,7 +53,7 @@ class AgentOptionsTest {
     @Test
     void shouldReadEveryKey() {
         AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,sampleSize=20,epochMillis=5,"
-                + "budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
+                + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
                 + "sync=strict,startDelayMillis=7,report=json");
 
         assertThat(options.session()).isEqualTo("/tmp/a=b");
@@ -61,6 +62,7 @@ class AgentOptionsTest {
         assertThat(options.exact()).isTrue();
         assertThat(options.sampleSize()).isEqualTo(20);
         assertThat(options.epochMillis()).isEqualTo(5);
+        assertThat(options.sliceMillis()).isEqualTo(250);
         assertThat(options.budgetPercent()).isEqualTo(0.5);
         assertThat(options.include()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
         assertThat(options.exclude()).extracting(FunctionGlob::toString).containsExactly("x.c:h");

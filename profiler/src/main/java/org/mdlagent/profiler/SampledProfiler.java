@@ -293,6 +293,23 @@ public final class SampledProfiler {
         return rotating ? goOn() : rest();
     }
 
+    /// Writes down what has been measured so far, timed calls too.
+    ///
+    /// @return false in the midst of a rotation, which is over soon
+    public boolean settle() {
+        if (rotating) {
+            return false;
+        }
+        drainRings();
+        for (int i = 0; i < windowed.length; i++) {
+            long fresh = calls[i] - callsAtRenewal[i];
+            if (!windowed[i] && fresh > 0 && !probes.isLeftOut(i)) {
+                renew(i, fresh);
+            }
+        }
+        return true;
+    }
+
     private double rest() {
         long now = api.tsc();
         if (now >= restEndTsc) {
@@ -464,9 +481,7 @@ public final class SampledProfiler {
                 weighOpen(i);
                 arm(closing++, i, 0);
             } else if (renew) {
-                beginOpen(i);
-                Memory.putInt(probes.function(i) + FunctionDescriptor.REMAINING, sampleSize);
-                undrainedMax += Math.min(fresh, sampleSize);
+                renew(i, fresh);
             }
         }
         long unused = api.disarm(armed, closing);
@@ -490,6 +505,13 @@ public final class SampledProfiler {
         if (fresh > 0) {
             weights.set(function, fresh, Math.min(fresh, sampleSize));
         }
+    }
+
+    /// Lets others of an open function's calls be timed, of which there may be as many as there were.
+    private void renew(int function, long fresh) {
+        beginOpen(function);
+        Memory.putInt(probes.function(function) + FunctionDescriptor.REMAINING, sampleSize);
+        undrainedMax += Math.min(fresh, sampleSize);
     }
 
     private void beginOpen(int function) {

@@ -56,6 +56,7 @@ public final class HeaderDescriptor {
     public static final long SNIPPET_BYTES = 328;
     public static final long PROGRAM_CPU_NANOS = 336;
     public static final long BUDGET = 344;
+    public static final long SLICES = 352;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

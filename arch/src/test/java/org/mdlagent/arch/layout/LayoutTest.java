@@ -31,6 +31,9 @@ class LayoutTest {
             Map.entry("mdl_thread", ThreadDescriptor.class),
             Map.entry("mdl_record", RecordDescriptor.class),
             Map.entry("mdl_edge", EdgeDescriptor.class),
+            Map.entry("mdl_slices", SlicesDescriptor.class),
+            Map.entry("mdl_slice", SliceDescriptor.class),
+            Map.entry("mdl_slice_chunk", SliceChunkDescriptor.class),
             Map.entry("mdl_row", RowDescriptor.class));
 
     private static LayoutDump dump;
@@ -56,6 +59,9 @@ class LayoutTest {
         "mdl_thread, none",
         "mdl_record, none",
         "mdl_edge, none",
+        "mdl_slices, none",
+        "mdl_slice, size",
+        "mdl_slice_chunk, bytes",
         "mdl_row, chunks"
     })
     void shouldHaveEveryFieldOfTheStructureAndNoOther(String struct, String renamed) throws Exception {

@@ -2,12 +2,19 @@ package org.mdlagent.runtime.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.ProfileOrder;
+import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.TimeSlice;
+import org.mdlagent.profiler.report.Timeline;
 import org.mdlagent.runtime.FunctionGlob;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -54,6 +61,15 @@ final class ReportCommand implements Callable<Integer> {
     private @Nullable Integer process;
 
     @Option(
+            names = "--from",
+            paramLabel = "TIME",
+            description = "What was measured since 14:05, 14:05:30, 2026-03-01T14:05:00Z, or -10m before the end.")
+    private @Nullable String from;
+
+    @Option(names = "--to", paramLabel = "TIME", description = "What was measured until then.")
+    private @Nullable String to;
+
+    @Option(
             names = "--function",
             paramLabel = "GLOB",
             description = "These functions only; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
@@ -69,20 +85,24 @@ final class ReportCommand implements Callable<Integer> {
         wanted.checkChoice(limit != null || sort != null || !functions.isEmpty());
         Console console = mdl.console();
         wanted.checkDestination(console.outIsTerminal());
+        wanted.checkRange(isRanged());
         List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
         Path directory = mdl.store().find(session);
         SessionStore.settle(directory);
         try (SessionReader reader = SessionReader.open(directory)) {
-            Profile profile = read(reader);
-            wanted.checkSession(profile.session());
+            List<TimeSlice> slices = slices(reader, wanted);
+            Profile whole = isRanged() ? reader.profile(slices) : read(reader);
+            wanted.checkSession(whole.session());
+            Profile profile = whole;
             if (!globs.isEmpty()) {
-                profile = profile.only(function -> globs.stream()
+                profile = whole.only(function -> globs.stream()
                         .anyMatch(glob -> glob.matches(
                                 function.image(), function.file() == null ? "" : function.file(), function.name())));
             }
             wanted.write(
                     reader,
                     profile,
+                    new Timeline(whole.functions(), slices),
                     order,
                     limit,
                     console.out(),
@@ -106,6 +126,60 @@ final class ReportCommand implements Callable<Integer> {
         checkExact(reader, "--thread: a sampled session does not tell threads apart");
         int tid = thread;
         return reader.profile(candidate -> candidate == tid);
+    }
+
+    private boolean isRanged() {
+        return from != null || to != null;
+    }
+
+    /// Those that `--from` and `--to` choose, or all that the format shows; none of a single thread or process, since
+    /// slices do not tell these apart.
+    private List<TimeSlice> slices(SessionReader reader, ReportFormat format) throws IOException {
+        boolean whole = thread == null && process == null;
+        if (isRanged()) {
+            if (!whole) {
+                throw CommandFailure.usage(
+                        "--from and --to tell neither threads nor processes apart", "leave --thread and --process out");
+            }
+            return chosen(reader.slices(), end(reader.facts()));
+        }
+        return whole && format == ReportFormat.HTML ? reader.slices() : List.of();
+    }
+
+    /// Its last sign of life, while it is not known to have ended.
+    private static Instant end(SessionFacts session) {
+        return session.started().plusNanos(session.elapsedNanos().orElse(0));
+    }
+
+    /// One at least.
+    private List<TimeSlice> chosen(List<TimeSlice> kept, Instant sessionEnd) {
+        if (kept.isEmpty()) {
+            throw CommandFailure.failed(
+                    "the session has no slices of time",
+                    "its first one ends a second after the probes are in place; leave --from and --to out");
+        }
+        ZoneId zone = ZoneId.systemDefault();
+        Instant begin = kept.getFirst().start();
+        Instant end = kept.getLast().end();
+        Instant first = from == null ? begin : ReportTime.parse("--from", from, sessionEnd, zone);
+        Instant last = to == null ? end : ReportTime.parse("--to", to, sessionEnd, zone);
+        if (from != null && to != null && first.isAfter(last)) {
+            throw CommandFailure.usage("--from=" + from + " is after --to=" + to, null);
+        }
+        List<TimeSlice> chosen = first.isAfter(last)
+                ? List.of()
+                : kept.stream().filter(slice -> slice.overlaps(first, last)).toList();
+        if (chosen.isEmpty()) {
+            throw CommandFailure.failed(
+                    "nothing is kept of the time that --from and --to choose",
+                    "the session has slices from " + local(begin, zone) + " to " + local(end, zone));
+        }
+        return chosen;
+    }
+
+    private static String local(Instant instant, ZoneId zone) {
+        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(
+                instant.atZone(zone).truncatedTo(ChronoUnit.SECONDS));
     }
 
     private static void checkExact(SessionReader reader, String otherwise) throws IOException {

@@ -22,6 +22,7 @@ import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.profiler.report.SpeedscopeReport;
 import org.mdlagent.profiler.report.TableReport;
+import org.mdlagent.profiler.report.Timeline;
 import org.mdlagent.profiler.report.TraceReport;
 
 /// The formats of a report.
@@ -91,6 +92,15 @@ enum ReportFormat {
         }
     }
 
+    /// Refuses a range of time where the format has none: Prometheus wants counters that only grow, and the last calls
+    /// of each thread are no slices.
+    void checkRange(boolean ranged) {
+        if (ranged && (this == PROMETHEUS || this == TRACE)) {
+            throw CommandFailure.usage(
+                    lowerCase() + " has no ranges of time", "leave --from and --to out, or choose another format");
+        }
+    }
+
     /// Refuses a session that does not hold what the format shows.
     void checkSession(SessionFacts session) {
         if (session.exact() && SAMPLED.contains(this)) {
@@ -105,12 +115,14 @@ enum ReportFormat {
     }
 
     /// @param reader of the session that the profile is of
+    /// @param timeline of that session
     /// @param order null for that which suits the session
     /// @param limit functions to show, null for the format's own
     /// @param width columns of the terminal, 0 for none
     void write(
             SessionReader reader,
             Profile profile,
+            Timeline timeline,
             @Nullable ProfileOrder order,
             @Nullable Integer limit,
             OutputStream out,
@@ -125,7 +137,7 @@ enum ReportFormat {
             case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
             case JSON -> JsonReport.write(profile, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
-            case HTML -> HtmlReport.write(profile, used, shown, text);
+            case HTML -> HtmlReport.write(profile, timeline, used, shown, text);
             case PPROF -> PprofReport.write(profile, used, shown, out);
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
             case FOLDED -> FoldedReport.write(profile, text);

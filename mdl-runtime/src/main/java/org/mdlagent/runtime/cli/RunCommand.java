@@ -13,6 +13,7 @@ import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.Timeline;
 import org.mdlagent.runtime.AgentOptions;
 import org.mdlagent.runtime.AgentOptionsText;
 import org.mdlagent.runtime.mdl.Compilation;
@@ -370,6 +371,7 @@ final class RunCommand implements Callable<Integer> {
                         .write(
                                 reader,
                                 reader.profile(),
+                                Timeline.NONE,
                                 null,
                                 null,
                                 console.err(),

@@ -78,6 +78,7 @@ class MdlTest {
         report --sort size                        | there are self, total, calls
         report --limit -1                         | a limit is a number from 0
         report --limit many                       | Invalid value for option '--limit'
+        report --format trace --from 14:05        | trace has no ranges of time
         report --function app!                    | a function is given as FUNCTION
         list everything                           | there are sessions, functions, probes, metrics and points
         compile                                   | Missing required parameter

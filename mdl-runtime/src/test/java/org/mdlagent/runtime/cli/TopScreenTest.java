@@ -62,8 +62,8 @@ class TopScreenTest {
                 0,
                 OptionalDouble.of(1),
                 true);
-        Profile whole =
-                new Profile(facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of());
+        Profile whole = new Profile(
+                facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of(), null);
         LiveThread thread = new LiveThread(new ThreadProfile(42, 1, true, 7, 0), 3, OptionalDouble.of(12.5));
         return new LiveProfile(whole, functions, List.of(thread), OptionalDouble.of(0.25), OptionalDouble.empty());
     }

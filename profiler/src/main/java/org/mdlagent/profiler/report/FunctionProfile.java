@@ -52,4 +52,28 @@ public record FunctionProfile(
                 latency,
                 on);
     }
+
+    /// The same function in a range of time.
+    FunctionProfile during(
+            long calls,
+            OptionalDouble callsError,
+            long sampled,
+            OptionalLong totalNanos,
+            OptionalLong selfNanos,
+            Latency latency) {
+        return new FunctionProfile(
+                name,
+                symbol,
+                file,
+                line,
+                image,
+                calls,
+                callsExact,
+                callsError,
+                sampled,
+                totalNanos,
+                selfNanos,
+                latency,
+                on);
+    }
 }

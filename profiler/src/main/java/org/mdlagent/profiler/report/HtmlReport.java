@@ -18,10 +18,13 @@ public final class HtmlReport {
     private HtmlReport() {}
 
     /// Writes the first `limit` functions of a profile, in the given order.
-    public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
+    ///
+    /// @param timeline of the same session
+    public static void write(Profile profile, Timeline timeline, ProfileOrder order, int limit, Appendable out)
+            throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = new JsonWriter(data, false).beginObject();
-        data(profile, order, order.first(limit, profile.functions()), function -> true, json);
+        data(profile, timeline, order, order.first(limit, profile.functions()), function -> true, json);
         json.endObject();
         page("", data.toString(), resource("report.js"), out);
     }
@@ -42,12 +45,14 @@ public final class HtmlReport {
     /// @param wanted    which of these to write
     static void data(
             Profile profile,
+            Timeline timeline,
             ProfileOrder order,
             List<FunctionProfile> functions,
             Predicate<FunctionProfile> wanted,
             JsonWriter json)
             throws IOException {
         JsonReport.session(profile.session(), json);
+        JsonReport.range(profile.range(), json);
         json.member("exact", profile.session().exact());
         json.member("elapsedNanos", profile.session().elapsedNanos());
         json.member("threads", profile.session().threads());
@@ -62,6 +67,8 @@ public final class HtmlReport {
         IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
         functions.forEach(function -> positions.put(function, (long) positions.size()));
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
+        HeatMaps heat = new HeatMaps(profile.session(), functions, timeline);
+        heat.axes(json);
         json.beginArray("functions");
         for (FunctionProfile function : functions) {
             if (wanted.test(function)) {
@@ -69,6 +76,7 @@ public final class HtmlReport {
                 JsonReport.function(function, json);
                 json.member("callsError", function.callsError());
                 latency(function.latency(), json);
+                heat.cells(function, json);
                 callers(callers.getOrDefault(function, List.of()), positions, json);
                 json.endObject();
             }

@@ -8,6 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /// The report for scripts: the JSON that the command line's contract lays down. Durations are in nanoseconds; what is
 /// not known is absent.
@@ -19,6 +20,7 @@ public final class JsonReport {
         JsonWriter json = new JsonWriter(out);
         json.beginObject();
         session(profile.session(), json);
+        range(profile.range(), json);
         family(profile, json);
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
@@ -41,6 +43,19 @@ public final class JsonReport {
         json.member("unmatched", profile.unmatched());
         json.endObject();
         out.append('\n');
+    }
+
+    /// The part of the session's time that functions and overhead are of.
+    static void range(@Nullable TimeRange range, JsonWriter json) throws IOException {
+        if (range == null) {
+            return;
+        }
+        json.name("range").beginObject();
+        json.member("from", time(range.from()));
+        json.member("to", time(range.to()));
+        json.member("slices", range.slices());
+        json.member("leftOut", range.leftOut());
+        json.endObject();
     }
 
     static void overhead(Profile profile, JsonWriter json) throws IOException {

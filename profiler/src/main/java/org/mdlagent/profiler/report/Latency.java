@@ -2,8 +2,10 @@ package org.mdlagent.profiler.report;
 
 import java.util.Arrays;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SliceDescriptor;
 
 /// The distribution of a function's durations: an immutable HdrHistogram of two significant digits, sparse, because a
 /// session has thousands of functions and most of the library's buckets would be empty.
@@ -91,6 +93,11 @@ public final class Latency {
         return nanos((double) totalTicks);
     }
 
+    /// Time in so many calls, if they are as those recorded.
+    OptionalLong totalNanosOf(long calls) {
+        return known() ? nanos((double) totalTicks / recorded * calls) : OptionalLong.empty();
+    }
+
     public OptionalLong minNanos() {
         return nanos((double) minTicks);
     }
@@ -146,6 +153,24 @@ public final class Latency {
                 nanosPerTick);
     }
 
+    /// A part of this distribution of which only calls by [SliceDescriptor#SLOT] slots together are known. Its extremes
+    /// are those of its slots, as far as this one's are not narrower.
+    Latency part(long[] calls, long recorded, long totalTicks) {
+        int[] used = IntStream.range(0, calls.length).filter(i -> calls[i] > 0).toArray();
+        int first = used.length == 0 ? 0 : used[0] * SliceDescriptor.SLOT;
+        int last = used.length == 0 ? 0 : (used[used.length - 1] + 1) * SliceDescriptor.SLOT - 1;
+        return new Latency(
+                IntStream.of(used)
+                        .map(i -> i * SliceDescriptor.SLOT + SliceDescriptor.SLOT / 2)
+                        .toArray(),
+                IntStream.of(used).mapToLong(i -> calls[i]).toArray(),
+                recorded,
+                totalTicks,
+                used.length == 0 ? 0 : Math.max(minTicks, lowest(first)),
+                used.length == 0 ? 0 : Math.min(maxTicks, highest(last)),
+                nanosPerTick);
+    }
+
     /// How many durations fall into each of the ranges between neighbours of `boundsNanos`, which ascend; a slot
     /// counts where its middle is, what is outside counts at the edge.
     long[] spread(double[] boundsNanos) {
@@ -171,7 +196,8 @@ public final class Latency {
         return histogram;
     }
 
-    private OptionalLong nanos(double ticks) {
+    /// A number of ticks; empty when nothing is known of durations.
+    OptionalLong nanos(double ticks) {
         return known() ? OptionalLong.of(Math.round(ticks * nanosPerTick)) : OptionalLong.empty();
     }
 }

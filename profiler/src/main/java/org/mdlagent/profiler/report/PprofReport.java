@@ -59,7 +59,7 @@ public final class PprofReport {
                             .mapToLong(type -> type.ofPaths ? node.selfNanos() : 0)
                             .toArray());
         }
-        facts(profile.session(), types.getLast());
+        facts(profile, types.getLast());
         mappings.forEach((image, mapping) -> message.field(ProfileField.MAPPING, mapping(mapping, image)));
         strings.keySet().forEach(text -> message.field(ProfileField.STRING_TABLE, text));
         return message.toByteArray();
@@ -114,8 +114,10 @@ public final class PprofReport {
                         .field(5, function.line()));
     }
 
-    private void facts(SessionFacts session, SampleType shownFirst) {
-        message.field(ProfileField.TIME_NANOS, nanos(session.started()));
+    private void facts(Profile profile, SampleType shownFirst) {
+        SessionFacts session = profile.session();
+        TimeRange range = profile.range();
+        message.field(ProfileField.TIME_NANOS, nanos(range == null ? session.started() : range.from()));
         message.field(ProfileField.DURATION_NANOS, session.elapsedNanos().orElse(0));
         message.field(ProfileField.COMMENT, string("mdl session " + session.id()));
         message.field(ProfileField.DEFAULT_SAMPLE_TYPE, string(shownFirst.name));

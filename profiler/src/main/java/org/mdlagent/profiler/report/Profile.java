@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /// A session's contents at one instant.
 ///
@@ -18,6 +19,7 @@ import java.util.function.Predicate;
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
 /// @param metrics those that are enabled, in the order in which that was asked for
 /// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
+/// @param range of time that functions, edges and costs are of; null for all of the session
 public record Profile(
         SessionFacts session,
         List<FunctionProfile> functions,
@@ -28,7 +30,8 @@ public record Profile(
         long selfNanos,
         long probeNanos,
         List<MetricValue> metrics,
-        List<CallEdge> edges) {
+        List<CallEdge> edges,
+        @Nullable TimeRange range) {
 
     /// The processes of a session.
     ///
@@ -72,7 +75,20 @@ public record Profile(
                 functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
                 probeNanos,
                 metrics,
-                edges);
+                edges,
+                null);
+    }
+
+    /// What was measured of the same session in a range of time; the rest is the session's.
+    Profile during(
+            TimeRange range,
+            SessionFacts facts,
+            List<FunctionProfile> functions,
+            long probeNanos,
+            List<CallEdge> edges) {
+        long self = functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum();
+        return new Profile(
+                facts, functions, dropped, unmatched, unseenThreads, family, self, probeNanos, metrics, edges, range);
     }
 
     /// The same session with those functions only for which `wanted` holds.
@@ -87,7 +103,8 @@ public record Profile(
                 selfNanos,
                 probeNanos,
                 metrics,
-                edges);
+                edges,
+                range);
     }
 
     /// The edges that lead to each function, in descending order of time.

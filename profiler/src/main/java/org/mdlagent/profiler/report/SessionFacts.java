@@ -43,6 +43,32 @@ public record SessionFacts(
         OptionalDouble budgetPercent,
         boolean armed) {
 
+    /// The same session in a range of time, of which the samples are not known.
+    SessionFacts during(long elapsedNanos, long agentNanos, long programNanos) {
+        return new SessionFacts(
+                id,
+                program,
+                pid,
+                started,
+                ended,
+                exitStatus,
+                exitSignal,
+                OptionalLong.of(elapsedNanos),
+                tscHz,
+                state,
+                sync,
+                exact,
+                sampleSize,
+                epochMillis,
+                threads,
+                agentNanos,
+                toggles,
+                0,
+                programNanos,
+                budgetPercent,
+                armed);
+    }
+
     /// How far the agent came.
     public enum State {
         STARTING,

@@ -25,6 +25,7 @@ import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.profiler.ProbeCost;
@@ -156,6 +157,37 @@ public final class SessionReader implements AutoCloseable {
     /// Which threads' blocks to read.
     private interface Wanted {
         boolean test(int tid, long process);
+    }
+
+    /// The slices of the session's time that it has kept, the oldest first: what is recorded since the last one has
+    /// ended is
+    /// not in them. None where the frequency of the clock is not known.
+    public List<TimeSlice> slices() throws IOException {
+        bytes.refresh();
+        OptionalDouble tscHz = readFacts(0).tscHz();
+        long slices = bytes.getLong(HeaderDescriptor.SLICES);
+        if (slices == 0 || tscHz.isEmpty()) {
+            return List.of();
+        }
+        bytes.claim(SlicesDescriptor.SIZE);
+        return new SliceReader(
+                        bytes,
+                        bytes.offset(slices, SlicesDescriptor.SIZE, "the table of slices"),
+                        1e9 / tscHz.getAsDouble(),
+                        count(HeaderDescriptor.FUNCTION_COUNT, HeaderDescriptor.FUNCTION_CAPACITY, "functions"))
+                .read();
+    }
+
+    /// What was recorded in some slices.
+    ///
+    /// @param slices of this session, in the order of time, one at least
+    public Profile profile(List<TimeSlice> slices) throws IOException {
+        Profile whole = profile();
+        try {
+            return new SliceSums(slices, whole.functions().size()).profile(whole);
+        } catch (ArithmeticException e) {
+            throw bytes.damaged("its slices of time are beyond all bounds");
+        }
     }
 
     private Profile profile(Wanted wanted) throws IOException {
@@ -308,7 +340,8 @@ public final class SessionReader implements AutoCloseable {
         long[] selfTicks = new long[count];
         long[] entered = new long[count];
         long[] samples = new long[count];
-        EdgeReader edges = new EdgeReader(bytes);
+        EdgeSums edges = new EdgeSums(count);
+        EdgeReader callers = new EdgeReader(bytes, edges, count);
         for (int i = 0; i < count; i++) {
             latencies[i] = new LatencyBuilder();
             long address = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
@@ -317,7 +350,7 @@ public final class SessionReader implements AutoCloseable {
                 selfTicks[i] = Math.addExact(selfTicks[i], addRow(address, latencies[i]));
                 samples[i] = bytes.getCounter(row + RowDescriptor.SAMPLES);
             }
-            edges.read(row, count);
+            callers.read(i, row);
         }
 
         long dropped = 0;
@@ -346,7 +379,7 @@ public final class SessionReader implements AutoCloseable {
             rings.undrained(thread, (function, start, ticks, caller) -> {
                 latencies[function].add(ticks);
                 samples[function]++;
-                edges.add(function, code.callerAt(caller), ticks);
+                edges.add(function, code.callerAt(caller), 1, ticks, 1);
             });
         }
         long unseenThreads = bytes.getCounter(HeaderDescriptor.THREADS_REFUSED);
@@ -366,8 +399,8 @@ public final class SessionReader implements AutoCloseable {
                             ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
                             : estimated(at, latency, samples[i], entered[i], complete));
         }
-        List<EdgeReader.Estimate> between = edges.estimates(functions);
-        functions = EdgeReader.withSelf(functions, between);
+        List<EdgeSums.Estimate> between = edges.estimates(functions);
+        functions = EdgeSums.withSelf(functions, between);
         return new Profile(
                 facts,
                 functions,
@@ -377,7 +410,7 @@ public final class SessionReader implements AutoCloseable {
                 family(facts, callsOfProcesses),
                 Math.round(probeTicks * nanosPerTick),
                 metrics(threads, facts.tscHz()),
-                EdgeReader.join(functions, between));
+                EdgeSums.join(functions, between));
     }
 
     /// What snippets have cost threads, as it is predicted for each of their runs.
@@ -420,15 +453,10 @@ public final class SessionReader implements AutoCloseable {
         }
         boolean whole = complete && bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
         long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), samples);
-        OptionalLong total = OptionalLong.empty();
-        if (latency.known()) {
-            double mean = latency.totalNanos().getAsLong() / (double) latency.count();
-            total = OptionalLong.of(Math.round(mean * calls));
-        }
         OptionalDouble error = variance > 0 && calls > 0
                 ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / calls)
                 : OptionalDouble.empty();
-        return function(at, latency, samples, calls, whole, error, total, OptionalLong.empty());
+        return function(at, latency, samples, calls, whole, error, latency.totalNanosOf(calls), OptionalLong.empty());
     }
 
     private FunctionProfile function(

@@ -3,6 +3,8 @@ package org.mdlagent.profiler.report;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -18,6 +20,7 @@ import java.util.OptionalLong;
 public record TableReport(ProfileOrder order, int limit, boolean colour, int width) {
     static final String BARS = "▁▂▃▄▅▆▇█";
 
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final int BAR_COUNT = 10;
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
@@ -48,6 +51,10 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         List<String> facts = new ArrayList<>();
         facts.add("mdl  " + printable(baseName(session.program())));
         facts.add("pid " + session.pid());
+        TimeRange range = profile.range();
+        if (range != null) {
+            facts.add(time(range.from()) + " to " + time(range.to()));
+        }
         facts.add(
                 session.elapsedNanos().isPresent()
                         ? elapsed(session.elapsedNanos().getAsLong())
@@ -68,6 +75,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
         facts.add("session " + printable(session.id()));
         return String.join(" · ", facts);
+    }
+
+    /// In the time of day of whoever reads it.
+    private static String time(Instant instant) {
+        return TIME.format(instant.atZone(ZoneId.systemDefault()));
     }
 
     static String budget(SessionFacts session) {
@@ -322,6 +334,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
         if (profile.unseenThreads() > 0) {
             warnings.add(grouped(profile.unseenThreads()) + " threads were not seen for want of room");
+        }
+        TimeRange range = profile.range();
+        if (range != null && range.leftOut() > 0) {
+            warnings.add("the slices of this time had no room for " + grouped(range.leftOut())
+                    + " functions with less time, counted slice by slice");
         }
         if (profile.unmatched() > 0) {
             warnings.add(grouped(profile.unmatched()) + " calls were left by a jump or an exception");

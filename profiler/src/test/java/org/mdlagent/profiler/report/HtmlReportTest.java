@@ -28,8 +28,12 @@ class HtmlReportTest {
     private Path directory;
 
     private static String report(Profile profile) throws IOException {
+        return report(profile, Timeline.NONE);
+    }
+
+    private static String report(Profile profile, Timeline timeline) throws IOException {
         StringBuilder out = new StringBuilder();
-        HtmlReport.write(profile, ProfileOrder.TOTAL, Integer.MAX_VALUE, out);
+        HtmlReport.write(profile, timeline, ProfileOrder.TOTAL, Integer.MAX_VALUE, out);
         return out.toString();
     }
 
@@ -87,11 +91,15 @@ class HtmlReportTest {
                 .doesNotContain("http://", "https://", "src=", "@import");
     }
 
-    /// Opens the page in a browser and lets `script` use it as a reader would; returns what the script returned.
     private JsonNode use(Profile profile, String script) throws Exception {
-        return use(report(profile), directory, script);
+        return use(profile, Timeline.NONE, script);
     }
 
+    private JsonNode use(Profile profile, Timeline timeline, String script) throws Exception {
+        return use(report(profile, timeline), directory, script);
+    }
+
+    /// Opens the page in a browser and lets `script` use it as a reader would; returns what the script returned.
     static JsonNode use(String written, Path directory, String script) throws Exception {
         Tool chromium = Tool.installed("chromium", "chromium");
         Path page = directory.resolve("report.html");
@@ -320,5 +328,63 @@ class HtmlReportTest {
                 "return { hidden: byId('views').hidden };");
 
         assertThat(seen.at("/hidden").asBoolean()).isTrue();
+    }
+
+    @Test
+    void shouldShowTheLatencyOfAFunctionOverTime() throws Exception {
+        Path session = Files.createDirectories(directory.resolve("session"));
+        SessionImage.sliceSample().write(session);
+        Profile profile;
+        Timeline timeline;
+        try (SessionReader reader = SessionReader.open(session)) {
+            List<TimeSlice> slices = reader.slices();
+            profile = reader.profile();
+            timeline = new Timeline(profile.functions(), slices);
+        }
+
+        JsonNode seen = use(profile, timeline, """
+                const seen = {};
+                const says = () => document.querySelector("#detail .heat-note output").textContent;
+                type("work");
+                document.querySelector("#rows .row").click();
+                const map = document.querySelector("#detail svg.heat");
+                seen.cells = [...map.querySelectorAll("path")].map((path) => (path.getAttribute("d").match(/M/g) ?? []).length);
+                map.focus();
+                press("ArrowRight");
+                seen.first = says();
+                press("End");
+                seen.last = says();
+                type("main");
+                document.querySelector("#rows .row").click();
+                seen.without = byId("detail").innerText;
+                return seen;
+                """);
+
+        // One, two and three calls: three columns, each darker than the one before.
+        assertThat(texts(seen.at("/cells")).stream().filter(cells -> cells.equals("1")))
+                .hasSize(3);
+        assertThat(seen.at("/first").asText()).contains(": 1 calls, p50 ≤ 1.02 us");
+        assertThat(seen.at("/last").asText()).contains(": 3 calls, p50 ≤ 1.02 us");
+        assertThat(seen.at("/without").asText()).contains("None of its calls in the slices of time");
+    }
+
+    /// A heat map's cell is one number for its column, one for its row and one for its calls.
+    @Test
+    void shouldHoldTheHeatMapsOfTheFirstFunctions() throws IOException {
+        Path session = Files.createDirectories(directory.resolve("session"));
+        SessionImage.sliceSample().write(session);
+        try (SessionReader reader = SessionReader.open(session)) {
+            List<TimeSlice> slices = reader.slices();
+            Profile profile = reader.profile();
+            JsonNode data = data(report(profile, new Timeline(profile.functions(), slices)));
+
+            assertThat(data.at("/columns").size()).isEqualTo(6);
+            assertThat(data.at("/columns/1").asLong()).isEqualTo(1_700_000_000_500L);
+            int row = data.at("/functions/1/heat/1").asInt();
+            assertThat(data.at("/rows/" + row).asLong()).isLessThanOrEqualTo(1_000);
+            assertThat(data.at("/rows/" + (row + 1)).asLong()).isGreaterThan(1_000);
+            assertThat(texts(data.at("/functions/1/heat")))
+                    .containsExactly("0", "" + row, "1", "1", "" + row, "2", "2", "" + row, "3");
+        }
     }
 }

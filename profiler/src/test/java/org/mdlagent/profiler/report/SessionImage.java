@@ -1,5 +1,6 @@
 package org.mdlagent.profiler.report;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,6 +19,9 @@ import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.SliceChunkDescriptor;
+import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 
@@ -465,6 +469,45 @@ final class SessionImage {
         image.record(thread, hot, 3000);
         image.reservation(thread);
         return image;
+    }
+
+    /// Three slices of 0.5 s. In each `main` calls `work` so often as the slice's number, from 1, in 1,000 ticks each.
+    static SessionImage sliceSample() {
+        SessionImage image = new SessionImage();
+        int main = image.function("main");
+        int work = image.function("work");
+        image.estimate(work, 6, 0);
+        image.drainedRow(main, 2_000_000_000);
+        image.drainedRow(work, times(6, 1_000));
+        image.edge(work, main, 6, 6_000);
+        image.putLong(HeaderDescriptor.SLICES, address(image.allocate(SlicesDescriptor.SIZE)));
+        for (int n = 1; n <= 3; n++) {
+            // 1,000 ticks are the index 250 + 2 * 128 of a row's slots.
+            image.slice(n, work, n, 0, n, 1_000 * n, 0, n, 1, (250 + 2 * 128) / 8, n, 1, main + 1, n, 1_000 * n, n);
+        }
+        return image;
+    }
+
+    /// Adds a slice with the numbers of one function.
+    private void slice(int number, long... numbers) {
+        ByteArrayOutputStream leb128 = new ByteArrayOutputStream();
+        for (long left : numbers) {
+            for (; left > 127; left >>= 7) {
+                leb128.write((int) (left & 127 | 128));
+            }
+            leb128.write((int) left);
+        }
+        long chunk = allocate(SliceChunkDescriptor.SIZE);
+        bytes.put((int) (chunk + SliceChunkDescriptor.BYTES_AT), leb128.toByteArray());
+        long slices = bytes.getLong((int) HeaderDescriptor.SLICES) - BASE;
+        long row = slices + SlicesDescriptor.row(number - 1);
+        putLong(row + SliceDescriptor.START_TSC, 5_000 + (number - 1) * SECOND / 2);
+        putLong(row + SliceDescriptor.END_TSC, 5_000 + number * SECOND / 2);
+        putLong(row + SliceDescriptor.CHUNKS, address(chunk));
+        putInt(row + SliceDescriptor.SIZE_AT, leb128.size());
+        putInt(row + SliceDescriptor.FUNCTIONS, 1);
+        putLong(row + SliceDescriptor.AGENT_CPU_NANOS, 5_000_000);
+        putLong(slices + SlicesDescriptor.COMPLETE, number);
     }
 
     /// Calls with callers. `main` has not returned; it and code without probes call `work`, which calls `leaf` and

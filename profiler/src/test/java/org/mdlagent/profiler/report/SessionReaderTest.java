@@ -409,6 +409,44 @@ class SessionReaderTest {
     }
 
     @Test
+    void shouldReadWhatWasMeasuredInEachSliceOfTime() throws IOException {
+        SessionImage.sliceSample().write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            List<TimeSlice> slices = reader.slices();
+            Profile later = reader.profile(slices.subList(1, 3));
+
+            Instant start = Instant.ofEpochSecond(1_700_000_000);
+            assertThat(slices)
+                    .extracting(TimeSlice::start)
+                    .containsExactly(start, start.plusMillis(500), start.plusMillis(1000));
+            assertThat(later.range()).isEqualTo(new TimeRange(start.plusMillis(500), start.plusMillis(1500), 2, 0));
+            assertThat(later.functions()).extracting(FunctionProfile::calls).containsExactly(0L, 5L);
+            FunctionProfile work = later.functions().get(1);
+            assertThat(work.totalNanos()).hasValue(5_000);
+            assertThat(work.latency().percentileNanos(50).getAsLong()).isBetween(970L, 1_030L);
+            assertThat(later.edges())
+                    .extracting(
+                            edge -> edge.caller().name(), edge -> edge.callee().name(), CallEdge::calls)
+                    .containsExactly(tuple("main", "work", 5L));
+            assertThat(later.session().agentNanos()).isEqualTo(10_000_000);
+            assertThat(later.session().elapsedNanos()).hasValue(1_000_000_000);
+        }
+    }
+
+    @Test
+    void shouldRefuseASliceThatNamesNoFunctionOfTheSession() throws IOException {
+        SessionImage image = SessionImage.sliceSample();
+        image.putInt(HeaderDescriptor.FUNCTION_COUNT, 1);
+        image.write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            List<TimeSlice> slices = reader.slices();
+            assertThatThrownBy(() -> reader.profile(slices))
+                    .isInstanceOf(SessionFormatException.class)
+                    .hasMessageContaining("a function with the number 1");
+        }
+    }
+
+    @Test
     void shouldReadTheLastTimedCallsAlsoWhenTheyHaveBeenDrained() throws IOException {
         SessionImage.sampledSample().write(directory);
 
@@ -631,7 +669,8 @@ class SessionReaderTest {
             SessionImage.sampledSample().bytes(),
             SessionImage.familySample().bytes(),
             SessionImage.callersSample().bytes(),
-            SessionImage.metricSample().bytes()
+            SessionImage.metricSample().bytes(),
+            SessionImage.sliceSample().bytes()
         };
         int[][] words = Stream.of(samples).map(SessionReaderTest::wordsInUse).toArray(int[][]::new);
         for (int round = 0; round < rounds; round++) {
@@ -656,6 +695,15 @@ class SessionReaderTest {
                 reader.lastCalls();
                 reader.sites();
                 Profile unused = reader.profileOfProcess(4801);
+                List<TimeSlice> slices = reader.slices();
+                if (!slices.isEmpty()) {
+                    HtmlReport.write(
+                            reader.profile(slices),
+                            new Timeline(profile.functions(), slices),
+                            ProfileOrder.TOTAL,
+                            24,
+                            out);
+                }
             } catch (SessionFormatException e) {
                 refused++;
             }

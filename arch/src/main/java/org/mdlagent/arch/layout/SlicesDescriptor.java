@@ -1,0 +1,21 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_slices` of `mdl/layout.h`, what was measured when: bytes from its start. What each field
+/// means,
+/// its unit and its writer stand there.
+public final class SlicesDescriptor {
+    public static final long COMPLETE = 0;
+    public static final long ROWS = 64;
+
+    /// Rows that there are. One of them is being written, or may be.
+    public static final int SLICES = 480;
+
+    public static final long SIZE = ROWS + SLICES * SliceDescriptor.SIZE;
+
+    /// Offset of the row of a slice.
+    public static long row(long slice) {
+        return ROWS + slice % SLICES * SliceDescriptor.SIZE;
+    }
+
+    private SlicesDescriptor() {}
+}

@@ -1,0 +1,118 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What a program did when: Lua sorts for three seconds, and then formats strings for three.
+class TimeRangeIT {
+    private static final int PHASE_SECONDS = 3;
+
+    @TempDir
+    static Path directory;
+
+    private static Path session;
+
+    /// The second in which the sorting began.
+    private static Instant start;
+
+    private static long sorts;
+    private static long formats;
+
+    @BeforeAll
+    static void runBothPhases() throws Exception {
+        Path script = Files.writeString(directory.resolve("phases.lua"), """
+                local start = os.time()
+                while os.time() == start do end
+                start = os.time()
+                local sorts, formats = 0, 0
+                while os.time() < start + %1$d do
+                  table.sort({5, 3, 1, 4, 2})
+                  sorts = sorts + 1
+                end
+                while os.time() < start + 2 * %1$d do
+                  local text = string.format("%%d %%s", 42, "text")
+                  formats = formats + 1
+                end
+                print(start, sorts, formats)
+                """.formatted(PHASE_SECONDS));
+        session = directory.resolve("session");
+        Dist.Outcome run = Dist.run(
+                directory,
+                Dist.preload("wait,exact,sliceMillis=200,session=" + session),
+                List.of(Dist.debian("lua5.4").toString(), script.toString()));
+        assertThat(run.status()).isZero();
+        String[] said = new String(run.out(), StandardCharsets.UTF_8).strip().split("\t");
+        start = Instant.ofEpochSecond(Long.parseLong(said[0]));
+        sorts = Long.parseLong(said[1]);
+        formats = Long.parseLong(said[2]);
+    }
+
+    private static Dist.Outcome report(String... options) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Dist.mdl(), "report", session.toString()));
+        command.addAll(List.of(options));
+        return Dist.run(directory, Map.of(), command);
+    }
+
+    private static Map<String, Long> calls(int fromSecond, int toSecond) throws Exception {
+        Dist.Outcome report = report(
+                "--format",
+                "json",
+                "--from",
+                start.plusSeconds(fromSecond).toString(),
+                "--to",
+                start.plusSeconds(toSecond).toString());
+        assertThat(report.err()).isEmpty();
+        JsonNode json = new ObjectMapper().readTree(report.out());
+        assertThat(Instant.parse(json.at("/range/from").asText())).isBefore(start.plusSeconds(fromSecond + 1));
+        return Dist.calls(json);
+    }
+
+    @Test
+    void shouldShowEachPhaseByItself() throws Exception {
+        assertThat(calls(1, 2)).containsKey("auxsort").doesNotContainKey("str_format");
+        assertThat(calls(PHASE_SECONDS + 1, PHASE_SECONDS + 2))
+                .containsKey("str_format")
+                .doesNotContainKey("auxsort");
+    }
+
+    @Test
+    void shouldCountEveryCallOfAPhaseInItsSlices() throws Exception {
+        assertThat(calls(-1, PHASE_SECONDS + 1)).containsEntry("sort", sorts);
+        assertThat(calls(0, PHASE_SECONDS).get("sort")).isEqualTo(sorts);
+        assertThat(calls(PHASE_SECONDS - 1, 2 * PHASE_SECONDS).get("str_format"))
+                .as("but for the last 0.2 s, whose slice has not ended")
+                .isBetween(formats * 8 / 10, formats);
+    }
+
+    @Test
+    void shouldSayWhatRangeThereIs() throws Exception {
+        Dist.Outcome none = report("--from", "2001-01-01T00:00:00Z", "--to", "2001-01-01T01:00:00Z");
+
+        assertThat(none.status()).isEqualTo(1);
+        assertThat(none.err()).contains("nothing is kept", "the session has slices from ");
+        assertThat(report("--from", "-1s", "--to", "-2s").status()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldShowThemToPeopleToo() throws Exception {
+        String table = new String(report("--from=-2s").out(), StandardCharsets.UTF_8);
+        String page = new String(report("--format", "html", "--from=-2s").out(), StandardCharsets.UTF_8);
+
+        assertThat(table)
+                .containsPattern("\\d\\d:\\d\\d:\\d\\d to \\d\\d:\\d\\d:\\d\\d")
+                .contains("str_format");
+        assertThat(page).contains("\"heat\"", "\"range\"");
+    }
+}

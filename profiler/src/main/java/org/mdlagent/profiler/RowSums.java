@@ -1,0 +1,68 @@
+package org.mdlagent.profiler;
+
+import java.util.Arrays;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SliceDescriptor;
+
+/// The sums of a function's rows, with as many slots as slices have.
+final class RowSums {
+    private static final int SLOTS_PER_CHUNK = RowDescriptor.CHUNK_SLOTS / SliceDescriptor.SLOT;
+
+    long count;
+    long total;
+    long self;
+    long samples;
+
+    /// Calls by duration; 0 but from `from` to `to`, for most functions use a few of them.
+    final long[] slots = new long[SliceDescriptor.SLOTS];
+
+    int from;
+    int to;
+
+    /// Addresses of edges, the newest first: a list that only grows, at its head.
+    final long[] edges = new long[EdgeDescriptor.CALLERS];
+
+    int edgeCount;
+
+    private final long[] chunk = new long[RowDescriptor.CHUNK_SLOTS];
+
+    void clear() {
+        count = 0;
+        total = 0;
+        self = 0;
+        samples = 0;
+        Arrays.fill(slots, 0);
+        from = slots.length;
+        to = 0;
+        edgeCount = 0;
+    }
+
+    void add(long row) {
+        count += Memory.getLong(row + RowDescriptor.COUNT);
+        total += Memory.getLong(row + RowDescriptor.TOTAL);
+        self += Memory.getLong(row + RowDescriptor.SELF);
+        samples += Memory.getLong(row + RowDescriptor.SAMPLES);
+        for (int i = 0; i < RowDescriptor.CHUNKS; i++) {
+            long address = Memory.getLongAcquire(row + RowDescriptor.CHUNKS_AT + (long) i * Long.BYTES);
+            if (address != 0) {
+                addChunk(i, address);
+            }
+        }
+        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
+        for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
+            edges[edgeCount++] = edge;
+        }
+    }
+
+    private void addChunk(int index, long address) {
+        Memory.copy(address, chunk);
+        int first = index * SLOTS_PER_CHUNK;
+        from = Math.min(from, first);
+        to = Math.max(to, first + SLOTS_PER_CHUNK);
+        for (int i = 0; i < chunk.length; i++) {
+            slots[first + i / SliceDescriptor.SLOT] += chunk[i];
+        }
+    }
+}

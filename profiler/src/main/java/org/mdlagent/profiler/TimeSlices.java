@@ -1,0 +1,143 @@
+package org.mdlagent.profiler;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SliceDescriptor;
+
+/// Writes down what was measured when: once in a while, of each function what has come since the last time, into a ring
+/// in the session file ([SliceRing]) that holds the last hour at least.
+///
+/// A slice of a young session is a second long, so that a short program has some; from six minutes on it is ten.
+///
+/// Used by one thread, the agent's.
+public final class TimeSlices {
+    /// A slice is this part of the session's age, within bounds.
+    private static final int AGE_PART = 36;
+
+    private static final double SHORTEST_SECONDS = 1;
+    private static final double LONGEST_SECONDS = 10;
+
+    private final long header;
+    private final CallTables tables;
+    private final SliceRing ring;
+    private final long fixedTicks;
+    private final double ticksPerSecond;
+    private final RowSums sums = new RowSums();
+    private final SliceBytes bytes = new SliceBytes();
+
+    /// By function, null before its first call.
+    private @Nullable FunctionMark[] marks = {};
+
+    private long begin;
+    private long agentNanos;
+    private long programNanos;
+    private double probeTicks;
+
+    /// A function's part of a slice.
+    private record Part(byte[] bytes, long ticks) {}
+
+    /// @param header   address of the session's header; the probes are armed
+    /// @param allocate zeroed memory of the session by its size, 0 when there is none
+    /// @param exact    whether every call is recorded
+    /// @param millis   length of all slices, 0 for one that suits the session's age
+    /// @param tscHz    frequency of the time-stamp counter, roughly
+    public TimeSlices(long header, LongUnaryOperator allocate, boolean exact, int millis, double tscHz) {
+        this.header = header;
+        tables = new CallTables(header, exact);
+        ring = new SliceRing(header, allocate);
+        ticksPerSecond = tscHz;
+        fixedTicks = (long) (millis / 1e3 * tscHz);
+        begin = Memory.getLong(header + HeaderDescriptor.ARMED_TSC);
+        agentNanos = Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS);
+    }
+
+    /// Whether a slice is over.
+    public boolean isDue(long tsc) {
+        return tsc - begin >= length();
+    }
+
+    private long length() {
+        if (fixedTicks > 0) {
+            return fixedTicks;
+        }
+        double age = begin - Memory.getLong(header + HeaderDescriptor.ARMED_TSC);
+        return (long) Math.clamp(age / AGE_PART, SHORTEST_SECONDS * ticksPerSecond, LONGEST_SECONDS * ticksPerSecond);
+    }
+
+    /// Writes down the slice that ends now.
+    public void write(long tsc) {
+        tables.refresh();
+        marks = Arrays.copyOf(marks, tables.functions());
+        List<Part> parts = new ArrayList<>();
+        for (int i = 0; i < marks.length; i++) {
+            Part part = part(i);
+            if (part != null) {
+                parts.add(part);
+            }
+        }
+        publish(parts, tsc);
+        begin = tsc;
+    }
+
+    /// What a function has done in the slice, null for nothing.
+    private @Nullable Part part(int function) {
+        long calls = tables.calls(function);
+        FunctionMark mark = marks[function];
+        if (mark == null) {
+            mark = new FunctionMark();
+        }
+        if (!mark.isPassed(calls, tables.timed(function))) {
+            return null;
+        }
+        marks[function] = mark;
+        sums.clear();
+        tables.add(function, sums);
+        bytes.clear();
+        long ticks = mark.advance(function, calls, tables.variance(function), sums, bytes);
+        return new Part(bytes.copy(0, bytes.size()), ticks);
+    }
+
+    private void publish(List<Part> parts, long tsc) {
+        int needed = 0;
+        for (Part part : parts) {
+            needed += part.bytes.length;
+        }
+        int room = ring.reserve(needed);
+        if (room < 0) {
+            return;
+        }
+        if (room < needed) {
+            parts.sort(Comparator.comparingLong((Part part) -> part.ticks).reversed());
+        }
+        bytes.clear();
+        int fit = 0;
+        while (fit < parts.size() && bytes.size() + parts.get(fit).bytes.length <= room) {
+            bytes.append(parts.get(fit++).bytes);
+        }
+        long row = ring.row();
+        Memory.putLong(row + SliceDescriptor.START_TSC, begin);
+        Memory.putLong(row + SliceDescriptor.END_TSC, tsc);
+        Memory.putInt(row + SliceDescriptor.FUNCTIONS, fit);
+        Memory.putInt(row + SliceDescriptor.LEFT_OUT, parts.size() - fit);
+        putCosts(row);
+        ring.publish(bytes);
+    }
+
+    private void putCosts(long row) {
+        long agent = Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS);
+        long program = Memory.getLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS);
+        double probes = tables.probeTicks();
+        Memory.putLong(row + SliceDescriptor.AGENT_CPU_NANOS, agent - agentNanos);
+        Memory.putLong(row + SliceDescriptor.PROGRAM_CPU_NANOS, program - programNanos);
+        Memory.putLong(row + SliceDescriptor.PROBE_TICKS, Math.round(probes - probeTicks));
+        agentNanos = agent;
+        programNanos = program;
+        probeTicks = probes;
+    }
+}
