@@ -74,6 +74,7 @@ int main(void) {
   FIELD(mdl_function, index);
   FIELD(mdl_function, flags);
   FIELD(mdl_function, window_start);
+  FIELD(mdl_function, build);
   FIELD(mdl_function, row);
   FIELD(mdl_function, name);
   FIELD(mdl_function, symbol);

@@ -4,6 +4,7 @@
 #   dist/bin/mdl              the launcher
 #   dist/include/fastinst.h  for programs that use probes themselves
 #   dist/lib/                 libmdlagent.so, the decoder that it loads, and what mdl calibrate measures with
+#   dist/lib/store/           what the commands need that keep profiles from run to run: Chronicle Map
 #   dist/runtime/             a Java runtime with the agent's and the command line's modules
 #   dist/runtime/lib/*.aot    what a JVM need not do again at each start: of the agent, of the command line
 #   dist/mdlagent-VERSION-linux-x86_64.tar.gz
@@ -19,7 +20,8 @@ target=$PWD/target
 work=$target/dist
 dist=$root/dist
 runtime=$dist/runtime
-modules=org.mdlagent.runtime,org.mdlagent.calibrator,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm
+store_modules=java.compiler,java.management,java.naming,jdk.compiler,jdk.management,jdk.unsupported
+modules=org.mdlagent.runtime,org.mdlagent.calibrator,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm,$store_modules
 jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 
@@ -47,6 +49,25 @@ put_files() {
         [ -n "$file" ] || { say "$library is missing: apt-get install libzydis-dev libzycore-dev" >&2; exit 1; }
         put "$file" "$dist/lib/$library" 644
     done
+}
+
+# Chronicle Map makes the source of a class and compiles it, each time it starts: here that is done once. It looks for the
+# compiler all the same.
+put_store() {
+    local class=net/openhft/chronicle/hash/VanillaGlobalMutableState\$\$Native
+    local values=$work/values
+    say "collecting what the profile store needs"
+    rm -rf "$values" "$dist/lib/store.new"
+    mkdir -p "$values/made" "$(dirname "$values/$class")" "$dist/lib/store.new"
+    "$java_home/bin/javac" -nowarn -cp "$target/store/*" -d "$values/made" src/dist/ValueSource.java
+    "$java_home/bin/java" @src/dist/store-options.txt --add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED \
+        -cp "$values/made:$target/store/*" net.openhft.chronicle.values.ValueSource "${class//\//.}" >"$values/$class.java"
+    "$java_home/bin/javac" -nowarn -cp "$target/store/*" -d "$values" "$values/$class.java"
+    "$java_home/bin/jar" --create --date=2026-01-01T00:00:00Z --file "$dist/lib/store.new/values.jar" -C "$values" "$class.class"
+    cp "$target"/store/*.jar "$dist/lib/store.new/"
+    cp src/dist/store-options.txt "$dist/lib/store.new/jvm-options.txt"
+    rm -rf "$dist/lib/store"
+    mv "$dist/lib/store.new" "$dist/lib/store"
 }
 
 link_runtime() {
@@ -110,6 +131,10 @@ pack() {
 
 mkdir -p "$work" "$dist/bin" "$dist/include" "$dist/lib"
 put_files
+if is_new store "$target"/store/*.jar src/dist/ValueSource.java src/dist/store-options.txt || [ ! -e "$dist/lib/store" ]; then
+    put_store
+    made store
+fi
 # Not the jars: they carry the time at which they were made.
 mapfile -t inputs < <(find "$root"/{arch,wordpatch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)
 if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release"; then

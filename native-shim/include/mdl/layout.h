@@ -102,7 +102,8 @@ struct mdl_function {
   uint32_t index;       /*  40 of this record in header.functions */
   uint32_t flags;       /*  44 enum mdl_function_flag */
   uint64_t window_start; /* 48 tsc */
-  uint64_t pad2;        /*  56 */
+  uint32_t build;       /*  56 build id of that ELF file, in hexadecimal, 0 when it has none */
+  uint32_t pad2;        /*  60 */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */

@@ -23,6 +23,7 @@ final class Library {
 
     private final String path;
     private final String content;
+    private final String build;
 
     /// Index of each function's record by the offset of its address; -1 where the filter leaves it out.
     private final Map<Long, Integer> functions = new HashMap<>();
@@ -50,13 +51,19 @@ final class Library {
     }
 
     /// @param content tells it from others that were at that path
-    Library(String path, String content) {
+    /// @param build   its build id, "" when it has none
+    Library(String path, String content, String build) {
         this.path = path;
         this.content = content;
+        this.build = build;
     }
 
     String path() {
         return path;
+    }
+
+    String build() {
+        return build;
     }
 
     /// From now on it has no probes.

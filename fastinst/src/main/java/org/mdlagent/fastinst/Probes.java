@@ -305,7 +305,8 @@ public final class Probes {
     /// @param first whether there are no tables yet, so that there is room for all
     /// @return null when it is left alone
     private @Nullable Library place(ImageProbes probes, boolean first) throws IOException {
-        Library coming = new Library(probes.image().path(), content(probes));
+        String build = probes.elf().buildId();
+        Library coming = new Library(probes.image().path(), content(probes), build == null ? "" : build);
         for (Library kept : libraries) {
             if (kept.returns(coming)) {
                 return place(kept, probes, false, first) ? kept : null;
@@ -633,6 +634,7 @@ public final class Probes {
         Memory.putInt(record + FunctionDescriptor.NAME, tables.string(function.name));
         Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(function.symbol));
         Memory.putInt(record + FunctionDescriptor.IMAGE, tables.string(function.library.path()));
+        Memory.putInt(record + FunctionDescriptor.BUILD, tables.string(function.library.build()));
         Memory.putLong(
                 record + FunctionDescriptor.END,
                 address + function.library.ranges().length(function.offset));

@@ -110,6 +110,24 @@ class ModuleDependenciesTest {
                 .check(PRODUCT);
     }
 
+    @Test
+    void shouldReachTheProfileStoreFromTheCommandLineOnly() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("org.mdlagent.runtime.store..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("net.openhft..")
+                .check(PRODUCT);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("org.mdlagent.runtime.store..", "org.mdlagent.runtime.cli..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.mdlagent.runtime.store..")
+                .check(PRODUCT);
+    }
+
     private static boolean usesJna(JavaClass type) {
         return type.getDirectDependenciesFromSelf().stream()
                 .anyMatch(dependency ->

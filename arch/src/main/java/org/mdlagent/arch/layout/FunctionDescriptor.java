@@ -13,6 +13,7 @@ public final class FunctionDescriptor {
     public static final long INDEX = 40;
     public static final long FLAGS = 44;
     public static final long WINDOW_START = 48;
+    public static final long BUILD = 56;
     public static final long ROW = 64;
     public static final long NAME = 72;
     public static final long SYMBOL = 76;

@@ -27,6 +27,8 @@ import picocli.CommandLine.Spec;
         subcommands = {
             RunCommand.class,
             ReportCommand.class,
+            HistoryCommand.class,
+            DiffCommand.class,
             ListCommand.class,
             TopCommand.class,
             ServeCommand.class,

@@ -66,7 +66,7 @@ public final class CsvReport {
         return fields;
     }
 
-    private static void row(List<String> fields, Appendable out) throws IOException {
+    static void row(List<String> fields, Appendable out) throws IOException {
         String separator = "";
         for (String field : fields) {
             out.append(separator).append(quoted(field));
@@ -79,7 +79,7 @@ public final class CsvReport {
         return TO_QUOTE.matcher(field).find() ? '"' + field.replace("\"", "\"\"") + '"' : field;
     }
 
-    private static String text(OptionalLong value) {
+    static String text(OptionalLong value) {
         return value.isPresent() ? Long.toString(value.getAsLong()) : "";
     }
 

@@ -1,12 +1,9 @@
 package org.mdlagent.profiler.report;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
@@ -26,17 +23,7 @@ public final class HtmlReport {
         JsonWriter json = new JsonWriter(data, false).beginObject();
         data(profile, timeline, order, order.first(limit, profile.functions()), function -> true, json);
         json.endObject();
-        page("", data.toString(), resource("report.js"), out);
-    }
-
-    /// The page.
-    ///
-    /// @param policy what its content security policy allows beyond what stands in it
-    /// @param data   JSON
-    static void page(String policy, String data, String script, Appendable out) throws IOException {
-        // In JSON this character occurs in strings only; a name with </script> must not end the element.
-        String embedded = data.replace("<", "\\u003c");
-        out.append(resource("report.html").formatted(policy, resource("report.css"), embedded, script));
+        Page.write("report.html", "", List.of("report.css"), data, List.of("report.js"), out);
     }
 
     /// Writes the members that are what the JSON report holds, and what only pictures need.
@@ -148,11 +135,5 @@ public final class HtmlReport {
             json.element(slot.getCountAddedInThisIterationStep());
         }
         json.endArray();
-    }
-
-    static String resource(String name) throws IOException {
-        try (InputStream in = Objects.requireNonNull(HtmlReport.class.getResourceAsStream(name), name)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
     }
 }

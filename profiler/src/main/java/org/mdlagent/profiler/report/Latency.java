@@ -1,5 +1,8 @@
 package org.mdlagent.profiler.report;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
@@ -20,6 +23,9 @@ public final class Latency {
 
     private static final int HALF_SHIFT = 7;
     private static final long HALF = 1L << HALF_SHIFT;
+
+    /// Of a clock of 1 MHz, slower than any TSC.
+    private static final double NANOS_PER_TICK_MAX = 1000;
 
     private final int[] indices;
     private final long[] counts;
@@ -169,6 +175,92 @@ public final class Latency {
                 used.length == 0 ? 0 : Math.max(minTicks, lowest(first)),
                 used.length == 0 ? 0 : Math.min(maxTicks, highest(last)),
                 nanosPerTick);
+    }
+
+    /// Mean of the durations in the slots, in nanoseconds, and their variance in nanoseconds squared.
+    Moments moments() {
+        double sum = 0;
+        double squares = 0;
+        for (int slot = 0; slot < indices.length; slot++) {
+            double nanos = middle(slot);
+            sum += counts[slot] * nanos;
+            squares += counts[slot] * nanos * nanos;
+        }
+        double mean = sampled == 0 ? 0 : sum / sampled;
+        return new Moments(mean, sampled == 0 ? 0 : Math.max(0, squares / sampled - mean * mean));
+    }
+
+    /// @param mean     in nanoseconds
+    /// @param variance in nanoseconds squared
+    record Moments(double mean, double variance) {}
+
+    /// Slots that are not empty.
+    int size() {
+        return indices.length;
+    }
+
+    /// The middle of the n-th slot that is not empty, in nanoseconds.
+    double middle(int slot) {
+        return (lowest(indices[slot]) + highest(indices[slot])) / 2.0 * nanosPerTick;
+    }
+
+    /// Durations in the n-th slot that is not empty.
+    long calls(int slot) {
+        return counts[slot];
+    }
+
+    double nanosPerTick() {
+        return nanosPerTick;
+    }
+
+    /// Writes all of it, for [#readFrom].
+    void writeTo(DataOutput out) throws IOException {
+        out.writeDouble(nanosPerTick);
+        out.writeLong(recorded);
+        out.writeLong(totalTicks);
+        out.writeLong(minTicks);
+        out.writeLong(maxTicks);
+        out.writeShort(indices.length);
+        int before = -1;
+        for (int slot = 0; slot < indices.length; slot++) {
+            Varint.write(indices[slot] - before, out);
+            Varint.write(counts[slot], out);
+            before = indices[slot];
+        }
+    }
+
+    /// Reads what [#writeTo] has written.
+    ///
+    /// @throws RecordFormatException when it is anything else
+    static Latency readFrom(DataInput in) throws IOException {
+        double nanosPerTick = in.readDouble();
+        long recorded = in.readLong();
+        long totalTicks = in.readLong();
+        long minTicks = in.readLong();
+        long maxTicks = in.readLong();
+        int size = in.readUnsignedShort();
+        if (!(nanosPerTick >= 0 && nanosPerTick <= NANOS_PER_TICK_MAX)
+                || recorded < 0
+                || totalTicks < 0
+                || minTicks < 0
+                || maxTicks < minTicks
+                || size > SLOTS) {
+            throw new RecordFormatException("a distribution has impossible sums");
+        }
+        int[] indices = new int[size];
+        long[] counts = new long[size];
+        long index = -1;
+        long sum = 0;
+        for (int slot = 0; slot < size; slot++) {
+            index += Varint.read(in);
+            counts[slot] = Varint.read(in);
+            sum += counts[slot];
+            if (index < slot || index >= SLOTS || counts[slot] <= 0 || sum <= 0) {
+                throw new RecordFormatException("a distribution has impossible slots");
+            }
+            indices[slot] = (int) index;
+        }
+        return new Latency(indices, counts, recorded, totalTicks, minTicks, maxTicks, nanosPerTick);
     }
 
     /// How many durations fall into each of the ranges between neighbours of `boundsNanos`, which ascend; a slot

@@ -63,8 +63,8 @@ public final class LiveReport {
         JsonWriter json = new JsonWriter(data, false).beginObject().member("source", source);
         news(0, json);
         json.endObject();
-        String script = HtmlReport.resource("report.js") + HtmlReport.resource("live.js");
-        HtmlReport.page("; connect-src 'self'", data.toString(), script, out);
+        List<String> scripts = List.of("report.js", "live.js");
+        Page.write("report.html", "; connect-src 'self'", List.of("report.css"), data, scripts, out);
     }
 
     /// Writes what is new as JSON: what the report holds, but of the functions those only that have changed, and in

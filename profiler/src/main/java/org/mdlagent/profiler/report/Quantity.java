@@ -35,6 +35,19 @@ record Quantity(String whole, String fraction, String unit, String tail) {
         return new Quantity(decimal.whole, decimal.fraction, "%", "");
     }
 
+    /// A change in percent, or, where that is hard to read, as a factor.
+    static Quantity change(double before, double after) {
+        double percent = 100 * (after / before - 1);
+        Quantity decimal = percent < 999.5 ? decimal(Math.abs(percent), 1) : decimal(after / before, 0);
+        String sign = percent >= 999.5 ? "×" : percent < 0 ? "-" : "+";
+        return new Quantity(sign + decimal.whole, decimal.fraction, percent < 999.5 ? "%" : "", "");
+    }
+
+    /// The same with something behind it.
+    Quantity withTail(String text) {
+        return new Quantity(whole, fraction, unit, text);
+    }
+
     /// The same with the relative error of an estimate.
     Quantity plusMinus(double relative) {
         double percent = 100 * relative;

@@ -17,6 +17,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -204,6 +205,28 @@ public final class SessionReader implements AutoCloseable {
     public SessionFacts facts() throws IOException {
         bytes.refresh();
         return readFacts(bytes.getInt(HeaderDescriptor.THREAD_COUNT));
+    }
+
+    /// The session as it is compared with others.
+    public RunProfile runProfile() throws IOException {
+        Profile profile = profile();
+        List<FunctionProfile> called =
+                profile.functions().stream().filter(f -> f.calls() > 0).toList();
+        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called);
+    }
+
+    /// The build ids of images that have one, by their paths.
+    private Map<String, String> builds(List<FunctionProfile> functions) throws IOException {
+        long at = bytes.getLong(HeaderDescriptor.FUNCTIONS);
+        Map<String, String> builds = new TreeMap<>();
+        for (int i = 0; i < functions.size(); i++) {
+            long record = bytes.offset(at + i * FunctionDescriptor.SIZE, FunctionDescriptor.SIZE, "a function");
+            String build = string(bytes.getInt(record + FunctionDescriptor.BUILD));
+            if (!build.isEmpty()) {
+                builds.put(functions.get(i).image(), build);
+            }
+        }
+        return builds;
     }
 
     /// The process that recorded the session.

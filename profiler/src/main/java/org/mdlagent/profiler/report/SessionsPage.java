@@ -43,10 +43,10 @@ public final class SessionsPage {
         live.forEach(one -> liveRows.append(row(one)));
         StringBuilder endedRows = new StringBuilder();
         ended.forEach(one -> endedRows.append(row(one)));
-        out.append(HtmlReport.resource("sessions.html")
+        out.append(Page.resource("sessions.html")
                 .formatted(
-                        HtmlReport.resource("report.css"),
-                        HtmlReport.resource("sessions.css"),
+                        Page.resource("report.css"),
+                        Page.resource("sessions.css"),
                         text(host),
                         live.size() == 1 ? "1 program runs" : live.size() + " programs run",
                         live.isEmpty() ? "hidden" : "",
@@ -54,7 +54,7 @@ public final class SessionsPage {
                         live.isEmpty() ? "" : "hidden",
                         ended.isEmpty() ? "hidden" : "",
                         endedRows,
-                        HtmlReport.resource("sessions.js")));
+                        Page.resource("sessions.js")));
     }
 
     private static String row(Live live) {

@@ -263,7 +263,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     }
 
     /// Powers of ten around all durations shown, with equal steps of the logarithm between them.
-    private static double[] bounds(List<FunctionProfile> shown) {
+    static double[] bounds(List<FunctionProfile> shown) {
         long min = Long.MAX_VALUE;
         long max = 1;
         for (FunctionProfile function : shown) {
@@ -279,12 +279,12 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return bounds;
     }
 
-    private static String powerOfTen(double nanos) {
+    static String powerOfTen(double nanos) {
         Quantity duration = Quantity.duration(Math.round(nanos));
         return duration.whole() + duration.unit();
     }
 
-    private static String bars(Latency latency, double[] bounds) {
+    static String bars(Latency latency, double[] bounds) {
         if (!latency.known()) {
             return "";
         }
@@ -384,7 +384,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         };
     }
 
-    private static String pad(String text, int width) {
+    static String pad(String text, int width) {
         return text + " ".repeat(Math.max(0, width - ShortName.columns(text)));
     }
 
@@ -397,7 +397,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     }
 
     /// Cells below each other: decimal points line up where all have one unit, else the ends of the cells.
-    private static final class Column {
+    static final class Column {
         private final String title;
         private final boolean onPoint;
         private final List<Quantity> cells = new ArrayList<>();

@@ -1,0 +1,147 @@
+package org.mdlagent.runtime.store;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.openhft.chronicle.map.ChronicleMap;
+import net.openhft.chronicle.map.ChronicleMapBuilder;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.FunctionProfile;
+import org.mdlagent.profiler.report.FunctionRecord;
+import org.mdlagent.profiler.report.RecordFormatException;
+import org.mdlagent.profiler.report.Run;
+import org.mdlagent.profiler.report.RunProfile;
+import org.mdlagent.profiler.report.RunRecord;
+
+/// What is in the file of a store: a map, off the heap, from build id, symbol and run to what was measured.
+///
+/// | key | value |
+/// | --- | --- |
+/// | `runs` | how many there are: four bytes |
+/// | `run`, n | the n-th ([RunRecord]) |
+/// | build id, symbol, n, which of those with this symbol | a function in the n-th run ([FunctionRecord]) |
+///
+/// The parts of a key have a character between them that is in no symbol.
+final class ProfileMap implements AutoCloseable {
+    private static final String SEPARATOR = "\0";
+    private static final String RUNS = "runs";
+
+    /// Entries take up whole chunks of 64 bytes; the most that one may need is that of a function with a name of
+    /// hundreds of kilobytes.
+    private static final int CHUNK_BYTES = 64;
+
+    private static final int RUNS_MAX = 1 << 16;
+
+    private final ChronicleMap<String, byte[]> map;
+
+    private ProfileMap(ChronicleMap<String, byte[]> map) {
+        this.map = map;
+    }
+
+    /// Opens a map, which is this process's alone.
+    static ProfileMap open(Path file) throws IOException {
+        return new ProfileMap(builder().createPersistedTo(file.toFile()));
+    }
+
+    /// Makes a file of exactly these runs.
+    static void create(Path file, List<RunProfile> runs) throws IOException {
+        Map<String, byte[]> entries = entries(runs);
+        long chunks = 0;
+        for (Map.Entry<String, byte[]> entry : entries.entrySet()) {
+            chunks += 2 + (3L * entry.getKey().length() + entry.getValue().length) / CHUNK_BYTES;
+        }
+        ChronicleMapBuilder<String, byte[]> builder = builder()
+                .entriesPerSegment(entries.size())
+                .actualChunksPerSegmentTier(chunks)
+                .actualChunkSize(CHUNK_BYTES);
+        try (ChronicleMap<String, byte[]> map = builder.createPersistedTo(file.toFile())) {
+            map.putAll(entries);
+        }
+    }
+
+    private static ChronicleMapBuilder<String, byte[]> builder() {
+        return ChronicleMapBuilder.of(String.class, byte[].class)
+                .name("profiles")
+                .actualSegments(1);
+    }
+
+    private static Map<String, byte[]> entries(List<RunProfile> runs) {
+        Map<String, byte[]> entries = new HashMap<>();
+        entries.put(RUNS, ByteBuffer.allocate(Integer.BYTES).putInt(runs.size()).array());
+        for (int n = 0; n < runs.size(); n++) {
+            Run run = runs.get(n).run();
+            entries.put(runKey(n), RunRecord.bytes(run));
+            for (FunctionProfile function : runs.get(n).functions()) {
+                String build = run.build(function.image());
+                int which = 0;
+                while (entries.containsKey(key(build, function.symbol(), n, which))) {
+                    which++;
+                }
+                entries.put(key(build, function.symbol(), n, which), FunctionRecord.bytes(function));
+            }
+        }
+        return entries;
+    }
+
+    private static String runKey(int n) {
+        return "run" + SEPARATOR + n;
+    }
+
+    private static String key(String build, String symbol, int n, int which) {
+        return build + SEPARATOR + symbol + SEPARATOR + n + SEPARATOR + which;
+    }
+
+    /// The runs, in the order in which they were given.
+    List<Run> runs() throws IOException {
+        int count = ByteBuffer.wrap(required(RUNS)).getInt();
+        if (count < 0 || count > RUNS_MAX) {
+            throw new RecordFormatException("it claims " + count + " runs");
+        }
+        List<Run> runs = new ArrayList<>(count);
+        for (int n = 0; n < count; n++) {
+            runs.add(RunRecord.read(required(runKey(n))));
+        }
+        return runs;
+    }
+
+    private byte[] required(String key) throws IOException {
+        byte[] value = map.get(key);
+        if (value == null) {
+            throw new RecordFormatException("it has no " + key.replace(SEPARATOR, " "));
+        }
+        return value;
+    }
+
+    /// The functions of a build that have a symbol, in the n-th run: several where the symbol is local to files.
+    List<FunctionProfile> functions(String build, String symbol, int n) throws IOException {
+        List<FunctionProfile> functions = new ArrayList<>();
+        byte @Nullable [] value = map.get(key(build, symbol, n, 0));
+        while (value != null) {
+            functions.add(FunctionRecord.read(value));
+            value = map.get(key(build, symbol, n, functions.size()));
+        }
+        return functions;
+    }
+
+    /// All functions, by run.
+    Map<Integer, List<FunctionProfile>> functions() throws IOException {
+        Map<Integer, List<FunctionProfile>> byRun = new HashMap<>();
+        for (Map.Entry<String, byte[]> entry : map.entrySet()) {
+            String[] parts = entry.getKey().split(SEPARATOR, -1);
+            if (parts.length == 4) {
+                byRun.computeIfAbsent(Integer.valueOf(parts[2]), n -> new ArrayList<>())
+                        .add(FunctionRecord.read(entry.getValue()));
+            }
+        }
+        return byRun;
+    }
+
+    @Override
+    public void close() {
+        map.close();
+    }
+}

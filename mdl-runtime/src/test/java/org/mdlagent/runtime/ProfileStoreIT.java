@@ -1,0 +1,213 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.FunctionProfile;
+import org.mdlagent.profiler.report.Latency;
+import org.mdlagent.profiler.report.Run;
+import org.mdlagent.profiler.report.RunProfile;
+import org.mdlagent.runtime.store.ProfileStore;
+
+/// The store of profiles, when those who write to it are killed, and when its file is damaged.
+class ProfileStoreIT {
+    private static final int KILLS = 50;
+    private static final int FUNCTIONS = 60;
+
+    @TempDir
+    Path directory;
+
+    /// The n-th run: all of it follows from n.
+    private static RunProfile profile(int n) {
+        Run run = new Run(
+                "app-" + n,
+                "/opt/app",
+                Instant.ofEpochSecond(1_700_000_000L + n),
+                OptionalLong.of(n),
+                true,
+                10,
+                Map.of("/opt/app", "b" + n % 3));
+        List<FunctionProfile> functions = IntStream.range(0, FUNCTIONS)
+                .mapToObj(i -> new FunctionProfile(
+                        "function " + i,
+                        "f" + i,
+                        null,
+                        0,
+                        "/opt/app",
+                        (long) n * i + 1,
+                        true,
+                        OptionalDouble.empty(),
+                        0,
+                        OptionalLong.of(i),
+                        OptionalLong.empty(),
+                        Latency.NONE,
+                        true))
+                .toList();
+        return new RunProfile(run, functions);
+    }
+
+    private static ProfileStore.Addition add(ProfileStore store, int n) throws IOException {
+        RunProfile profile = profile(n);
+        return store.add(List.of(new ProfileStore.Candidate(profile.run(), () -> profile)));
+    }
+
+    /// What is killed: adds run after run, and says of each when it is in the store.
+    static final class Writer {
+        public static void main(String[] arguments) throws IOException {
+            ProfileStore store = new ProfileStore(Path.of(arguments[0]));
+            for (int n = Integer.parseInt(arguments[1]); ; n++) {
+                add(store, n);
+                System.out.println(n);
+            }
+        }
+    }
+
+    @Test
+    void shouldLoseNothingWhenAWriterIsKilled() throws Exception {
+        SplittableRandom random = new SplittableRandom(5);
+        ProfileStore store = new ProfileStore(directory.resolve("store"));
+        int last = -1;
+        int recovered = 0;
+        for (int kill = 0; kill < KILLS; kill++) {
+            last = Math.max(last, killWriter(last + 1, random.nextInt(400)));
+
+            List<Run> runs = store.runs();
+            int newest = Integer.parseInt(runs.getFirst().id().substring("app-".length()));
+            assertThat(newest).as("what it said was there").isGreaterThanOrEqualTo(last);
+            last = newest;
+            for (int i = 0; i < runs.size(); i++) {
+                assertThat(runs.get(i).id()).isEqualTo("app-" + (newest - i));
+            }
+            assertWhole(store, newest);
+            assertWhole(store, newest - runs.size() + 1);
+            ProfileStore.Addition addition = add(store, ++last);
+            assertThat(addition.taken()).isEqualTo(1);
+            recovered += addition.killedWriters().size();
+            assertThat(Files.list(directory.resolve("store"))
+                            .map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrder("lock", "profiles");
+        }
+        assertThat(recovered).as("writers killed in the act").isGreaterThan(KILLS / 10);
+    }
+
+    private static void assertWhole(ProfileStore store, int n) throws IOException {
+        RunProfile profile = store.profile("app-" + n);
+        assertThat(profile).isNotNull();
+        assertThat(profile.functions())
+                .usingRecursiveFieldByFieldElementComparatorIgnoringFields("latency")
+                .containsExactlyInAnyOrderElementsOf(profile(n).functions());
+    }
+
+    /// Returns the last run that it said was in the store.
+    private int killWriter(int first, int millis) throws Exception {
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "@src/dist/store-options.txt",
+                "-cp",
+                Dist.root().resolve("lib/store/values.jar") + ":" + System.getProperty("java.class.path"),
+                Writer.class.getName(),
+                directory.resolve("store").toString(),
+                Integer.toString(first));
+        Process writer = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        int last;
+        try (BufferedReader said =
+                new BufferedReader(new InputStreamReader(writer.getInputStream(), StandardCharsets.UTF_8))) {
+            last = Integer.parseInt(said.readLine());
+            Thread.sleep(millis);
+            // The handle leaves what it has said readable.
+            writer.toHandle().destroyForcibly();
+            writer.waitFor();
+            for (String line = said.readLine(); line != null; line = said.readLine()) {
+                last = Integer.parseInt(line);
+            }
+        }
+        return last;
+    }
+
+    @Test
+    void shouldTellOfDamageAndLeaveTheFileAlone() throws Exception {
+        Path file = directory.resolve("store/profiles");
+        ProfileStore store = new ProfileStore(file.getParent());
+        add(store, 1);
+        byte[] whole = Files.readAllBytes(file);
+        SplittableRandom random = new SplittableRandom(6);
+        for (int round = 0; round < 200; round++) {
+            long at = random.nextLong(whole.length);
+            try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+                bytes.seek(at);
+                bytes.write(whole[(int) at] ^ 1 << random.nextInt(8));
+            }
+            byte[] damaged = Files.readAllBytes(file);
+            assertThatThrownBy(store::runs)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(file + ": ")
+                    .hasMessageContaining("mv " + file + " " + file + ".damaged");
+            assertThatThrownBy(() -> add(store, 2)).isInstanceOf(IOException.class);
+            assertThat(Files.readAllBytes(file)).isEqualTo(damaged);
+            Files.write(file, whole);
+        }
+        try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+            bytes.setLength(whole.length / 2);
+        }
+        assertThatThrownBy(store::runs).hasMessageContaining("its end is missing");
+        Files.move(file, file.resolveSibling("profiles.damaged"));
+        assertThat(add(store, 2).taken()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldKeepTheNewestRunsAndTheFunctionsThatTakeMostTime() throws Exception {
+        ProfileStore store = new ProfileStore(directory.resolve("store"));
+        List<ProfileStore.Candidate> candidates = IntStream.range(0, 40)
+                .mapToObj(ProfileStoreIT::profile)
+                .map(profile -> new ProfileStore.Candidate(profile.run(), () -> profile))
+                .toList();
+
+        assertThat(store.add(candidates).taken()).isEqualTo(32);
+        assertThat(store.runs())
+                .extracting(Run::id)
+                .hasSize(32)
+                .startsWith("app-39")
+                .endsWith("app-8");
+        assertThat(store.add(candidates).taken()).isZero();
+        ProfileStore.Addition addition = add(store, 40);
+        assertThat(addition.dropped()).isEqualTo(1);
+        assertThat(store.history(run -> true, "f7", any -> false))
+                .hasSize(32)
+                .last()
+                .satisfies(entry -> assertThat(entry.function().calls()).isEqualTo(40 * 7 + 1));
+        assertThat(store.history(run -> true, "none", any -> any.name().endsWith(" 7")))
+                .hasSize(32);
+    }
+
+    @Test
+    void shouldFollowNoLink() throws Exception {
+        Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
+        ProfileStore there = new ProfileStore(elsewhere);
+        add(there, 1);
+        Path store = Files.createDirectories(directory.resolve("store"));
+        Files.createSymbolicLink(store.resolve("profiles"), elsewhere.resolve("profiles"));
+
+        assertThatThrownBy(() -> new ProfileStore(store).runs()).isInstanceOf(IOException.class);
+        assertThatThrownBy(
+                        () -> add(new ProfileStore(Files.createSymbolicLink(directory.resolve("link"), elsewhere)), 2))
+                .isInstanceOf(IOException.class);
+    }
+}

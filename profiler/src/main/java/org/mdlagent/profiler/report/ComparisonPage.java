@@ -1,0 +1,17 @@
+package org.mdlagent.profiler.report;
+
+import java.io.IOException;
+import java.util.List;
+
+/// A comparison for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
+/// `comparison.js` draws it.
+public final class ComparisonPage {
+    private ComparisonPage() {}
+
+    /// Writes the first `limit` functions.
+    public static void write(Comparison comparison, int limit, Appendable out) throws IOException {
+        StringBuilder data = new StringBuilder();
+        ComparisonJson.write(comparison, limit, true, new JsonWriter(data, false));
+        Page.write("comparison.html", "", List.of("report.css", "comparison.css"), data, List.of("comparison.js"), out);
+    }
+}
