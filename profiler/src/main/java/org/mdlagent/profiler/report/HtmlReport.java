@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
-import org.HdrHistogram.Histogram;
-import org.HdrHistogram.HistogramIterationValue;
 
 /// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
 /// `report.js` draws it.
@@ -129,10 +127,9 @@ public final class HtmlReport {
     /// The histogram's slots, as duration in nanoseconds and number of calls in turn, the shortest first.
     private static void latency(Latency latency, JsonWriter json) throws IOException {
         json.beginArray("latency");
-        Histogram histogram = latency.histogram();
-        for (HistogramIterationValue slot : histogram.recordedValues()) {
-            json.element(histogram.medianEquivalentValue(slot.getValueIteratedTo()));
-            json.element(slot.getCountAddedInThisIterationStep());
+        for (int slot = 0; slot < latency.size(); slot++) {
+            json.element(Math.round(latency.middle(slot)));
+            json.element(latency.calls(slot));
         }
         json.endArray();
     }

@@ -93,7 +93,6 @@ public final class LiveReport {
             json.element(position);
         }
         json.endArray();
-        HtmlReport.data(
-                profile, Timeline.NONE, ProfileOrder.byDefault(profile), functions, fresh::containsKey, json);
+        HtmlReport.data(profile, Timeline.NONE, ProfileOrder.byDefault(profile), functions, fresh::containsKey, json);
     }
 }

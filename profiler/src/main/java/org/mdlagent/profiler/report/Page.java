@@ -14,12 +14,7 @@ final class Page {
     /// @param json    that the scripts draw
     /// @param scripts in their order
     static void write(
-            String markup,
-            String policy,
-            List<String> styles,
-            CharSequence json,
-            List<String> scripts,
-            Appendable out)
+            String markup, String policy, List<String> styles, CharSequence json, List<String> scripts, Appendable out)
             throws IOException {
         // In JSON this character occurs in strings only; a name with </script> must not end the element.
         String embedded = json.toString().replace("<", "\\u003c");
