@@ -12,6 +12,7 @@ public final class ComparisonPage {
     public static void write(Comparison comparison, int limit, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
         ComparisonJson.write(comparison, limit, true, new JsonWriter(data, false));
-        Page.write("comparison.html", "", List.of("report.css", "comparison.css"), data, List.of("comparison.js"), out);
+        List<String> styles = List.of("report.css", "comparison.css");
+        Page.write("comparison.html", "", styles, data, List.of("table.js", "comparison.js"), out);
     }
 }

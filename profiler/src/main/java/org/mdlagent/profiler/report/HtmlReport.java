@@ -21,7 +21,7 @@ public final class HtmlReport {
         JsonWriter json = new JsonWriter(data, false).beginObject();
         data(profile, timeline, order, order.first(limit, profile.functions()), function -> true, json);
         json.endObject();
-        Page.write("report.html", "", List.of("report.css"), data, List.of("report.js"), out);
+        Page.write("report.html", "", List.of("report.css"), data, List.of("table.js", "report.js"), out);
     }
 
     /// Writes the members that are what the JSON report holds, and what only pictures need.

@@ -63,7 +63,7 @@ public final class LiveReport {
         JsonWriter json = new JsonWriter(data, false).beginObject().member("source", source);
         news(0, json);
         json.endObject();
-        List<String> scripts = List.of("report.js", "live.js");
+        List<String> scripts = List.of("table.js", "report.js", "live.js");
         Page.write("report.html", "; connect-src 'self'", List.of("report.css"), data, scripts, out);
     }
 

@@ -35,24 +35,6 @@ function drawChange(key, test) {
 const latencyTest = (f) => ({ rate: f.latencyRate, worse: f.slower > 0.5 });
 const totalTest = (f) => ({ rate: f.totalRate, worse: f.totalChange > 0 });
 
-function side(name, member) {
-  return (f, cell) => cell.append(duration(f[name]?.[member]));
-}
-
-const COLUMNS = [
-  { key: "name", title: "Function", draw: (f, cell) => cell.append(f.name) },
-  { key: "p50Before", title: "p50", draw: side("before", "p50Nanos") },
-  { key: "p50After", title: "now", draw: side("after", "p50Nanos") },
-  { key: "p50Change", title: "p50 change", draw: drawChange("p50Change", latencyTest) },
-  { key: "p99Before", title: "p99", draw: side("before", "p99Nanos") },
-  { key: "p99After", title: "now", draw: side("after", "p99Nanos") },
-  { key: "p99Change", title: "p99 change", draw: drawChange("p99Change") },
-  { key: "totalBefore", title: "Total", draw: side("before", "totalNanos") },
-  { key: "totalAfter", title: "now", draw: side("after", "totalNanos") },
-  { key: "totalChange", title: "Total change", draw: drawChange("totalChange", totalTest) },
-  { key: "callsChange", title: "Calls", draw: drawChange("callsChange") },
-];
-
 function measure(f) {
   for (const name of ["p50", "p99", "total"]) {
     const [was, is] = [f.before?.[`${name}Nanos`], f.after?.[`${name}Nanos`]];
@@ -63,7 +45,7 @@ function measure(f) {
   f.callsChange = change(f.before?.calls, f.after?.calls);
   f.significant = f.latencyRate <= SIGNIFICANT || f.totalRate <= SIGNIFICANT;
   f.regression = f.latencyRegression || f.totalRegression;
-  f.searched = [f.name, f.file, f.image].join("\n").toLowerCase();
+  f.searched = searchText(f);
 }
 
 /* The runs. */
@@ -94,77 +76,7 @@ function showRuns() {
   ]);
 }
 
-/* The table. Only rows in view exist as elements. */
-
-const ROW = 28;
-const COLLATOR = new Intl.Collator("en");
-const view = { rows: [], filter: "", significant: false, sort: null, descending: true, chosen: -1, shown: null };
-
-function compare(a, b) {
-  const [x, y] = [a[view.sort], b[view.sort]];
-  const known = (x === undefined) - (y === undefined);
-  const order = view.sort === "name" ? COLLATOR.compare(x, y) : x - y;
-  return known || (view.descending ? -order : order) || 0;
-}
-
-function select() {
-  const words = view.filter.toLowerCase().split(/\s+/).filter((word) => word);
-  const chosen = view.rows[view.chosen];
-  view.rows = data.functions.filter(
-    (f) => (!view.significant || f.significant) && words.every((word) => f.searched.includes(word)));
-  if (view.sort) {
-    view.rows.sort(compare);
-  }
-  view.chosen = view.rows.indexOf(chosen);
-  byId("rows").style.height = `${Math.max(1, view.rows.length) * ROW}px`;
-  byId("grid").setAttribute("aria-rowcount", view.rows.length + 1);
-  byId("count").textContent = `${grouped(view.rows.length)} of ${plural(data.functions.length, "function", "functions")}`;
-  for (const cell of byId("head").querySelectorAll("[data-key]")) {
-    const sorted = cell.dataset.key === view.sort;
-    cell.toggleAttribute("aria-sort", sorted);
-    if (sorted) {
-      cell.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
-    }
-    cell.firstChild.textContent = cell.dataset.title + (sorted ? (view.descending ? " ▾" : " ▴") : "");
-  }
-  drawRows();
-}
-
-function drawRows() {
-  const grid = byId("grid");
-  const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - 5);
-  const last = Math.min(view.rows.length, first + Math.ceil(grid.clientHeight / ROW) + 10);
-  const drawn = view.rows.slice(first, last).map((f, i) => row(f, first + i));
-  if (view.rows.length === 0) {
-    drawn.push(element("div", { id: "empty" }, "No function matches."));
-  }
-  byId("rows").replaceChildren(...drawn);
-  if (view.chosen >= first && view.chosen < last) {
-    grid.setAttribute("aria-activedescendant", `row-${view.chosen}`);
-  } else {
-    grid.removeAttribute("aria-activedescendant");
-  }
-}
-
-function row(f, index) {
-  const line = element("div", {
-    class: f.regression ? "row regression" : "row",
-    id: `row-${index}`,
-    role: "row",
-    "aria-rowindex": index + 2,
-    "aria-selected": index === view.chosen,
-    style: `top: ${index * ROW}px`,
-  });
-  for (const column of COLUMNS) {
-    const cell = element("div", { class: "cell", role: "gridcell" });
-    column.draw(f, cell);
-    line.append(cell);
-  }
-  line.firstChild.title = f.regression ? `${f.name}: slower than the threshold allows` : f.name;
-  line.append(element("div", { class: "cell", role: "gridcell" }, spark(f)));
-  line.addEventListener("click", () => choose(index, true));
-  return line;
-}
+/* Latency in the table. */
 
 const sides = (f) => [f.before, f.after].filter((one) => one?.latency.length > 0);
 const [LOW, HIGH] = decades(data.functions.flatMap(sides));
@@ -197,38 +109,43 @@ function spark(f) {
   return picture;
 }
 
-function showHead() {
-  for (const { key, title } of COLUMNS) {
-    const button = element("button", { type: "button", tabindex: "-1" }, title);
-    button.addEventListener("click", () => sortBy(key));
-    byId("head").append(
-      element("div", { class: "cell", role: "columnheader", "data-key": key, "data-title": title }, button));
-  }
-  const axis = `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`;
-  byId("head").append(element(
-    "div", { class: "cell", role: "columnheader", title: "Calls by latency: the line is before, the bars are after" }, axis));
+/* The table. */
+
+function side(name, member) {
+  return (f, cell) => cell.append(duration(f[name]?.[member]));
 }
 
-function sortBy(key) {
-  view.descending = view.sort === key ? !view.descending : key !== "name";
-  view.sort = key;
-  byId("grid").scrollTop = 0;
-  select();
-}
+const COLUMNS = [
+  { key: "name", title: "Function", draw: (f, cell) => cell.append(f.name) },
+  { key: "p50Before", title: "p50", draw: side("before", "p50Nanos") },
+  { key: "p50After", title: "now", draw: side("after", "p50Nanos") },
+  { key: "p50Change", title: "p50 change", draw: drawChange("p50Change", latencyTest) },
+  { key: "p99Before", title: "p99", draw: side("before", "p99Nanos") },
+  { key: "p99After", title: "now", draw: side("after", "p99Nanos") },
+  { key: "p99Change", title: "p99 change", draw: drawChange("p99Change") },
+  { key: "totalBefore", title: "Total", draw: side("before", "totalNanos") },
+  { key: "totalAfter", title: "now", draw: side("after", "totalNanos") },
+  { key: "totalChange", title: "Total change", draw: drawChange("totalChange", totalTest) },
+  { key: "callsChange", title: "Calls", draw: drawChange("callsChange") },
+  {
+    title: `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`,
+    about: "Calls by latency: the line is before, the bars are after",
+    draw: (f, cell) => cell.append(spark(f)),
+  },
+];
 
-function choose(index, open = !byId("detail").hidden) {
-  if (view.rows.length === 0) {
-    return;
-  }
-  view.chosen = Math.min(view.rows.length - 1, Math.max(0, index));
-  const grid = byId("grid");
-  const top = view.chosen * ROW;
-  grid.scrollTop = Math.max(top - grid.clientHeight + 2 * ROW, Math.min(grid.scrollTop, top));
-  drawRows();
-  if (open) {
-    show(view.rows[view.chosen]);
-  }
-}
+const view = { significant: false, shown: null };
+
+const table = new Table(COLUMNS, {
+  wanted: (f) => !view.significant || f.significant,
+  decorate: (line, f) => {
+    if (f.regression) {
+      line.classList.add("regression");
+      line.firstChild.title = `${f.name}: slower than the threshold allows`;
+    }
+  },
+  show,
+});
 
 /* One function. */
 
@@ -292,11 +209,9 @@ function distributions(f) {
 
 function show(f) {
   view.shown = f;
-  const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, "×");
-  close.addEventListener("click", closeDetail);
-  const detail = byId("detail");
-  detail.hidden = false;
-  detail.replaceChildren(close, element("h2", {}, f.name), element("p", {}, [f.file, f.image].filter((part) => part).join(" · ")),
+  const detail = openDetail(f, closeDetail);
+  detail.append(
+    element("p", {}, [f.file, f.image].filter((part) => part).join(" · ")),
     ...verdict(f).map((sentence) => element("p", {}, sentence)), element("h3", {}, "Before and after"), figures(f));
   if (sides(f).length > 0) {
     detail.append(element("h3", {}, "Calls by latency: the line is before, the bars are after"), distributions(f));
@@ -310,55 +225,24 @@ function closeDetail() {
 
 /* Keys and switches. */
 
-const page = () => Math.max(1, Math.floor(byId("grid").clientHeight / ROW) - 2);
-
-const MOVES = {
-  ArrowDown: () => view.chosen + 1,
-  ArrowUp: () => view.chosen - 1,
-  PageDown: () => view.chosen + page(),
-  PageUp: () => view.chosen - page(),
-  Home: () => 0,
-  End: () => view.rows.length - 1,
-};
-
-function key(event) {
-  if (event.ctrlKey || event.altKey || event.metaKey) {
-    return;
-  }
-  const writing = event.target.id === "filter";
-  const moving = event.target.id === "grid" || writing;
-  if (event.key === "/" && !writing) {
-    byId("filter").focus();
-  } else if (event.key === "Escape") {
+function takeKey(event) {
+  if (event.key === "Escape") {
     closeDetail();
-  } else if (event.key in MOVES && moving && (!writing || event.key.startsWith("Arrow"))) {
-    choose(MOVES[event.key]());
-  } else if (event.key === "Enter" && moving) {
-    choose(view.chosen, true);
-  } else {
-    return;
+    return true;
   }
-  event.preventDefault();
+  return table.press(event);
 }
 
 function start() {
   data.functions.forEach(measure);
   showRuns();
-  showHead();
-  select();
-  byId("grid").addEventListener("scroll", drawRows, { passive: true });
-  byId("filter").addEventListener("input", (event) => {
-    view.filter = event.target.value;
-    byId("grid").scrollTop = 0;
-    select();
-  });
+  table.select();
   byId("significant").addEventListener("change", (event) => {
     view.significant = event.target.checked;
-    select();
+    table.select();
   });
   byId("theme").addEventListener("click", switchTheme);
-  document.addEventListener("keydown", key);
-  new ResizeObserver(drawRows).observe(byId("grid"));
+  followKeys(takeKey);
   addEventListener("resize", () => byId("detail").hidden || show(view.shown));
 }
 

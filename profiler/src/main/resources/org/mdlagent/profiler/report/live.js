@@ -41,7 +41,7 @@ function update(news) {
   read();
   flame.zoomed = again(zoomed) ?? flame.root;
   flame.chosen = again(chosen) ?? null;
-  select();
+  table.select();
   drawFlame();
   drawMetrics();
   redrawDetail();

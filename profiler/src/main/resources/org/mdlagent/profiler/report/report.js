@@ -75,9 +75,8 @@ function spark(f) {
   return picture;
 }
 
-/* The table. Only rows in view exist as elements. */
+/* The table. */
 
-const ROW = 28;
 /** The greatest values of columns that have bars. */
 const most = { selfNanos: 0, totalNanos: 0 };
 
@@ -115,141 +114,22 @@ const COLUMNS = [
     title,
     draw: (f, cell) => cell.append(duration(f[`${name}Nanos`])),
   })),
+  { title: "", about: "Calls by latency", draw: (f, cell) => cell.append(f.latency.length > 0 ? spark(f) : "") },
 ];
 
-const view = {
-  rows: [],
-  filter: "",
-  uncalled: false,
-  flame: false,
-  metrics: false,
-  sort: "calls",
-  descending: true,
-  chosen: -1,
-};
+const view = { uncalled: false, flame: false, metrics: false, shown: null };
 
-const COLLATOR = new Intl.Collator("en");
-
-function compare(a, b) {
-  const [x, y] = [a[view.sort], b[view.sort]];
-  const known = (x === undefined) - (y === undefined);
-  const order = view.sort === "name" ? COLLATOR.compare(x, y) : x - y;
-  return known || (view.descending ? -order : order) || 0;
-}
-
-function select() {
-  const words = view.filter.toLowerCase().split(/\s+/).filter((word) => word);
-  const chosen = view.rows[view.chosen];
-  view.rows = data.functions
-    .filter((f) => (view.uncalled || f.calls > 0) && words.every((word) => f.searched.includes(word)))
-    .sort(compare);
-  view.chosen = view.rows.indexOf(chosen);
-  byId("rows").style.height = `${Math.max(1, view.rows.length) * ROW}px`;
-  byId("grid").setAttribute("aria-rowcount", view.rows.length + 1);
-  byId("count").textContent = `${grouped(view.rows.length)} of ${plural(data.functions.length, "function", "functions")}`;
-  for (const cell of byId("head").querySelectorAll("[data-key]")) {
-    if (cell.dataset.key === view.sort) {
-      cell.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
-    } else {
-      cell.removeAttribute("aria-sort");
-    }
-    cell.firstChild.textContent =
-      cell.dataset.title + (cell.dataset.key === view.sort ? (view.descending ? " ▾" : " ▴") : "");
-  }
-  byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
-  drawRows();
-}
-
-function drawRows() {
-  const grid = byId("grid");
-  const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - 5);
-  const last = Math.min(view.rows.length, first + Math.ceil(grid.clientHeight / ROW) + 10);
-  const drawn = [];
-  for (let i = first; i < last; i++) {
-    drawn.push(row(view.rows[i], i));
-  }
-  if (view.rows.length === 0) {
-    drawn.push(element("div", { id: "empty" }, "No function matches."));
-  }
-  byId("rows").replaceChildren(...drawn);
-  if (view.chosen >= first && view.chosen < last) {
-    grid.setAttribute("aria-activedescendant", `row-${view.chosen}`);
-  } else {
-    grid.removeAttribute("aria-activedescendant");
-  }
-}
-
-function row(f, index) {
-  const line = element("div", {
-    class: f.calls > 0 ? "row" : "row never",
-    id: `row-${index}`,
-    role: "row",
-    "aria-rowindex": index + 2,
-    "aria-selected": index === view.chosen,
-    style: `top: ${index * ROW}px`,
-  });
-  for (const column of COLUMNS) {
-    const cell = element("div", { class: "cell", role: "gridcell" });
-    column.draw(f, cell);
-    line.append(cell);
-  }
-  line.firstChild.title = f.name;
-  line.append(element("div", { class: "cell", role: "gridcell" }, f.latency.length > 0 ? spark(f) : ""));
-  line.addEventListener("click", () => {
-    choose(index);
-    open();
-  });
-  return line;
-}
-
-function showHead() {
-  for (const { key, title } of COLUMNS) {
-    const button = element("button", { type: "button", tabindex: "-1" }, title);
-    button.addEventListener("click", () => sortBy(key));
-    byId("head").append(
-      element("div", { class: "cell", role: "columnheader", "data-key": key, "data-title": title }, button));
-  }
-  byId("head").append(element("div", { class: "cell", role: "columnheader", title: "Calls by latency" }));
-}
-
-function sortBy(key) {
-  view.descending = view.sort === key ? !view.descending : key !== "name";
-  view.sort = key;
-  byId("grid").scrollTop = 0;
-  select();
-}
-
-function choose(index) {
-  if (view.rows.length === 0) {
-    return;
-  }
-  view.chosen = Math.min(view.rows.length - 1, Math.max(0, index));
-  const grid = byId("grid");
-  const top = view.chosen * ROW;
-  const room = grid.clientHeight - 2 * ROW;
-  grid.scrollTop = Math.max(top - room, Math.min(grid.scrollTop, top));
-  drawRows();
-  if (!byId("detail").hidden) {
-    open();
-  }
-}
+const table = new Table(COLUMNS, {
+  wanted: (f) => view.uncalled || f.calls > 0,
+  decorate: (line, f) => line.classList.toggle("never", f.calls === 0),
+  show,
+});
 
 /* One function. */
 
-function open() {
-  const f = view.rows[view.chosen];
-  if (f) {
-    show(f);
-  }
-}
-
 function show(f) {
   view.shown = f;
-  const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, "×");
-  close.addEventListener("click", closeDetail);
-  const detail = byId("detail");
-  detail.hidden = false;
-  detail.replaceChildren(close, element("h2", {}, f.name));
+  const detail = openDetail(f, closeDetail);
   if (f.symbol !== f.name) {
     detail.append(element("p", {}, f.symbol));
   }
@@ -529,7 +409,7 @@ function readPaths() {
     const from = parent < 0 ? flame.root : paths[parent];
     const x = end.get(from) ?? from.x;
     const path = { ...data.frames[frame], from, nanos, self, x, depth: from.depth + 1, children: [] };
-    path.searched = [path.name, path.file, path.image].join("\n").toLowerCase();
+    path.searched = searchText(path);
     end.set(from, x + nanos);
     from.children.push(path);
     paths.push(path);
@@ -548,12 +428,9 @@ function colourOf(path) {
   return `hsl(${hue} ${saturation}% ${66 + shade}%)`;
 }
 
-const words = () => view.filter.toLowerCase().split(/\s+/).filter((word) => word);
-const matches = (path) => words().every((word) => path.searched.includes(word));
-
 /** Time of the paths that lead to a function that is searched for, each counted once. */
 function matchedNanos(paths) {
-  return paths.reduce((sum, path) => sum + (matches(path) ? path.nanos : matchedNanos(path.children)), 0);
+  return paths.reduce((sum, path) => sum + (table.matches(path) ? path.nanos : matchedNanos(path.children)), 0);
 }
 
 const part = (path) => percent(path.nanos / flame.root.nanos * 100);
@@ -590,13 +467,13 @@ function drawFlame() {
   picture.setAttribute("height", deepest * FRAME);
   byId("frames").replaceChildren(picture);
   byId("path").replaceChildren(...describePath(flame.chosen ?? zoomed));
-  byId("count").textContent = words().length === 0
+  byId("count").textContent = table.words.length === 0
     ? `${duration(flame.root.nanos)} in ${plural(data.paths.length / 4, "path", "paths")}`
     : `${percent(matchedNanos(flame.root.children) / flame.root.nanos * 100)} matches`;
 }
 
 function frame(path, x, w, above) {
-  const kinds = [above ? "above" : "", words().length > 0 && !matches(path) ? "other" : "", path === flame.chosen ? "chosen" : ""];
+  const kinds = [above ? "above" : "", table.words.length > 0 && !table.matches(path) ? "other" : "", path === flame.chosen ? "chosen" : ""];
   const y = (path.depth - 1) * FRAME;
   const letters = Math.floor((w - 8) / 6.7);
   const name = path.name.length <= letters ? path.name : `${path.name.slice(0, letters - 1)}…`;
@@ -712,7 +589,7 @@ function drawMetrics() {
   }
   const found = data.metrics.filter((metric) => {
     const searched = [metric.name, metric.title, ...metric.focus].join("\n").toLowerCase();
-    return words().every((word) => searched.includes(word));
+    return table.matches({ searched });
   });
   byId("metrics").replaceChildren(...found.map(card));
   byId("count").textContent = `${grouped(found.length)} of ${plural(data.metrics.length, "metric", "metrics")}`;
@@ -736,48 +613,22 @@ function switchView(to) {
   byId("also").hidden = to !== "grid";
   byId("keys").replaceChildren(...KEYS[to].map((key) => (Array.isArray(key) ? element("kbd", {}, key[0]) : key)));
   byId(to).focus();
-  select();
+  table.select();
   drawFlame();
   drawMetrics();
 }
 
 /* Keys and switches. */
 
-function page() {
-  return Math.max(1, Math.floor(byId("grid").clientHeight / ROW) - 2);
-}
-
-const MOVES = {
-  ArrowDown: () => view.chosen + 1,
-  ArrowUp: () => view.chosen - 1,
-  PageDown: () => view.chosen + page(),
-  PageUp: () => view.chosen - page(),
-  Home: () => 0,
-  End: () => view.rows.length - 1,
-};
-
-function key(event) {
-  if (event.ctrlKey || event.altKey || event.metaKey) {
-    return;
-  }
-  const writing = event.target.id === "filter";
-  if (event.key === "/" && !writing) {
-    byId("filter").focus();
-  } else if (view.flame && !writing && event.key in FLAME_KEYS) {
+function takeKey(event, writing) {
+  if (view.flame && !writing && event.key in FLAME_KEYS) {
     FLAME_KEYS[event.key]();
   } else if (event.key === "Escape") {
     closeDetail();
-  } else if (view.metrics) {
-    return;
-  } else if (event.key in MOVES && (event.target.id === "grid" || writing && event.key.startsWith("Arrow"))) {
-    choose(MOVES[event.key]());
-  } else if (event.key === "Enter" && (event.target.id === "grid" || writing)) {
-    choose(Math.max(0, view.chosen));
-    open();
   } else {
-    return;
+    return !view.metrics && table.press(event);
   }
-  event.preventDefault();
+  return true;
 }
 
 /** In the data a caller is three numbers: its function, or -1, calls and time. */
@@ -803,13 +654,14 @@ function readCallers() {
 /** Takes over what is in the data, which a page that is served gets anew. */
 function read() {
   for (const f of data.functions) {
-    f.searched ??= [f.name, f.file, f.image].join("\n").toLowerCase();
+    f.searched ??= searchText(f);
     f.rate ??= data.elapsedNanos > 0 ? f.calls / (data.elapsedNanos / 1e9) : undefined;
   }
   for (const key of Object.keys(most)) {
     most[key] = data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);
   }
   [axis.low, axis.high] = decades(data.functions);
+  byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
   readCallers();
   readPaths();
   byId("show-flame").hidden = data.paths.length === 0;
@@ -821,28 +673,22 @@ function read() {
 
 function start() {
   read();
-  view.sort = COLUMNS.map((column) => column.key).find((k) => k.replace("Nanos", "") === data.sortedBy) ?? "calls";
-  view.descending = view.sort !== "name";
-  showHead();
-  select();
-  byId("grid").addEventListener("scroll", drawRows, { passive: true });
-  byId("filter").addEventListener("input", (event) => {
-    view.filter = event.target.value;
-    byId("grid").scrollTop = 0;
-    select();
+  table.sort = COLUMNS.map((column) => column.key).find((k) => k?.replace("Nanos", "") === data.sortedBy) ?? "calls";
+  table.descending = table.sort !== "name";
+  table.select();
+  byId("filter").addEventListener("input", () => {
     drawFlame();
     drawMetrics();
   });
   byId("uncalled").addEventListener("change", (event) => {
     view.uncalled = event.target.checked;
-    select();
+    table.select();
   });
   byId("theme").addEventListener("click", switchTheme);
-  document.addEventListener("keydown", key);
+  followKeys(takeKey);
   for (const name of Object.keys(KEYS)) {
     byId(`show-${name}`).addEventListener("click", () => switchView(name));
   }
-  new ResizeObserver(drawRows).observe(byId("grid"));
   new ResizeObserver(drawFlame).observe(byId("flame"));
   addEventListener("resize", () => byId("detail").hidden || show(view.shown));
 }

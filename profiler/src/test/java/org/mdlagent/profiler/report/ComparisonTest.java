@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ComparisonTest {
     private static final OptionalDouble TEN_PERCENT = OptionalDouble.of(10);
@@ -196,5 +198,51 @@ class ComparisonTest {
         String text = page.toString();
         assertThat(text.split("</script>", -1)).hasSize(3);
         assertThat(text).doesNotContain("src=").doesNotContain("href=").contains("default-src 'none'");
+    }
+
+    @Test
+    void shouldSortFilterAndOpenByMouseAndKeys(@TempDir Path directory) throws Exception {
+        StringBuilder page = new StringBuilder();
+        Comparison comparison = Comparison.of(
+                profile(
+                        function("same", 1, 1),
+                        function("slow", 2, 1),
+                        function("fast", 3, 1),
+                        function("gone", 4, 50)),
+                profile(function("same", 5, 1), function("slow", 6, 2), function("fast", 7, 0.5)),
+                TEN_PERCENT);
+        ComparisonPage.write(comparison, 10, page);
+
+        JsonNode seen = HtmlReportTest.use(page.toString(), directory, """
+                const seen = { first: column(0) };
+                head(3).click();
+                seen.byChange = column(0);
+                seen.regressions = [...document.querySelectorAll("#rows .regression .cell:first-child")]
+                  .map((cell) => cell.textContent);
+                byId("significant").click();
+                seen.significant = column(0);
+                type("FAST a.c");
+                seen.filtered = column(0);
+                byId("filter").focus();
+                press("Enter");
+                seen.detail = byId("detail").innerText;
+                type("");
+                byId("grid").focus();
+                press("Home");
+                seen.opened = document.querySelector("#detail h2").textContent;
+                press("Escape");
+                seen.closed = byId("detail").hidden;
+                return seen;
+                """);
+
+        assertThat(seen.at("/first")).extracting(JsonNode::asText).containsExactly("slow", "fast", "gone", "same");
+        // A change that is not known stands last.
+        assertThat(seen.at("/byChange")).extracting(JsonNode::asText).containsExactly("slow", "same", "fast", "gone");
+        assertThat(seen.at("/regressions")).extracting(JsonNode::asText).containsExactly("slow");
+        assertThat(seen.at("/significant")).extracting(JsonNode::asText).containsExactly("slow", "fast");
+        assertThat(seen.at("/filtered")).extracting(JsonNode::asText).containsExactly("fast");
+        assertThat(seen.at("/detail").asText()).contains("Before and after", "beyond chance");
+        assertThat(seen.at("/opened").asText()).isEqualTo("slow");
+        assertThat(seen.at("/closed").asBoolean()).isTrue();
     }
 }

@@ -1,0 +1,194 @@
+/* The table of functions. Only rows in view exist as elements. */
+
+const ROW = 28;
+const COLLATOR = new Intl.Collator("en");
+
+/** What the filter looks for its words in. */
+const searchText = (f) => [f.name, f.file, f.image].join("\n").toLowerCase();
+
+class Table {
+  rows = [];
+  words = [];
+  sort = null;
+  descending = true;
+  chosen = -1;
+
+  moves = {
+    ArrowDown: () => this.chosen + 1,
+    ArrowUp: () => this.chosen - 1,
+    PageDown: () => this.chosen + this.page(),
+    PageUp: () => this.chosen - this.page(),
+    Home: () => 0,
+    End: () => this.rows.length - 1,
+  };
+
+  /**
+   * Columns have a title and draw a function into a cell; rows can be sorted by those with a key. The table has the
+   * functions that are `wanted`, lets `decorate` complete their rows, and opens one with `show`.
+   */
+  constructor(columns, { wanted, decorate, show }) {
+    Object.assign(this, { columns, wanted, decorate, show });
+    byId("head").append(...columns.map((column) => this.head(column)));
+    byId("grid").addEventListener("scroll", () => this.draw(), { passive: true });
+    byId("filter").addEventListener("input", (event) => this.search(event.target.value));
+    new ResizeObserver(() => this.draw()).observe(byId("grid"));
+  }
+
+  head({ key, title, about }) {
+    if (!key) {
+      return element("div", { class: "cell", role: "columnheader", title: about }, title);
+    }
+    const button = element("button", { type: "button", tabindex: "-1" }, title);
+    button.addEventListener("click", () => this.sortBy(key));
+    return element("div", { class: "cell", role: "columnheader", "data-key": key, "data-title": title }, button);
+  }
+
+  sortBy(key) {
+    this.descending = this.sort === key ? !this.descending : key !== "name";
+    this.sort = key;
+    byId("grid").scrollTop = 0;
+    this.select();
+  }
+
+  search(text) {
+    this.words = text.toLowerCase().split(/\s+/).filter((word) => word);
+    byId("grid").scrollTop = 0;
+    this.select();
+  }
+
+  matches({ searched }) {
+    return this.words.every((word) => searched.includes(word));
+  }
+
+  compare(a, b) {
+    const [x, y] = [a[this.sort], b[this.sort]];
+    const known = (x === undefined) - (y === undefined);
+    const order = this.sort === "name" ? COLLATOR.compare(x, y) : x - y;
+    return known || (this.descending ? -order : order) || 0;
+  }
+
+  /** Finds the rows anew; the chosen function stays chosen. */
+  select() {
+    const chosen = this.rows[this.chosen];
+    this.rows = data.functions.filter((f) => this.wanted(f) && this.matches(f));
+    if (this.sort) {
+      this.rows.sort((a, b) => this.compare(a, b));
+    }
+    this.chosen = this.rows.indexOf(chosen);
+    byId("rows").style.height = `${Math.max(1, this.rows.length) * ROW}px`;
+    byId("grid").setAttribute("aria-rowcount", this.rows.length + 1);
+    const all = plural(data.functions.length, "function", "functions");
+    byId("count").textContent = `${grouped(this.rows.length)} of ${all}`;
+    this.markSorted();
+    this.draw();
+  }
+
+  markSorted() {
+    for (const cell of byId("head").querySelectorAll("[data-key]")) {
+      const { key, title } = cell.dataset;
+      if (key === this.sort) {
+        cell.setAttribute("aria-sort", this.descending ? "descending" : "ascending");
+      } else {
+        cell.removeAttribute("aria-sort");
+      }
+      cell.firstChild.textContent = title + (key === this.sort ? (this.descending ? " ▾" : " ▴") : "");
+    }
+  }
+
+  draw() {
+    const grid = byId("grid");
+    const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - 5);
+    const last = Math.min(this.rows.length, first + Math.ceil(grid.clientHeight / ROW) + 10);
+    const drawn = this.rows.slice(first, last).map((f, i) => this.row(f, first + i));
+    if (this.rows.length === 0) {
+      drawn.push(element("div", { id: "empty" }, "No function matches."));
+    }
+    byId("rows").replaceChildren(...drawn);
+    if (this.chosen >= first && this.chosen < last) {
+      grid.setAttribute("aria-activedescendant", `row-${this.chosen}`);
+    } else {
+      grid.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  row(f, index) {
+    const line = element("div", {
+      class: "row",
+      id: `row-${index}`,
+      role: "row",
+      "aria-rowindex": index + 2,
+      "aria-selected": index === this.chosen,
+      style: `top: ${index * ROW}px`,
+    });
+    for (const column of this.columns) {
+      const cell = element("div", { class: "cell", role: "gridcell" });
+      column.draw(f, cell);
+      line.append(cell);
+    }
+    line.firstChild.title = f.name;
+    this.decorate(line, f);
+    line.addEventListener("click", () => this.choose(index, true));
+    return line;
+  }
+
+  choose(index, open = !byId("detail").hidden) {
+    if (this.rows.length === 0) {
+      return;
+    }
+    this.chosen = Math.min(this.rows.length - 1, Math.max(0, index));
+    const grid = byId("grid");
+    const top = this.chosen * ROW;
+    grid.scrollTop = Math.max(top - grid.clientHeight + 2 * ROW, Math.min(grid.scrollTop, top));
+    this.draw();
+    if (open) {
+      this.show(this.rows[this.chosen]);
+    }
+  }
+
+  /** Rows that a page key goes over. */
+  page() {
+    return Math.max(1, Math.floor(byId("grid").clientHeight / ROW) - 2);
+  }
+
+  /** Does what a key says, and returns whether it was one for the table. */
+  press({ key, target }) {
+    const writing = target.id === "filter";
+    if (target.id !== "grid" && !writing) {
+      return false;
+    }
+    if (key in this.moves && (!writing || key.startsWith("Arrow"))) {
+      this.choose(this.moves[key]());
+    } else if (key === "Enter") {
+      this.choose(this.chosen, true);
+    } else {
+      return false;
+    }
+    return true;
+  }
+}
+
+/** Gives a page its keys; `take` says whether it took one. Those with modifiers are the browser's. */
+function followKeys(take) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) {
+      return;
+    }
+    const writing = event.target.id === "filter";
+    if (event.key === "/" && !writing) {
+      byId("filter").focus();
+    } else if (!take(event, writing)) {
+      return;
+    }
+    event.preventDefault();
+  });
+}
+
+/** Opens the panel for a function: empty but for its name. */
+function openDetail(f, close) {
+  const button = element("button", { type: "button", class: "close", "aria-label": "Close" }, "×");
+  button.addEventListener("click", close);
+  const detail = byId("detail");
+  detail.hidden = false;
+  detail.replaceChildren(button, element("h2", {}, f.name));
+  return detail;
+}
