@@ -4,8 +4,6 @@ import static java.lang.String.format;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,7 +16,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.SessionReader;
 
 /// What 20,000 probes cost: an entry and an exit of each of 10,000 functions, which are generated.
 ///
@@ -141,12 +138,9 @@ public final class ManyProbes {
             if (!agent) {
                 return new Start(0, 0, 0, resident);
             }
-            ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
-            try (FileChannel file = FileChannel.open(SessionReader.locate(Tracer.Agent.session(directory)))) {
-                int unused = file.read(header);
-            }
+            ByteBuffer header = Tracer.Agent.header(directory);
             return new Start(
-                    header.getLong((int) HeaderDescriptor.ARMED_TSC) - header.getLong((int) HeaderDescriptor.START_TSC),
+                    Tracer.Agent.armedTicks(header),
                     header.getLong((int) HeaderDescriptor.ARENA_NEXT),
                     codeBytes(process),
                     resident);

@@ -3,9 +3,6 @@ package org.mdlagent.bench;
 import static java.lang.String.format;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -14,8 +11,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.SessionReader;
 
 /// What the agent takes of a program that it starts with: time, memory, threads, and space on the disk.
 public final class StartUp {
@@ -116,19 +111,13 @@ public final class StartUp {
             Thread.sleep(SETTLE_MILLIS);
             Path process = Path.of("/proc", Long.toString(loop.pid()));
             List<String> status = Files.readAllLines(process.resolve("status"));
-            double armed = tracer instanceof Tracer.Agent ? armedMillis(Tracer.Agent.session(directory)) : Double.NaN;
+            double armed = tracer instanceof Tracer.Agent ? armedMillis(directory) : Double.NaN;
             return new Waiting(armed, number(status, "VmRSS:") / 1024, number(status, "Threads:"));
         }
     }
 
-    private double armedMillis(Path session) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
-        try (FileChannel file = FileChannel.open(SessionReader.locate(session))) {
-            int unused = file.read(header);
-        }
-        long ticks =
-                header.getLong((int) HeaderDescriptor.ARMED_TSC) - header.getLong((int) HeaderDescriptor.START_TSC);
-        return ticks / machine.ticksPerNano() / 1e6;
+    private double armedMillis(Path directory) throws IOException {
+        return Tracer.Agent.armedTicks(Tracer.Agent.header(directory)) / machine.ticksPerNano() / 1e6;
     }
 
     private static double number(List<String> status, String field) {

@@ -1,6 +1,9 @@
 package org.mdlagent.bench;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.FunctionProfile;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionReader;
@@ -57,6 +61,20 @@ sealed interface Tracer {
     record Agent(String options, boolean active) implements Tracer {
         static Path session(Path directory) {
             return directory.resolve("session");
+        }
+
+        /// What a session knows of its process.
+        static ByteBuffer header(Path directory) throws IOException {
+            ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
+            try (FileChannel file = FileChannel.open(SessionReader.locate(session(directory)))) {
+                int unused = file.read(header);
+            }
+            return header;
+        }
+
+        /// From the agent's constructor until the probes were in place, in ticks.
+        static long armedTicks(ByteBuffer header) {
+            return header.getLong((int) HeaderDescriptor.ARMED_TSC) - header.getLong((int) HeaderDescriptor.START_TSC);
         }
 
         @Override
