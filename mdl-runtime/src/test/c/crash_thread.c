@@ -1,5 +1,6 @@
-/* Lets a thread (seize.h) jump to address 0, and waits until it makes the system call pause: as a thread of a JVM does whose
- * error was fatal. */
+/* Lets a thread (seize.h) jump to address 0 from where it waits, and waits until it makes the system call pause: as a
+ * thread of a JVM does whose error was fatal. One that does not wait may hold malloc's lock, for which the JVM's report of
+ * the error would then wait for ever. */
 #include "seize.h"
 
 #include <sys/syscall.h>
@@ -19,11 +20,21 @@ static long system_call(const char *process, int thread) {
   return number;
 }
 
+/* The kernel restarts what was interrupted: ERESTARTSYS to ERESTART_RESTARTBLOCK, which user space never sees. */
+static int waited(const struct user_regs_struct *registers) {
+  long result = (long)registers->rax;
+  return (long)registers->orig_rax >= 0 && result <= -512 && result >= -516;
+}
+
 int main(int argc, char **argv) {
   int thread = seize(argc, argv);
   if (!thread) return 2;
   struct user_regs_struct registers;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers)) return 3;
+  while (ptrace(PTRACE_GETREGS, thread, 0, &registers) == 0 && !waited(&registers)) {
+    if (ptrace(PTRACE_CONT, thread, 0, 0)) return 3;
+    usleep(300);
+    if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) || waitpid(thread, NULL, __WALL) != thread) return 3;
+  }
   registers.rip = 0;
   registers.orig_rax = -1; /* the system call that it was in is not restarted */
   if (ptrace(PTRACE_SETREGS, thread, 0, &registers) || ptrace(PTRACE_DETACH, thread, 0, 0)) return 4;
