@@ -89,6 +89,10 @@ const struct mdl_api *api_table(void) {
       .event_read = address((void *)events_read),
       .event_close = address((void *)events_close),
       .threads = address((void *)events_threads),
+      .find_symbol = address((void *)imports_find),
+      .exchange_import = address((void *)imports_exchange),
+      .snippet_call = address((void *)calls_snippet_call),
+      .snippet_call_framed = address((void *)calls_snippet_call_framed),
   };
   return &table;
 }

@@ -185,6 +185,61 @@
         VALUES  calls_values_framed, 1
 
 /*
+ * Reached by a jump from a snippet that calls a function of the program: the function in RDX, where to go on in RAX, six
+ * arguments in the red zone, the first in its lowest word. Goes on with the result in RAX, and ZF set if nothing was
+ * called. RDX is lost, and the lowest three words of the red zone; R11 leads to the thread's values, which are others in a
+ * process that the function has forked. Everything else is kept.
+ */
+#define CALL_BYTES 144 /* the red zone, R11, and a word that is free */
+#define CALL_SLOT 24   /* the lowest word of the red zone, from RBP */
+.macro SNIPPET_CALL NAME, FRAMED
+        .globl  \NAME
+        .hidden \NAME
+        .type   \NAME, @function
+        .p2align 4
+\NAME:
+        .cfi_startproc
+.if \FRAMED
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET
+        .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
+.endif
+        subq    $CALL_BYTES, %rsp
+        .cfi_adjust_cfa_offset CALL_BYTES
+        movq    %r11, (%rsp)
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        SAVE
+        emms    /* a result may be on the x87 stack, which is empty where functions begin */
+        movq    -24(%rbp), %rdi /* RDX, where it has been saved */
+        leaq    CALL_SLOT(%rbp), %rsi
+        call    snippets_call
+        movq    %rax, CALL_SLOT+8(%rbp)
+        movq    %rdx, CALL_SLOT+16(%rbp)
+        RESTORE
+        movq    %rax, CALL_SLOT(%rbp)
+        movq    CALL_SLOT+8(%rbp), %rax
+        movq    8(%rbp), %r11
+        movq    CALL_SLOT+16(%rbp), %rdx
+        testq   %rdx, %rdx
+        cmovnz  %rdx, %r11
+        popq    %rbp
+        .cfi_def_cfa %rsp, CALL_BYTES + 8 - 8 * \FRAMED
+        .cfi_restore %rbp
+        leaq    CALL_BYTES(%rsp), %rsp /* flags stay */
+        .cfi_adjust_cfa_offset -CALL_BYTES
+        jmp     *-128(%rsp)
+        .cfi_endproc
+        .size   \NAME, . - \NAME
+.endm
+
+        SNIPPET_CALL calls_snippet_call, 0
+        SNIPPET_CALL calls_snippet_call_framed, 1
+
+/*
  * At calls of hooks every caller-saved register is free. Reached by a jump, as a hook is: R10 site, RDI function, RAX, RSI
  * and the stack as the recording code wants them, which is at R11. A client does not count in what is recorded: at an entry it
  * runs before, at an exit behind the recording code.

@@ -73,11 +73,10 @@ static unsigned after(unsigned sibling) { return sibling == 6 ? 8 : sibling + 1;
 
 static void fill(struct mdl_frame *frame, struct mdl_site *site, uint64_t key, unsigned sibling, unsigned flags) {
   frame->function = site->function;
-  frame->children = 0;
   frame->site = (uintptr_t)site;
   frame->sibling = (uint8_t)sibling;
   frame->flags = (uint8_t)flags;
-  frame->tsc = __rdtsc();
+  record_starts(frame);
   atomic_signal_fence(memory_order_seq_cst);
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
 }
@@ -195,7 +194,7 @@ __attribute__((used)) struct mdl_frame *calls_count_client(struct mdl_site *site
 
 static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame) {
   if (thread && !(frame->flags & MDL_FRAME_UNWOUND)) {
-    record_returns(thread, frame, __rdtsc());
+    record_returns(thread, frame, record_now());
   }
 }
 

@@ -36,6 +36,8 @@ void calls_hook_entry(void);
 void calls_hook_exit(void);
 void calls_values(void);
 void calls_values_framed(void);
+void calls_snippet_call(void);
+void calls_snippet_call_framed(void);
 
 /* What they call: in C, for a test. */
 struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key);
@@ -58,6 +60,10 @@ struct mdl_thread *record_known_thread(void);
 /* Counts a call; whether it is to be timed. */
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site);
 void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now);
+/* By what durations are measured: ticks, or nanoseconds of the calling thread's CPU time; 0 when that is not known any more. */
+uint64_t record_now(void);
+/* Notes that the frame's call begins now. */
+void record_starts(struct mdl_frame *frame);
 /* Releases the frames from the top down to this one; those that nothing closed are counted. */
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last);
 /* Whether the frame is on the thread's shadow stack. */
@@ -72,6 +78,14 @@ void snippets_begin(struct mdl_thread *thread);
 void snippets_end(struct mdl_thread *thread);
 /* The calling thread's values, made if need be; NULL when there is no memory, or the thread records nothing. */
 uint64_t *snippets_values(void);
+/* Arguments that a snippet's call of a function can have. */
+#define SNIPPET_ARGUMENTS 6
+struct snippet_result {
+  uint64_t result;
+  uint64_t *values; /* of the thread that goes on; NULL when nothing was called */
+};
+/* Calls a function of the program for a snippet, unless the thread is in such a call. */
+struct snippet_result snippets_call(uint64_t function, const uint64_t arguments[SNIPPET_ARGUMENTS]);
 
 /* ---- stack.c */
 

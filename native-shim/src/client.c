@@ -112,7 +112,8 @@ static uint64_t body_of(const struct mdl_site *site, const struct mdl_bodies *bo
   }
   if (!site->client) {
     /* Where nobody records, a thread that comes late must not. */
-    return session->flags & MDL_UNPROFILED ? bodies->client : bodies->record;
+    bool is_imported = ((const struct mdl_function *)site->function)->flags & MDL_IMPORTED;
+    return session->flags & MDL_UNPROFILED || is_imported ? bodies->client : bodies->record;
   }
   return is_counter(site->client) ? bodies->count : bodies->client;
 }

@@ -119,9 +119,9 @@ void masks_inherit(bool blocked) { trap_blocked = blocked; }
  * A thread that takes a mask looks for signals that were sent to the process, and may be faster than the thread for which
  * the kernel has meant them. One of the agent would run the application's handler, as long as it is not known for one.
  */
-void masks_block_at_birth(pthread_attr_t *attributes) {
+int masks_block_at_birth(pthread_attr_t *attributes) {
   sigset_t blocked = {{signals_blocked_by_agent() | TRAP}};
-  next()->pthread_attr_setsigmask_np(attributes, &blocked);
+  return next()->pthread_attr_setsigmask_np(attributes, &blocked);
 }
 
 /* What waits for the process's main thread is left to it. */

@@ -319,8 +319,10 @@ static int create_for_agent(pthread_t *thread, const pthread_attr_t *attributes,
   pthread_attr_t defaults;
   pthread_attr_init(&defaults);
   pthread_attr_t *changed = attributes ? (pthread_attr_t *)attributes : &defaults; /* libjvm's own, made for this call */
-  masks_block_at_birth(changed);
-  int error = next()->pthread_create(thread, changed, run, beginning);
+  int error = masks_block_at_birth(changed);
+  if (!error) {
+    error = next()->pthread_create(thread, changed, run, beginning);
+  }
   pthread_attr_destroy(&defaults);
   return error;
 }
@@ -370,15 +372,14 @@ int process_start_agent_thread(void *(*routine)(void *)) {
   enum { STACK = 1 << 20 };
   pthread_attr_t attributes;
   pthread_t thread;
-  sigset_t before;
   atomic_fetch_add(&agent_threads, 1);
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, STACK);
-  masks_block_at_birth(&attributes);
-  signals_block_for_agent(&before);
-  int error = next()->pthread_create(&thread, &attributes, run_for_agent, (void *)routine);
-  signals_restore(&before);
+  int error = masks_block_at_birth(&attributes);
+  if (!error) {
+    error = next()->pthread_create(&thread, &attributes, run_for_agent, (void *)routine);
+  }
   pthread_attr_destroy(&attributes);
   if (error) {
     atomic_fetch_sub(&agent_threads, 1);

@@ -70,6 +70,26 @@ static inline void add(uint64_t *counter, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*counter) : "r"(amount) : "cc");
 }
 
+/* Whether every call is recorded, in the threads' rows; else those in windows, in the rings. */
+static inline bool is_exact(const struct mdl_function *function) {
+  return (session->flags & MDL_EXACT) || (function->flags & MDL_EVERY_CALL);
+}
+
+static inline bool is_cpu_time(void) { return session->flags & MDL_CPU_TIME; }
+
+/* When the agent has left, a sandbox may end the process for a system call (alone.c). */
+uint64_t record_now(void) {
+  if (!is_cpu_time()) {
+    return __rdtsc();
+  }
+  return agent_is_dead() ? 0 : clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void record_starts(struct mdl_frame *frame) {
+  frame->children = is_cpu_time() && !(session->flags & MDL_EXACT) ? __rdtsc() : 0;
+  frame->tsc = record_now();
+}
+
 static inline struct mdl_frame *top(const struct mdl_thread *thread) {
   return (struct mdl_frame *)__atomic_load_n(&thread->sp, __ATOMIC_RELAXED) - 1;
 }
@@ -154,14 +174,17 @@ static struct mdl_thread *create(void) {
   if (!thread) {
     return NULL;
   }
-  if (session->flags & MDL_EXACT) {
+  bool rows = session->flags & (MDL_EXACT | MDL_MIXED);
+  bool ring = !(session->flags & MDL_EXACT);
+  if (rows) {
     thread->rows = session_allocate(session->function_capacity * sizeof(uint64_t));
-  } else {
+  }
+  if (ring) {
     thread->ring = session_allocate(RING_RECORDS * sizeof(struct mdl_record));
     thread->ring_mask = RING_RECORDS - 1;
   }
   thread->calls = session_allocate(session->function_capacity * sizeof(uint64_t));
-  if (!thread->calls || (!thread->ring && !thread->rows)) {
+  if (!thread->calls || (ring && !thread->ring) || (rows && !thread->rows)) {
     return NULL;
   }
   owner_create(thread->owner);
@@ -268,9 +291,8 @@ static void push(struct mdl_thread *thread, struct mdl_function *function, uint6
   __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
   ordered();
   frame->function = (uintptr_t)function;
-  frame->children = 0;
   frame->site = 0;
-  frame->tsc = __rdtsc();
+  record_starts(frame);
   ordered();
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
 }
@@ -297,7 +319,7 @@ static inline struct mdl_function *function_of(const struct mdl_frame *frame) {
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
   for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
     if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
-      if (!(session->flags & MDL_EXACT) && !frame->site) {
+      if (!is_exact(function_of(frame)) && !frame->site) {
         __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
       }
       add(&thread->unmatched, 1);
@@ -481,15 +503,7 @@ void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t own) {
   }
 }
 
-void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
-  struct mdl_thread *thread = self();
-  if (thread == &mute) {
-    return;
-  }
-  struct mdl_function *function = identify(site, address);
-  if (!function) {
-    return;
-  }
+static void enter(struct mdl_thread *thread, struct mdl_function *function, uint64_t key) {
   /* Counted here and not at the exit: some calls never return. */
   add((uint64_t *)thread->calls + function->index, 1);
   if (thread->sp == thread->sp_limit) {
@@ -499,9 +513,20 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   push(thread, function, key);
 }
 
+void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
+  struct mdl_thread *thread = self();
+  if (thread == &mute) {
+    return;
+  }
+  struct mdl_function *function = identify(site, address);
+  if (function) {
+    enter(thread, function, key);
+  }
+}
+
 void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   (void)site;
-  uint64_t now = __rdtsc();
+  uint64_t now = record_now();
   struct mdl_thread *thread = mdl_self;
   if (!thread || thread == &mute) {
     return;
@@ -553,12 +578,21 @@ void record_expire_exit(struct mdl_site *site) {
   __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
 }
 
+/* The call that was just counted: see SampledProfiler. */
+static bool is_timed(const struct mdl_thread *thread, struct mdl_function *function) {
+  uint32_t number = (uint32_t)((const uint64_t *)thread->calls)[function->index];
+  uint32_t phase = __atomic_load_n(&function->run_phase, __ATOMIC_RELAXED);
+  uint32_t mask = __atomic_load_n(&function->run_mask, __ATOMIC_RELAXED);
+  return ((number + phase) & mask) == 0 && __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0;
+}
+
 void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   struct mdl_function *function = identify(site, address);
   if (!function) {
     return;
   }
-  if (__rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+  bool exact = is_exact(function);
+  if (!exact && __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
     record_expire_entry(site);
     return;
   }
@@ -566,8 +600,12 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   if (thread == &mute) {
     return;
   }
+  if (exact) {
+    enter(thread, function, key);
+    return;
+  }
   add((uint64_t *)thread->calls + function->index, 1);
-  if (__atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) < 0) {
+  if (!is_timed(thread, function)) {
     return;
   }
   if (thread->sp == thread->sp_limit) {
@@ -584,18 +622,19 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
 
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site) {
   struct mdl_function *function = (struct mdl_function *)site->function;
-  bool exact = session->flags & MDL_EXACT;
+  bool exact = is_exact(function);
   if (!exact && __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
     record_expire_entry(site);
     return false;
   }
   /* Counted here and not at the return: some calls never return. */
   add((uint64_t *)thread->calls + function->index, 1);
-  return exact || (__atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0 &&
+  return exact || (is_timed(thread, function) &&
                    __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
 }
 
-static void write_record(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t caller, uint64_t ticks) {
+static void write_record(struct mdl_thread *thread, const struct mdl_function *function, uint64_t caller,
+                         uint64_t start, uint64_t ticks) {
   uint64_t filled = __atomic_load_n(&thread->head, __ATOMIC_RELAXED) - __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE);
   if (filled >= thread->ring_mask + 1 - RING_MARGIN) {
     add(&thread->dropped, 1);
@@ -604,14 +643,15 @@ static void write_record(struct mdl_thread *thread, const struct mdl_frame *fram
   uint64_t position = 1;
   __asm__ volatile("xaddq %0, %1" : "+r"(position), "+m"(thread->head) : : "cc");
   struct mdl_record *record = (struct mdl_record *)thread->ring + (position & thread->ring_mask);
-  record->start = frame->tsc;
+  record->start = start;
   record->duration = ticks;
   record->caller = caller;
-  record->function = function_of(frame)->index;
+  record->function = function->index;
   __atomic_store_n(&record->seq, (uint32_t)(position + 1), __ATOMIC_RELEASE);
 }
 
-void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
+/* `call_site`: where the call returns to. */
+static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t call_site, uint64_t now) {
   struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
   if (frame->flags & MDL_FRAME_UNTIMED) {
     if (caller) {
@@ -619,20 +659,36 @@ void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, ui
     }
     return;
   }
-  bool measured = frame->flags & MDL_FRAME_MEASURED;
-  uint64_t ticks = measured ? frame->tsc : now - frame->tsc;
-  if (!(session->flags & MDL_EXACT)) {
-    write_record(thread, frame, frame->ret, ticks);
+  if (now == 0) {
     return;
   }
-  if (caller && !measured) {
+  bool measured = frame->flags & MDL_FRAME_MEASURED;
+  /* A thread's CPU time begins anew where a fork, or another thread, returns from the call. */
+  uint64_t ticks = measured ? frame->tsc : now > frame->tsc ? now - frame->tsc : 0;
+  struct mdl_function *function = function_of(frame);
+  uint64_t start = is_cpu_time() ? frame->children : measured ? now - ticks : frame->tsc;
+  if (!is_exact(function)) {
+    write_record(thread, function, call_site, start, ticks);
+    return;
+  }
+  /* Where others are sampled, callees would be incomplete. */
+  bool complete = session->flags & MDL_EXACT;
+  if (caller && !measured && complete) {
     add(&caller->children, ticks);
   }
-  record(thread, function_of(frame), ticks, ticks - frame->children);
+  record(thread, function, ticks, complete ? ticks - frame->children : 0);
+  if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
+      __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
+    write_record(thread, function, call_site, start, ticks);
+  }
+}
+
+void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
+  finish(thread, frame, frame->ret, now);
 }
 
 void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key, uint64_t call_site) {
-  uint64_t now = __rdtsc();
+  uint64_t now = record_now();
   identify(site, address);
   struct mdl_thread *thread = mdl_self;
   struct mdl_frame *frame = NULL;
@@ -642,9 +698,11 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
   if (frame) {
     struct mdl_function *function = function_of(frame);
     bool inlined = site->owner != (uintptr_t)function;
-    write_record(thread, frame, inlined ? site->address : call_site, now - frame->tsc);
+    finish(thread, frame, inlined ? site->address : call_site, now);
     release(thread, frame);
-    __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
+    if (!is_exact(function)) {
+      __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
+    }
   }
   const struct mdl_function *function =
       (const struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
@@ -690,9 +748,7 @@ int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64
     }
     __atomic_store_n(&function->remaining, (int32_t)session->sample_size, __ATOMIC_RELAXED);
     stores += switch_all(list, function->exit_sites, true);
-    uint64_t start = __rdtsc();
-    function->window_start = start;
-    __atomic_store_n(&function->deadline, start + longest_ticks[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&function->deadline, __rdtsc() + longest_ticks[i], __ATOMIC_RELAXED);
     __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);
     stores += switch_all(list + function->exit_sites, function->entry_sites, true);
   }

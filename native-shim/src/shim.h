@@ -195,8 +195,8 @@ void masks_forked(void);
 /* As the calling thread of the application believes. */
 bool masks_trap_blocked(void);
 void masks_inherit(bool blocked);
-/* Of a thread of the agent: nobody sends it a SIGTRAP before it is known for one. */
-void masks_block_at_birth(pthread_attr_t *attributes);
+/* The mask with which a thread of the agent begins: nobody sends it a SIGTRAP before it is known for one. 0 or an error. */
+int masks_block_at_birth(pthread_attr_t *attributes);
 void masks_unblock_after_birth(void);
 /* Until the application unblocks SIGTRAP. */
 void masks_hold_back(const siginfo_t *info);
@@ -340,6 +340,11 @@ int64_t events_open(uint64_t event, int64_t tid, int64_t reach);
 int64_t events_read(int64_t descriptor);
 void events_close(int64_t descriptor);
 int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity);
+
+/* ---- imports.c: see api.h */
+
+uint64_t imports_find(const char *symbol, const char *version);
+int64_t imports_exchange(const uint64_t *change, int64_t is_read_only);
 
 /* ---- trap.c */
 

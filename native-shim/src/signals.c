@@ -57,6 +57,7 @@ static struct action_ring application_actions[SIGNALS];
 static struct sigaction jvm_actions[SIGNALS];
 static _Atomic bool dispatched[SIGNALS];
 static _Atomic bool trap_in_mask[SIGNALS]; /* of the application's action; the kernel's has it not */
+static _Atomic bool interrupting[SIGNALS]; /* system calls, as siginterrupt() has asked for */
 static _Atomic bool lock;
 
 static bool is_fault(int signal) {
@@ -456,9 +457,12 @@ void signals_give_back(void) {
   release(&before);
 }
 
-/* Whether libc's own function must not see the signal. */
+/*
+ * Whether libc's own function must not see the signal. So with all that may be dispatched, also before they are: this may
+ * begin between the question and libc's function, which would see our handler then, and replace it.
+ */
 static bool is_virtual(int signal) {
-  return signal >= 1 && signal < SIGNALS && (is_agent_thread || signal == SIGTRAP || dispatched[signal]);
+  return signal >= 1 && signal < SIGNALS && (is_agent_thread || signal == SIGTRAP || is_fault(signal));
 }
 
 typedef void (*handler)(int);
@@ -482,7 +486,7 @@ EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigact
 
 static handler bsd(int signal, handler function) {
   if (function != SIG_ERR && is_virtual(signal)) {
-    return set_handler(signal, function, SA_RESTART);
+    return set_handler(signal, function, interrupting[signal] ? 0 : SA_RESTART);
   }
   return next()->signal(signal, function);
 }
@@ -529,6 +533,7 @@ EXPORT int siginterrupt(int number, int interrupts) {
     return next()->siginterrupt(number, interrupts);
   }
   struct sigaction action;
+  interrupting[number] = interrupts != 0;
   set_action(number, NULL, &action);
   action.sa_flags = interrupts ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
   return set_action(number, &action, NULL);

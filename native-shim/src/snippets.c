@@ -15,6 +15,52 @@ __attribute__((used)) uint64_t *snippets_values(void) {
   return (uint64_t *)values;
 }
 
+/* A call that has not come back. */
+struct call {
+  struct mdl_thread *thread;
+  uint64_t *values;
+  bool has_returned;
+};
+
+/* An exception that passes, or the end of the thread, leaves the snippet too. */
+static void end_call(struct call *call) {
+  if (mdl_self != call->thread) {
+    return; /* a process that the function has forked: the block is its parent's */
+  }
+  if (!call->has_returned) {
+    call->values[MDL_VALUE_DEPTH]--;
+  }
+  call->thread->in_call = 0;
+}
+
+/* What a process goes on with that the function has forked: it is in the same snippet. */
+static uint64_t *values_of_child(void) {
+  static uint64_t nobodys[MDL_VALUES];
+  uint64_t *values = snippets_values();
+  if (!values) {
+    return nobodys;
+  }
+  values[MDL_VALUE_DEPTH]++;
+  return values;
+}
+
+__attribute__((used)) struct snippet_result snippets_call(uint64_t function, const uint64_t arguments[SNIPPET_ARGUMENTS]) {
+  struct mdl_thread *thread = record_known_thread();
+  if (thread->in_call) {
+    return (struct snippet_result){0};
+  }
+  thread->in_call = 1; /* a handler that came in between has left it 0 */
+  int error = errno;
+  struct call __attribute__((cleanup(end_call))) call = {.thread = thread, .values = (uint64_t *)thread->values};
+  /* It may have any number of parameters, or a variable one (System V ABI, 3.2.3: then AL says how many vectors there are). */
+  uint64_t (*called)(uint64_t, ...) = (uint64_t (*)(uint64_t, ...))function;
+  uint64_t result = called(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+  call.has_returned = true;
+  uint64_t *values = mdl_self == thread ? call.values : values_of_child();
+  errno = error;
+  return (struct snippet_result){.result = result, .values = values};
+}
+
 static enum mdl_value_kind kind_of(uint32_t value) {
   const uint8_t *kinds = (const uint8_t *)__atomic_load_n(&session->value_kinds, __ATOMIC_ACQUIRE);
   return kinds ? (enum mdl_value_kind)__atomic_load_n(&kinds[value], __ATOMIC_ACQUIRE) : MDL_VALUE_NONE;
@@ -23,6 +69,7 @@ static enum mdl_value_kind kind_of(uint32_t value) {
 /* The owner before may have been killed, in a body or while a timer ran: nobody knows when. */
 void snippets_begin(struct mdl_thread *thread) {
   uint64_t *values = (uint64_t *)thread->values;
+  thread->in_call = 0;
   for (uint32_t i = 0; values && i < MDL_VALUES; i++) {
     if (i == MDL_VALUE_DEPTH || kind_of(i) >= MDL_VALUE_FLAG) {
       values[i] = 0;

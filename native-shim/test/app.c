@@ -340,6 +340,26 @@ static int queries(void) {
   }
   return 0;
 }
+/* While the JVM sets its own. */
+static int changes_handlers_often(void) {
+  int wrong = 0;
+  for (int n = 0; n < 40000; n++) {
+    wrong += signal(SIGBUS, count_one) != SIG_DFL;
+    wrong += signal(SIGBUS, SIG_DFL) != count_one;
+    wrong += sigset(SIGFPE, count_one) != SIG_DFL;
+    wrong += sigset(SIGFPE, SIG_HOLD) != count_one;
+    wrong += sigset(SIGFPE, SIG_DFL) != SIG_HOLD;
+  }
+  printf("%d wrong\n", wrong);
+  struct sigaction seen;
+  for (int interrupts = 1; interrupts >= 0; interrupts--) {
+    siginterrupt(SIGILL, interrupts);
+    signal(SIGILL, count_one);
+    sigaction(SIGILL, NULL, &seen);
+    printf("%x\n", (unsigned)seen.sa_flags);
+  }
+  return 0;
+}
 static int waits_for_signal(void) {
   sigset_t set;
   int got = 0;
@@ -1155,7 +1175,7 @@ static const struct {
     PROGRAM(breaks_pipe), PROGRAM(exceeds_file_size), PROGRAM(handles_faults),
     PROGRAM(handles_faults_by_signal), PROGRAM(handles_faults_later), PROGRAM(describes_fault), PROGRAM(handles_overflow_on_other_stack),
     PROGRAM(handles_once), PROGRAM(ignores), PROGRAM(ignored_fault_kills), PROGRAM(blocked_fault_kills),
-    PROGRAM(queries), PROGRAM(waits_for_signal), PROGRAM(handles_many_signals), PROGRAM(forks_and_exits),
+    PROGRAM(queries), PROGRAM(changes_handlers_often), PROGRAM(waits_for_signal), PROGRAM(handles_many_signals), PROGRAM(forks_and_exits),
     PROGRAM(forks_and_faults), PROGRAM(forks_and_handles), PROGRAM(forks_and_works), PROGRAM(forks_often),
     PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
     PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(spawns_with_attributes),

@@ -250,7 +250,55 @@ static void shouldEndWithTheThreadWhatSnippetsHaveBegun(void) {
   CHECK(timer[MDL_TIMER_TOTAL] >= 1010 && timer[MDL_TIMER_TOTAL] < 1ULL << 40);
 }
 
+static const uint64_t numbers[SNIPPET_ARGUMENTS] = {1, 2, 3, 4, 5, 6};
+static uint64_t passed[SNIPPET_ARGUMENTS];
+static struct snippet_result nested;
+
+static uint64_t called(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f) {
+  memcpy(passed, (uint64_t[]){a, b, c, d, e, f}, sizeof passed);
+  nested = snippets_call((uintptr_t)called, numbers);
+  errno = 1;
+  return a + f;
+}
+
+static void shouldCallForSnippetsUnlessTheThreadIsInACall(void) {
+  whole_fixture();
+  uint64_t *values = snippets_values();
+  errno = 42;
+  for (int i = 0; i < 2; i++) {
+    memset(passed, 0, sizeof passed);
+    struct snippet_result result = snippets_call((uintptr_t)called, numbers);
+    CHECK_EQUAL(errno, 42);
+    CHECK(result.values == values);
+    CHECK_EQUAL(result.result, 7);
+    CHECK(memcmp(passed, numbers, sizeof passed) == 0);
+    CHECK(nested.values == NULL);
+    CHECK_EQUAL(nested.result, 0);
+  }
+}
+
+static uint64_t end_thread(void) { pthread_exit(NULL); }
+
+static void *call_end_thread(void *block) {
+  snippets_values()[MDL_VALUE_DEPTH] = 1;
+  *(struct mdl_thread **)block = mdl_self;
+  snippets_call((uintptr_t)end_thread, numbers);
+  return NULL;
+}
+
+static void shouldLeaveTheSnippetWhoseCallEndsTheThread(void) {
+  struct mdl_thread *block = NULL;
+  pthread_t thread;
+  whole_fixture();
+  pthread_create(&thread, NULL, call_end_thread, &block);
+  pthread_join(thread, NULL);
+  CHECK_EQUAL(((uint64_t *)block->values)[MDL_VALUE_DEPTH], 0);
+  CHECK_EQUAL(block->in_call, 0);
+}
+
 TESTS({"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
+      {"shouldCallForSnippetsUnlessTheThreadIsInACall", shouldCallForSnippetsUnlessTheThreadIsInACall},
+      {"shouldLeaveTheSnippetWhoseCallEndsTheThread", shouldLeaveTheSnippetWhoseCallEndsTheThread},
       {"shouldNestOnTheThreadsOwnStack", shouldNestOnTheThreadsOwnStack},
       {"shouldKnowSiblingCallFromLeftOverFrame", shouldKnowSiblingCallFromLeftOverFrame},
       {"shouldCountFramesThatAReturnLeavesBehind", shouldCountFramesThatAReturnLeavesBehind},

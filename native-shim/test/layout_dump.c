@@ -73,7 +73,8 @@ int main(void) {
   FIELD(mdl_function, state);
   FIELD(mdl_function, index);
   FIELD(mdl_function, flags);
-  FIELD(mdl_function, window_start);
+  FIELD(mdl_function, run_mask);
+  FIELD(mdl_function, run_phase);
   FIELD(mdl_function, build);
   FIELD(mdl_function, row);
   FIELD(mdl_function, name);
@@ -143,6 +144,7 @@ int main(void) {
   FIELD(mdl_thread, tid);
   FIELD(mdl_thread, pid);
   FIELD(mdl_thread, state);
+  FIELD(mdl_thread, in_call);
   FIELD(mdl_thread, next);
   FIELD(mdl_thread, cpu_nanos);
   FIELD(mdl_thread, values);
@@ -313,6 +315,10 @@ int main(void) {
   FIELD(mdl_api, event_read);
   FIELD(mdl_api, event_close);
   FIELD(mdl_api, threads);
+  FIELD(mdl_api, find_symbol);
+  FIELD(mdl_api, exchange_import);
+  FIELD(mdl_api, snippet_call);
+  FIELD(mdl_api, snippet_call_framed);
   SIZE(mdl_api);
   return 0;
 }

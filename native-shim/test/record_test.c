@@ -1,3 +1,4 @@
+#include "../src/calls.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -350,12 +351,13 @@ static void shouldArmExitsAndEntriesAndCountTheStores(void) {
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
   CHECK_EQUAL(functions[1].remaining, 10);
-  CHECK_EQUAL(functions[1].deadline, functions[1].window_start + LONG_WINDOW);
+  CHECK(functions[1].deadline > LONG_WINDOW);
 }
 
 static void shouldWriteOneRecordPerTimedCallAndCountTheOthers(void) {
   fixture(false);
   arm(0, LONG_WINDOW);
+  uint64_t start = __rdtsc();
   arm(1, LONG_WINDOW);
   sample_enter(0, KEY(1));
   for (int i = 0; i < 25; i++) {
@@ -372,10 +374,135 @@ static void shouldWriteOneRecordPerTimedCallAndCountTheOthers(void) {
     CHECK_EQUAL(records[i].seq, i + 1);
     CHECK_EQUAL(records[i].function, 1);
     CHECK_EQUAL(records[i].caller, CALL_SITE);
-    CHECK(records[i].start >= functions[1].window_start);
+    CHECK(records[i].start >= start);
     CHECK(records[i].start + records[i].duration <= __rdtsc());
   }
   CHECK_EQUAL(records[10].function, 0);
+}
+
+static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[1].flags = MDL_EVERY_CALL;
+  arm(0, LONG_WINDOW);
+  uint64_t start = __rdtsc();
+  arm(1, LONG_WINDOW);
+  functions[1].deadline = 0; /* its window has no end */
+  sample_enter(0, KEY(1));
+  for (int i = 0; i < 25; i++) {
+    sample_enter(1, KEY(2));
+    sample_leave(1, KEY(2));
+  }
+  sample_leave(0, KEY(1));
+  CHECK_EQUAL(calls(1), 25);
+  CHECK_EQUAL(count(1), 25);
+  CHECK_EQUAL(histogram_sum(row(1)), 25);
+  CHECK(row(0) == NULL);
+  CHECK_EQUAL(functions[1].open, 0);
+  CHECK_EQUAL(functions[0].open, 0);
+  CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
+  /* Ten have told who called, and the sampled one is timed as ever. */
+  CHECK_EQUAL(mdl_self->head, 11);
+  const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
+  uint64_t told = 0;
+  for (uint32_t i = 0; i < 10; i++) {
+    CHECK_EQUAL(records[i].function, 1);
+    CHECK_EQUAL(records[i].caller, CALL_SITE);
+    CHECK(records[i].start >= start);
+    told += records[i].duration;
+  }
+  CHECK(told < row(1)->total);
+  CHECK_EQUAL(records[10].function, 0);
+}
+
+static void shouldDiscardFramesOfChosenFunctionsAndOfOthers(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[1].flags = MDL_EVERY_CALL;
+  arm(0, LONG_WINDOW);
+  arm(1, LONG_WINDOW);
+  arm(2, LONG_WINDOW);
+  sample_enter(0, KEY(1));
+  sample_enter(1, KEY(2));
+  sample_enter(2, KEY(3));
+  CHECK_EQUAL(functions[1].open, 0);
+  sample_leave(0, KEY(1)); /* after a longjmp */
+  CHECK_EQUAL(depth(), 0);
+  CHECK_EQUAL(functions[0].open, 0);
+  CHECK_EQUAL(functions[1].open, 0);
+  CHECK_EQUAL(functions[2].open, 0);
+  CHECK_EQUAL(mdl_self->unmatched, 2);
+  CHECK_EQUAL(count(1), 0);
+}
+
+static void shouldSwitchAChosenFunctionOff(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[0].flags = MDL_EVERY_CALL;
+  arm(0, LONG_WINDOW);
+  sample_enter(0, KEY(1));
+  sample_leave(0, KEY(1));
+  uint32_t index = 0;
+  CHECK_EQUAL(record_disarm(&index, 1), 1);
+  CHECK_EQUAL(code[0], OFF);
+  sample_leave(0, KEY(2)); /* by a caller that entered unseen */
+  CHECK_EQUAL(code[1], OFF);
+  CHECK_EQUAL(count(0), 1);
+}
+
+static void sleep_millis(long millis) { nanosleep(&(struct timespec){0, millis * 1000000}, NULL); }
+
+static void shouldTakeCpuTimeForDurationsAndNotWhatPasses(void) {
+  fixture(true);
+  session->flags |= MDL_CPU_TIME;
+  enter(0, KEY(1));
+  enter(1, KEY(2));
+  sleep_millis(50);
+  leave(1, KEY(2));
+  uint64_t begin = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+  while (clock_nanos(CLOCK_THREAD_CPUTIME_ID) - begin < 5000000) {
+  }
+  leave(0, KEY(1));
+  CHECK(row(1)->total < 5000000);
+  CHECK(row(0)->total >= 5000000);
+  CHECK(row(0)->total < 50000000);
+  CHECK_EQUAL(row(0)->self, row(0)->total - row(1)->total);
+}
+
+static void shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime(void) {
+  fixture(false);
+  session->flags |= MDL_CPU_TIME;
+  arm(0, LONG_WINDOW);
+  uint64_t before = __rdtsc();
+  sample_enter(0, KEY(1));
+  uint64_t entered = __rdtsc();
+  sleep_millis(50);
+  sample_leave(0, KEY(1));
+  const struct mdl_record *record = (const struct mdl_record *)mdl_self->ring;
+  CHECK(record->start >= before);
+  CHECK(record->start <= entered);
+  CHECK(record->duration < 5000000);
+}
+
+static void shouldTakeNoTimeWhereTheThreadsTimeBeganAnew(void) {
+  fixture(true);
+  session->flags |= MDL_CPU_TIME;
+  enter(0, KEY(1));
+  ((struct mdl_frame *)mdl_self->sp - 1)->tsc = ~0ULL >> 1; /* as after a fork */
+  leave(0, KEY(1));
+  CHECK_EQUAL(count(0), 1);
+  CHECK_EQUAL(row(0)->total, 0);
+}
+
+static void shouldNotAskForCpuTimeWhenTheAgentHasLeft(void) {
+  fixture(true);
+  session->flags |= MDL_CPU_TIME;
+  enter(0, KEY(1));
+  agent_died("a test", NULL);
+  CHECK_EQUAL(record_now(), 0);
+  leave(0, KEY(1));
+  CHECK_EQUAL(depth(), 0);
+  CHECK_EQUAL(count(0), 0);
 }
 
 static void shouldSayWhereACallWasInlined(void) {
@@ -632,6 +759,14 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
        shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere},
       {"shouldArmExitsAndEntriesAndCountTheStores", shouldArmExitsAndEntriesAndCountTheStores},
       {"shouldWriteOneRecordPerTimedCallAndCountTheOthers", shouldWriteOneRecordPerTimedCallAndCountTheOthers},
+      {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",
+       shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
+      {"shouldDiscardFramesOfChosenFunctionsAndOfOthers", shouldDiscardFramesOfChosenFunctionsAndOfOthers},
+      {"shouldSwitchAChosenFunctionOff", shouldSwitchAChosenFunctionOff},
+      {"shouldTakeCpuTimeForDurationsAndNotWhatPasses", shouldTakeCpuTimeForDurationsAndNotWhatPasses},
+      {"shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime", shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime},
+      {"shouldTakeNoTimeWhereTheThreadsTimeBeganAnew", shouldTakeNoTimeWhereTheThreadsTimeBeganAnew},
+      {"shouldNotAskForCpuTimeWhenTheAgentHasLeft", shouldNotAskForCpuTimeWhenTheAgentHasLeft},
       {"shouldSayWhereACallWasInlined", shouldSayWhereACallWasInlined},
       {"shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained", shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained},
       {"shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame",

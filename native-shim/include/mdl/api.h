@@ -147,6 +147,17 @@ struct mdl_api {
   uint64_t event_close; /* 480 void (int64_t descriptor) */
   uint64_t threads;     /* 488 int64_t (int64_t pid, uint32_t *tids, int64_t capacity): threads of a process, but for the agent's:
                                how many there are */
+
+  /* Functions that the program calls in its libraries (imports.c). */
+  uint64_t find_symbol;     /* 496 uint64_t (const char *symbol, const char *version): where the dynamic linker finds it for the program,
+                                   0: nowhere. version "": any */
+  uint64_t exchange_import; /* 504 int64_t (const uint64_t change[3], int64_t is_read_only): change[0] is the address of a word
+                                   that the program calls through, change[1] what it holds, change[2] what it is to hold.
+                                   1, or 0 when it holds something else. is_read_only: it is on a page that is */
+
+  /* Functions that snippets call (calls.S). */
+  uint64_t snippet_call;        /* 512 where snippets go that call one */
+  uint64_t snippet_call_framed; /* 520 the same at the return of a whole function */
 };
 
 enum mdl_event_reach {
@@ -159,6 +170,6 @@ static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 496, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 528, "mdl_api");
 
 #endif

@@ -18,8 +18,10 @@
 #define MDL_VERSION 1u
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
-/* MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients. */
-enum mdl_session_flag { MDL_EXACT = 1, MDL_UNPROFILED = 2 };
+/* MDL_EXACT: every call is recorded, else a sample, but for functions with MDL_EVERY_CALL: MDL_MIXED, there may be some.
+ * MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients.
+ * MDL_CPU_TIME: calls last as long as their thread has a processor; what is said to be ticks of their durations is nanoseconds. */
+enum mdl_session_flag { MDL_EXACT = 1, MDL_UNPROFILED = 2, MDL_MIXED = 4, MDL_CPU_TIME = 8 };
 
 struct mdl_header {
   uint64_t magic;             /*   0 */
@@ -88,8 +90,11 @@ struct mdl_header {
 enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_EXPIRED = 3 };
 
 /* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations.
- * MDL_OFF: the recorder leaves it out, because somebody has asked for that (control.c). */
-enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2 };
+ * MDL_OFF: the recorder leaves it out, because somebody has asked for that (control.c).
+ * MDL_EVERY_CALL: recorded as in exact mode, in the threads' rows; its own row has its callers alone, and `remaining` is
+ * how many calls are still to tell theirs. It has the flag before its first call, for good.
+ * MDL_IMPORTED: a library's without probes, as the program calls it. The recorder leaves it out, too. */
+enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_IMPORTED = 8 };
 
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
@@ -101,7 +106,8 @@ struct mdl_function {
   uint32_t state;       /*  36 enum mdl_function_state */
   uint32_t index;       /*  40 of this record in header.functions */
   uint32_t flags;       /*  44 enum mdl_function_flag */
-  uint64_t window_start; /* 48 tsc */
+  uint32_t run_mask;    /*  48 sampled mode: a call is timed when (its number in its thread + run_phase) & run_mask is 0, */
+  uint32_t run_phase;   /*  52 see SampledProfiler */
   uint32_t build;       /*  56 build id of that ELF file, in hexadecimal, 0 when it has none */
   uint32_t pad2;        /*  60 */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
@@ -164,8 +170,8 @@ struct mdl_bodies {
 struct mdl_frame {
   uint64_t key;      /*  0 canonical frame address of the call, which is unique among live frames */
   uint64_t function; /*  8 struct mdl_function */
-  uint64_t tsc;      /* 16 */
-  uint64_t children; /* 24 ticks spent in probed callees */
+  uint64_t tsc;      /* 16 when the call began; MDL_CPU_TIME: by the thread's CPU time */
+  uint64_t children; /* 24 ticks spent in probed callees: exact mode; else with MDL_CPU_TIME: tsc when the call began */
   uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function */
   uint64_t rbx;      /* 40 the caller's */
   uint64_t site;     /* 48 struct mdl_site of the trampoline, 0 in frames that probes in the body push */
@@ -212,8 +218,8 @@ struct mdl_thread {
   uint64_t sp;        /*   0 next free struct mdl_frame: first line is the thread's own */
   uint64_t sp_limit;  /*   8 sp never passes it */
   uint64_t sp_base;   /*  16 a sentinel frame with key ~0 stands there */
-  uint64_t rows;      /*  24 struct mdl_row *[function_capacity]: exact mode */
-  uint64_t ring;      /*  32 struct mdl_record[ring_mask + 1]: sampled mode */
+  uint64_t rows;      /*  24 struct mdl_row *[function_capacity]: exact and mixed mode */
+  uint64_t ring;      /*  32 struct mdl_record[ring_mask + 1]: sampled and mixed mode */
   uint64_t ring_mask; /*  40 */
   uint64_t head;      /*  48 records reserved by the thread; only grows */
   uint64_t dropped;   /*  56 records that found the ring full */
@@ -229,7 +235,7 @@ struct mdl_thread {
   uint32_t tid;       /* 136 */
   uint32_t pid;       /* 140 */
   uint32_t state;     /* 144 enum mdl_thread_state */
-  uint32_t pad2;      /* 148 */
+  uint32_t in_call;   /* 148 1 while a snippet's call of a function has not come back */
   uint64_t next;      /* 152 struct mdl_thread */
   uint64_t cpu_nanos; /* 160 CPU time of the thread that program_cpu has added up; written by the agent, and at attachment */
   uint64_t values;    /* 168 uint64_t[MDL_VALUES], 0 until needed: what snippets write */
@@ -316,7 +322,7 @@ struct mdl_row {
   uint64_t total;    /*  8 ticks, of all these calls */
   uint64_t min;      /* 16 ~0 when empty */
   uint64_t max;      /* 24 */
-  uint64_t self;     /* 32 ticks without probed callees */
+  uint64_t self;     /* 32 ticks without probed callees: exact mode */
   uint32_t function; /* 40 index */
   uint32_t pad;      /* 44 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */

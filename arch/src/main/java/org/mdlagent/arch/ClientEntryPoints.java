@@ -9,6 +9,8 @@ package org.mdlagent.arch;
 /// @param count         for sites that count
 /// @param values        for any of these, where snippets run in a thread that has no values yet
 /// @param valuesFramed  the same at returns of whole functions
+/// @param call          where snippets go that call a function
+/// @param callFramed    the same at returns of whole functions
 public record ClientEntryPoints(
         long hookEntry,
         long hookExit,
@@ -16,4 +18,6 @@ public record ClientEntryPoints(
         long functionExit,
         long count,
         long values,
-        long valuesFramed) {}
+        long valuesFramed,
+        long call,
+        long callFramed) {}

@@ -1,30 +1,25 @@
 package org.mdlagent.arch;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.ProcessDescriptor;
 
 /// Counts an event of the kernel in threads of the session, from when it is opened until it is closed. No thread but
 /// the agent's, which uses this, does anything for it.
 ///
 /// Threads that there are have a counter each, and what they begin inherits it. Whether a thread that comes meanwhile
-/// has
-/// inherited one, or its creator had none yet, cannot be told: then counting begins anew. A program that makes threads
-/// all the time ends that after some tries, and those made in the last of them may be left out.
+/// has inherited one, or its creator had none yet, cannot be told: then counting begins anew. A program that makes
+/// threads all the time ends that after some tries, and those made in the last of them may be left out.
 public final class EventCounter {
     private static final int REACH_THREAD = 0;
     private static final int REACH_PROCESS = 1;
     private static final int REACH_FAMILY = 2;
 
     private static final int TRIES = 10;
-    private static final int THREADS_FIRST = 1024;
 
     private static final int EPERM = 1;
     private static final int ENOENT = 2;
@@ -93,36 +88,13 @@ public final class EventCounter {
 
     private static Set<Integer> threads(NativeApi api, int pid, int tid) {
         Set<Integer> threads = new LinkedHashSet<>();
-        long process = Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
-        for (; process != 0; process = Memory.getLong(process + ProcessDescriptor.NEXT)) {
-            int id = Memory.getInt(process + ProcessDescriptor.PID);
-            boolean ended = Memory.getInt(process + ProcessDescriptor.STATE) == ProcessDescriptor.STATE_ENDED;
-            if (!ended && (pid == 0 || pid == id)) {
-                threads.addAll(threads(api, id));
+        LiveThreads.byProcess(api).forEach((process, own) -> {
+            if (pid == 0 || pid == process) {
+                threads.addAll(own);
             }
-        }
+        });
         threads.removeIf(thread -> tid != 0 && thread != tid);
         return threads;
-    }
-
-    /// None when the process has ended.
-    private static List<Integer> threads(NativeApi api, int pid) {
-        int capacity = THREADS_FIRST;
-        while (true) {
-            try (Arena arena = Arena.ofConfined()) {
-                long tids = arena.allocate((long) capacity * Integer.BYTES, Integer.BYTES)
-                        .address();
-                long count = api.threads(pid, tids, capacity);
-                if (count <= capacity) {
-                    List<Integer> threads = new ArrayList<>();
-                    for (int i = 0; i < count; i++) {
-                        threads.add(Memory.getInt(tids + (long) i * Integer.BYTES));
-                    }
-                    return threads;
-                }
-                capacity = Math.toIntExact(2 * count);
-            }
-        }
     }
 
     private static String reason(int errno) {

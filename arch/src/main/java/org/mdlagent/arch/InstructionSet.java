@@ -54,6 +54,18 @@ public interface InstructionSet {
     NavigableMap<Integer, @Nullable HookSite> inlineScopes(
             byte[] code, Map<Integer, HookSite> hooks, LengthDecoder decoder);
 
+    /// Finds the calls in a piece of code and the jumps that leave it, in ascending order of address.
+    ///
+    /// @param code    its bytes
+    /// @param address where it is executed
+    List<Transfer> transfers(byte[] code, long address, LengthDecoder decoder);
+
+    /// The slot that a linkage stub (PLT entry) jumps through, 0 when there is none.
+    ///
+    /// @param stub    bytes that begin where it would
+    /// @param address of the first
+    long linkageSlot(byte[] stub, long address);
+
     /// Bytes of a direct call.
     int directCallLength();
 
@@ -112,6 +124,25 @@ public interface InstructionSet {
     /// @param exit  of the recording code, for whole functions
     byte[] functionStub(long site, long at, long body, long entry, long exit);
 
+    /// Size of an import stub: a power of two, and it stands at a multiple of it.
+    int importStubSize();
+
+    /// The code of a function that goes on in another one, and begins with a site of the form [HookSite.Form#NOP].
+    ///
+    /// @param at     the address where it will stand
+    /// @param target address of the other one, from anywhere
+    byte[] importStub(long at, long target);
+
+    /// The site at the beginning of an import stub.
+    HookSite importSite(long at);
+
+    /// Which of these words, that code reads relative to where it stands, are read by anything but a call or a jump
+    /// through them. One more may be, which no instruction reads.
+    ///
+    /// @param code    that lies at `address`
+    /// @param words   addresses of 8 bytes each
+    Set<Long> loaded(byte[] code, long address, Set<Long> words);
+
     /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
     int countStubSize();
 
@@ -135,12 +166,10 @@ public interface InstructionSet {
     /// The code of a site's snippets, to which [RecordingCode.ClientBodies#snippets] leads.
     ///
     /// @param chain         in the order in which they run
-    /// @param body          what the site's stub leads to
-    /// @param at            where it will stand
-    /// @param resume          where it goes on, [RecordingCode.ClientBodies#resume]
+    /// @param at            where it will stand; its length does not depend on it
     /// @param optimisations what is done to make it cheaper
     /// @throws IllegalArgumentException when a snippet asks for what is not known there, or for too many registers
-    byte[] snippets(List<Snippet> chain, Body body, long at, long resume, Set<Optimisation> optimisations);
+    byte[] snippets(List<Snippet> chain, SnippetPlace place, long at, Set<Optimisation> optimisations);
 
     /// Size of a hook stub, a multiple of 8.
     int hookStubSize();

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
 ///
@@ -82,7 +83,11 @@ public final class NativeApi implements CodeWriter {
     static final long EVENT_READ = 472;
     static final long EVENT_CLOSE = 480;
     static final long THREADS = 488;
-    static final long SIZE = 496;
+    static final long FIND_SYMBOL = 496;
+    static final long EXCHANGE_IMPORT = 504;
+    static final long SNIPPET_CALL = 512;
+    static final long SNIPPET_CALL_FRAMED = 520;
+    static final long SIZE = 528;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -192,8 +197,11 @@ public final class NativeApi implements CodeWriter {
 
     /// What generated code needs to know of the shim.
     public RecordingEntryPoints recordingEntryPoints(boolean exact) {
+        int flags = Memory.getInt(session() + HeaderDescriptor.FLAGS);
         return new RecordingEntryPoints(
                 exact,
+                (flags & HeaderDescriptor.FLAG_CPU_TIME) != 0,
+                session() + HeaderDescriptor.STATE,
                 Math.toIntExact(Memory.getLong(table + TLS_OFFSET)),
                 Memory.getLong(table + (exact ? ENTRY_SLOW : SAMPLE_ENTRY_SLOW)),
                 Memory.getLong(table + (exact ? EXIT_SLOW : SAMPLE_EXIT_SLOW)),
@@ -210,7 +218,9 @@ public final class NativeApi implements CodeWriter {
                         Memory.getLong(table + FUNCTION_EXIT_CLIENT),
                         Memory.getLong(table + COUNT_CLIENT),
                         Memory.getLong(table + VALUES),
-                        Memory.getLong(table + VALUES_FRAMED)));
+                        Memory.getLong(table + VALUES_FRAMED),
+                        Memory.getLong(table + SNIPPET_CALL),
+                        Memory.getLong(table + SNIPPET_CALL_FRAMED)));
     }
 
     /// Address of the personality routine of stubs of whole functions (Itanium C++ ABI: Exception Handling, 1.6.2).
@@ -470,6 +480,27 @@ public final class NativeApi implements CodeWriter {
     /// @return how many there are, or `-errno`
     long threads(int pid, long tids, int capacity) {
         return call(function(THREADS), pid, tids, capacity);
+    }
+
+    /// Where the dynamic linker finds a symbol for the program, 0 when it does not.
+    ///
+    /// @param version of the symbol, "" for any
+    public long findSymbol(String symbol, String version) {
+        try (Arena arena = Arena.ofConfined()) {
+            long name = arena.allocateFrom(symbol).address();
+            return call(function(FIND_SYMBOL), name, arena.allocateFrom(version).address(), 0);
+        }
+    }
+
+    /// Changes a word that the program calls through, if it holds `expected`.
+    ///
+    /// @param readOnly whether it is on a page that is
+    /// @return 1, or 0 when it holds something else, or `-errno`
+    public long exchangeImport(long word, long expected, long value, boolean readOnly) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment change = arena.allocateFrom(ValueLayout.JAVA_LONG, word, expected, value);
+            return call(function(EXCHANGE_IMPORT), change.address(), readOnly ? 1 : 0, 0);
+        }
     }
 
     /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.

@@ -12,7 +12,19 @@ import org.jspecify.annotations.Nullable;
 /// How a program gets its probe sites.
 enum Build {
     PLAIN("gcc", List.of(), List.of()),
+    /// With a function that reads the clock as often as who times it.
+    CLOCK("gcc", List.of("-DREAD_CLOCK"), List.of()),
+    /// With a function that adds 1 to a variable.
+    COUNTER("gcc", List.of("-DCOUNT"), List.of()),
     HOOKS("gcc", List.of("-finstrument-functions"), List.of()),
+    /// With counters in place of the hooks, which make no probe sites.
+    INLINED(
+            "gcc",
+            List.of(
+                    "-finstrument-functions",
+                    "-include",
+                    SourceTree.source("inlined.h").toString()),
+            List.of()),
     PATCHABLE("gcc", List.of("-fpatchable-function-entry=5"), List.of()),
     FENTRY("gcc", List.of("-pg", "-mfentry"), List.of()),
     MCOUNT("gcc", List.of("-pg"), List.of()),

@@ -3,19 +3,22 @@ package org.mdlagent.bench;
 import static java.lang.String.format;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.bench.Plot.Axis;
 import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionReader;
 
@@ -43,12 +46,21 @@ public final class CallCosts {
     /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it.
     private static final Calls BURSTS = new Calls(31, 4096, true);
 
+    private static final String THIS_AGENT = "this agent";
+    private static final String OTHERS = "other tools";
+
+    /// What a probe takes at least.
+    private static final String LIMIT = "limit";
+
+    private static final String TWO_READINGS = "limit: two readings of the clock";
+    private static final String INCREMENT = "limit: an increment in memory";
+
     private static final Tracer ALONE = new Tracer.None();
     private static final Tracer EXACT = new Tracer.Agent("exact", true);
     private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
 
-    /// Every call is timed: more than there are calls between two ticks of the agent.
-    private static final Tracer RING = new Tracer.Agent("sampleSize=1000000", true);
+    /// Every call is timed: more than there are calls between two ticks of the agent, at whatever cost.
+    private static final Tracer RING = new Tracer.Agent("sampleSize=1000000,budgetPercent=100", true);
 
     /// What a process is asked for.
     ///
@@ -122,7 +134,7 @@ public final class CallCosts {
 
         /// The same in all rounds, for it is a small difference of large figures. Below 0 it is not known.
         double agentsPart() {
-            return median(rounds.stream()
+            return Percentile.median(rounds.stream()
                     .mapToDouble(Ticks::agent)
                     .filter(ticks -> !Double.isNaN(ticks))
                     .toArray());
@@ -139,6 +151,8 @@ public final class CallCosts {
         Variant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
         Variant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
         Variant clangBursts = add("the same, with pauses", Build.PLAIN_CLANG, ALONE, BURSTS, null);
+        add(TWO_READINGS, Build.CLOCK, ALONE, LOOP, gcc);
+        add(INCREMENT, Build.COUNTER, ALONE, LOOP, gcc);
         add("counter at the entry", Build.MCOUNT, EXACT, LOOP, gcc).target(Target.COUNTER);
         add("gprof", Build.GPROF, new Tracer.Gprof(), LOOP, gcc).published("23");
         for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.XRAY)) {
@@ -157,7 +171,11 @@ public final class CallCosts {
                 .published("260");
         add("XRay, basic mode", Build.XRAY, new Tracer.XRay("xray-basic"), SHORT, clang)
                 .published("750");
-        add("uprobe and uretprobe", Build.PLAIN, new Tracer.Uprobe(), FEW, gcc).published("41,500");
+        add("LTTng-UST", Build.HOOKS, new Tracer.Script("lttng"), SHORT, gcc);
+        add("bpftrace, uprobe and uretprobe", Build.PLAIN, new Tracer.Uprobe(), FEW, gcc)
+                .published("41,500");
+        add("perf, uprobe and uretprobe", Build.PLAIN, new Tracer.Script("perf"), FEW, gcc);
+        add("callgrind", Build.PLAIN, new Tracer.Script("valgrind"), SHORT, gcc);
         for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.MCOUNT, Build.XRAY)) {
             Variant alone = add("no agent", build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
             add("inactive, over no agent", build, INACTIVE, LOOP, alone).target(Target.INACTIVE);
@@ -191,6 +209,7 @@ public final class CallCosts {
             }
         }
         for (int round = 0; round < ROUNDS; round++) {
+            Progress.round(round, ROUNDS);
             for (Variant variant : variants) {
                 variant.rounds.add(variant.absence == null ? measure(variant) : Ticks.NONE);
             }
@@ -218,6 +237,13 @@ public final class CallCosts {
                 problem = e.getMessage();
             }
             calls = loop.calls();
+        } catch (CallLoop.NotStartedException e) {
+            variant.problem = "it does not start: "
+                    + Files.readString(Tracer.complaints(directory))
+                            .lines()
+                            .findFirst()
+                            .orElse(e.getMessage());
+            return Ticks.NONE;
         }
         String seen = variant.tracer.problem(program, directory, calls);
         if (seen != null || problem != null) {
@@ -238,7 +264,7 @@ public final class CallCosts {
             ticks[i] = loop.ticks(calls.count);
         }
         pause.take();
-        return median(ticks);
+        return Percentile.median(ticks);
     }
 
     /// With the CPU time of the agent, less what it takes while there is nothing to drain.
@@ -277,7 +303,7 @@ public final class CallCosts {
         LockSupport.parkNanos(TICK_NANOS);
     }
 
-    private void print(Report report) {
+    private void print(Report report) throws IOException {
         report.line(format(
                 Locale.ROOT,
                 "Ticks that a probe adds to a call: of %d rounds; without a probe, the call itself",
@@ -314,6 +340,7 @@ public final class CallCosts {
             }
         }
         figures(report);
+        plot(report);
         for (Variant variant : variants) {
             report.raw(format(
                     Locale.ROOT,
@@ -326,6 +353,40 @@ public final class CallCosts {
         }
     }
 
+    private void plot(Report report) throws IOException {
+        Bars seen = new Bars("What is added to a call that is seen (median)", Axis.logarithmic("ticks"));
+        for (String who : List.of(THIS_AGENT, OTHERS, LIMIT)) {
+            for (Variant variant : variants) {
+                double cost = Percentile.median(variant.costs());
+                if (variant.base != null && who(variant).equals(who) && cost > 0) {
+                    seen.bar(who, who.equals(LIMIT) ? variant.what : variant.what + ", " + variant.build, cost);
+                }
+            }
+        }
+        report.plot("seen", seen);
+        Bars unseen = new Bars("What is added to a call that nobody asked about (median)", Axis.linear("ticks"));
+        for (Variant variant : variants) {
+            double cost = Percentile.median(variant.costs());
+            if (variant.base != null && variant.tracer.equals(INACTIVE) && !Double.isNaN(cost)) {
+                double alone = Percentile.median(variant.base.costs());
+                unseen.bar("this agent, inactive", variant.build.toString(), alone + cost)
+                        .bar("no agent", variant.build.toString(), alone);
+            }
+        }
+        report.plot("inactive", unseen);
+    }
+
+    /// Whose work a row of calls that are seen is; of the others nobody's.
+    private static String who(Variant variant) {
+        if (variant.what.equals(TWO_READINGS) || variant.what.equals(INCREMENT)) {
+            return LIMIT;
+        }
+        if (variant.tracer.equals(ALONE) || variant.tracer.equals(INACTIVE)) {
+            return "";
+        }
+        return variant.tracer instanceof Tracer.Agent ? THIS_AGENT : OTHERS;
+    }
+
     private static String figures(Variant variant) {
         if (variant.absence != null) {
             return variant.absence;
@@ -334,14 +395,14 @@ public final class CallCosts {
         if (costs.length == 0) {
             return "not measured: " + variant.problem;
         }
-        double median = median(costs);
+        double median = Percentile.median(costs);
         double agent = variant.agentsPart();
         return format(
                 Locale.ROOT,
                 "%,9.1f %,9.1f %,9.1f %8s  %-10s %s",
-                percentile(costs, 0),
+                Percentile.of(costs, 0),
                 median,
-                percentile(costs, 90),
+                Percentile.of(costs, 90),
                 agent == 0 ? "-" : format(Locale.ROOT, "%.1f", agent),
                 variant.published,
                 variant.target == null ? "-" : verdict(median, agent, variant.target));
@@ -355,34 +416,67 @@ public final class CallCosts {
         for (Variant variant : variants) {
             double[] costs = variant.costs();
             if (variant.target != null && costs.length > 0) {
+                takeApart(variant, variant.target, report);
                 report.figure(
-                        variant.target, variant.what + ", " + variant.build, median(costs), peers(variant.target));
+                        variant.target,
+                        variant.what + ", " + variant.build,
+                        Percentile.median(costs),
+                        peers(variant.target, variant.build));
             }
         }
     }
 
+    private void takeApart(Variant variant, Target target, Report report) {
+        if (target == Target.INACTIVE) {
+            return;
+        }
+        String limit = target == Target.COUNTER ? INCREMENT : TWO_READINGS;
+        double least = variants.stream()
+                .filter(each -> each.what.equals(limit))
+                .mapToDouble(each -> Percentile.median(each.costs()))
+                .findFirst()
+                .orElseThrow();
+        double agent = Math.max(0, variant.agentsPart());
+        String of = variant.what + ", " + variant.build;
+        report.part(target, of, limit, least);
+        if (agent > 0) {
+            report.part(target, of, "the agent, which empties the ring meanwhile", agent);
+        }
+        report.part(
+                target,
+                of,
+                "the way into the trampoline and back, and recording",
+                Percentile.median(variant.costs()) - least - agent);
+    }
+
     /// Of this run.
-    private String peers(Target target) {
+    private String peers(Target target, Build build) {
         List<String> names = switch (target) {
-            case COUNTER -> List.of("gprof");
-            case RING_RECORD -> List.of("uftrace", "XRay, flight data recorder");
-            case EXACT_TABLE -> List.of("uftrace", "XRay, basic mode", "uprobe and uretprobe");
+            case COUNTER -> List.of("gprof", INCREMENT);
+            case RING_RECORD -> List.of("uftrace", "XRay, flight data recorder", "LTTng-UST", TWO_READINGS);
+            case EXACT_TABLE ->
+                List.of(
+                        "uftrace",
+                        "XRay, basic mode",
+                        "LTTng-UST",
+                        "bpftrace, uprobe and uretprobe",
+                        "perf, uprobe and uretprobe",
+                        "callgrind",
+                        TWO_READINGS);
             default -> List.of();
         };
-        return variants.stream()
-                .filter(variant -> names.contains(variant.what) && variant.costs().length > 0)
-                .map(variant -> format(Locale.ROOT, "%s %,.0f", variant.what, median(variant.costs())))
-                .distinct()
+        return names.stream()
+                .map(name -> peer(name, build))
+                .flatMap(Optional::stream)
+                .map(peer -> format(Locale.ROOT, "%s %,.0f", peer.what, Percentile.median(peer.costs())))
                 .collect(Collectors.joining("; "));
     }
 
-    private static double median(double[] values) {
-        return values.length == 0 ? Double.NaN : percentile(values, 50);
-    }
-
-    private static double percentile(double[] values, int percent) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[Math.min(sorted.length - 1, sorted.length * percent / 100)];
+    /// Compiled in the same way where there is one, else the fastest.
+    private Optional<Variant> peer(String name, Build build) {
+        return variants.stream()
+                .filter(variant -> variant.what.equals(name) && variant.costs().length > 0)
+                .min(Comparator.comparing((Variant variant) -> variant.build != build)
+                        .thenComparingDouble(variant -> Percentile.median(variant.costs())));
     }
 }

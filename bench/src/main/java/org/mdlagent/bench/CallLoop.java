@@ -3,6 +3,8 @@ package org.mdlagent.bench;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /// A running `calls.c`: a function that does nothing, called as often as asked.
@@ -14,6 +16,15 @@ final class CallLoop implements AutoCloseable {
     private final Writer requests;
     private long calls;
 
+    /// The program did not get as far as to its first line.
+    static final class NotStartedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private NotStartedException(String message) {
+            super(message);
+        }
+    }
+
     /// @param program starts it, directly or not; returns when it is ready
     CallLoop(ProcessBuilder program) throws IOException {
         process = program.start();
@@ -22,12 +33,21 @@ final class CallLoop implements AutoCloseable {
         String first = answers.readLine();
         if (!"ready".equals(first)) {
             process.destroyForcibly();
-            throw new IOException(program.command() + " says " + first);
+            throw new NotStartedException(program.command() + " says " + first);
         }
     }
 
     long pid() {
         return process.pid();
+    }
+
+    /// The number in a line of `/proc/PID/status`, memory in KiB.
+    long status(String field) throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(pid()), "status")).stream()
+                .filter(line -> line.startsWith(field))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
+                .findFirst()
+                .orElseThrow();
     }
 
     /// Calls made so far.

@@ -96,10 +96,13 @@ public class CallPatchBenchmark {
             }
         }
 
+        void toggle(int site, boolean on) {
+            long unused = callPatch.toggle(indices.address() + (long) site * Integer.BYTES, 1, on);
+        }
+
         void toggleEach(boolean on) {
-            long index = indices.address();
             for (int i = 0; i < PatchedCode.EXECUTED; i++) {
-                long unused = callPatch.toggle(index + (long) i * Integer.BYTES, 1, on);
+                toggle(i, on);
             }
         }
 

@@ -36,11 +36,11 @@ final class Load {
         }
     }
 
-    /// Rounds through all functions so far, of all threads together.
-    long rounds() {
-        long rounds = 0;
-        for (int i = 0; i < threads.size(); i++) {
-            rounds += Memory.getLong(loads + i * SIZE + ROUNDS);
+    /// Rounds through all functions so far, of each thread.
+    long[] rounds() {
+        long[] rounds = new long[threads.size()];
+        for (int i = 0; i < rounds.length; i++) {
+            rounds[i] = Memory.getLong(loads + i * SIZE + ROUNDS);
         }
         return rounds;
     }

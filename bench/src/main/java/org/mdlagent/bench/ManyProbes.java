@@ -10,9 +10,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -31,6 +30,12 @@ public final class ManyProbes {
     private static final int CALLS_MAX = 2;
     private static final long SEED = 4;
     private static final long SETTLE_MILLIS = 300;
+    private static final String IN_PLACE = "ticks until it is in place";
+    private static final String EXACT = "wait,exact";
+
+    /// What a part takes that is worth a line.
+    private static final double TICKS_MIN = 100;
+
     private static final Path SELF = Path.of("/proc/self");
 
     private final Build build;
@@ -96,6 +101,7 @@ public final class ManyProbes {
         double[] code = new double[STARTS];
         int probes = 2 * (FUNCTIONS - 1);
         for (int i = 0; i < STARTS; i++) {
+            Progress.round(i, STARTS);
             Start of = start(programOfMany, true);
             Start less = start(programOfOne, true);
             long own = start(programOfMany, false).resident - start(programOfOne, false).resident;
@@ -111,11 +117,26 @@ public final class ManyProbes {
                 FUNCTIONS,
                 build,
                 STARTS));
-        report.line(format(Locale.ROOT, "%-44s %12s %12s %12s  %s", "EACH PROBE", "BEST", "MEDIAN", "WORST", "TARGET"));
-        row("ticks until it is in place", ticks, Target.INITIALISATION);
+        report.heading("EACH PROBE");
+        row(IN_PLACE, ticks, Target.INITIALISATION);
         row("bytes of memory, all in all", resident, null);
         row("bytes of the session", session, null);
         row("bytes of code, program text made anew included", code, null);
+        if (CpuProfile.isPossible()) {
+            takeApart(programOfMany, programOfOne, probes);
+        }
+    }
+
+    /// By CPU time, of all threads: what the compiler takes passes beside the rest where there are processors enough.
+    private void takeApart(Path programOfMany, Path programOfOne, int probes) throws IOException, InterruptedException {
+        Map<String, Double> seconds = CpuProfile.seconds(programOfMany, SourceTree.scratch("profile"), EXACT);
+        Map<String, Double> less = CpuProfile.seconds(programOfOne, SourceTree.scratch("profile"), EXACT);
+        seconds.forEach((where, of) -> {
+            double ticks = (of - less.getOrDefault(where, 0.0)) * 1e9 * machine.ticksPerNano() / probes;
+            if (ticks > TICKS_MIN) {
+                report.part(Target.INITIALISATION, IN_PLACE + ", " + build, "CPU time: " + where, ticks);
+            }
+        });
     }
 
     /// A program that is linked with a library, and calls nothing of it.
@@ -134,7 +155,7 @@ public final class ManyProbes {
             // The agent goes on to read line tables.
             Thread.sleep(SETTLE_MILLIS);
             Path process = Path.of("/proc", Long.toString(loop.pid()));
-            long resident = kibibytes(Files.readString(process.resolve("status")), "VmRSS:") * 1024;
+            long resident = loop.status("VmRSS:") * 1024;
             if (!agent) {
                 return new Start(0, 0, 0, resident);
             }
@@ -145,14 +166,6 @@ public final class ManyProbes {
                     codeBytes(process),
                     resident);
         }
-    }
-
-    private static long kibibytes(String status, String field) {
-        Matcher matcher = Pattern.compile(field + "\\s+(\\d+) kB").matcher(status);
-        if (!matcher.find()) {
-            throw new IllegalStateException("no " + field);
-        }
-        return Long.parseLong(matcher.group(1));
     }
 
     /// Bytes of executable memory that the agent has mapped.
@@ -168,21 +181,7 @@ public final class ManyProbes {
     }
 
     private void row(String what, double[] values, @Nullable Target target) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        double median = sorted[sorted.length / 2];
-        report.line(format(
-                Locale.ROOT,
-                "%-44s %,12.2f %,12.2f %,12.2f  %s",
-                what,
-                sorted[0],
-                median,
-                sorted[sorted.length - 1],
-                target == null ? "-" : target.verdict(median)));
-        if (target != null) {
-            report.figure(target, what + ", " + build, median, "");
-        }
-        report.raw("raw " + what + ": " + Arrays.toString(values));
+        report.row(what, values, target, what + ", " + build);
     }
 
     private void measureToggles(Path path) throws IOException, InterruptedException {
@@ -192,8 +191,7 @@ public final class ManyProbes {
         for (int i = 0; i < FUNCTIONS; i++) {
             functions[i] = library.address("f_" + i);
         }
-        report.line(
-                format(Locale.ROOT, "%-44s %12s %12s %12s  %s", "MILLISECONDS", "BEST", "MEDIAN", "WORST", "TARGET"));
+        report.heading("MILLISECONDS");
         row(
                 format(Locale.ROOT, "all %,d on or off by one call", probes.probeCount()),
                 toggleAll(probes),

@@ -135,10 +135,19 @@ final class ProbedLibrary {
 
     /// Switches every probe.
     void toggleAll(boolean on) {
+        togglePart(1, on);
+    }
+
+    /// Switches some probes: those of the functions that were found first.
+    ///
+    /// @param part of them, at most 1
+    void togglePart(double part, boolean on) {
+        int someExits = (int) Math.round(part * exitCount);
+        int someEntries = (int) Math.round(part * entryCount);
         long stores = on
-                ? api.toggle(exits, exitCount, true) + api.toggle(entries, entryCount, true)
-                : api.toggle(entries, entryCount, false) + api.toggle(exits, exitCount, false);
-        if (stores != exitCount + entryCount) {
+                ? api.toggle(exits, someExits, true) + api.toggle(entries, someEntries, true)
+                : api.toggle(entries, someEntries, false) + api.toggle(exits, someExits, false);
+        if (stores != someExits + someEntries) {
             throw new IllegalStateException("only " + stores + " stores were made");
         }
     }

@@ -26,8 +26,7 @@ record ProfiledRun(
         List<String> timed = new ArrayList<>(
                 List.of("bash", "-c", "TIMEFORMAT='%3U %3S %3R'; time env \"$@\" >/dev/null 2>/dev/null", "bash"));
         if (options != null) {
-            timed.add("LD_PRELOAD=" + SourceTree.agent());
-            timed.add("MDL_OPTIONS=session=" + session + "," + options);
+            Tracer.Agent.preload(session, options).forEach((name, value) -> timed.add(name + "=" + value));
         }
         timed.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(timed).redirectInput(input.toFile());

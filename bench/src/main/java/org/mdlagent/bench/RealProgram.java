@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -32,20 +33,37 @@ enum RealProgram {
         this.arguments = List.of(arguments);
     }
 
+    /// @param names of programs, none for all
+    static List<RealProgram> named(String[] names) {
+        return names.length == 0
+                ? List.of(values())
+                : Arrays.stream(names)
+                        .map(name -> valueOf(name.toUpperCase(Locale.ROOT)))
+                        .toList();
+    }
+
     /// The command that does the work.
     List<String> command(Build build) throws IOException, InterruptedException {
+        return command(build, 1);
+    }
+
+    /// The command that does more of it or less, if it is told how much to do; else that is up to the input.
+    List<String> command(Build build, double times) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(executable(build).toString()));
         for (String argument : arguments) {
-            command.add(argument.startsWith("work.") ? SourceTree.work(argument).toString() : argument);
+            command.add(
+                    argument.startsWith("work.")
+                            ? SourceTree.work(argument).toString()
+                            : argument.matches("[0-9]+")
+                                    ? Long.toString(Math.round(Long.parseLong(argument) * times))
+                                    : argument);
         }
         return command;
     }
 
     private Path executable(Build build) throws IOException, InterruptedException {
         if (source != null) {
-            List<String> flags = new ArrayList<>(List.of("-O2", "-g"));
-            flags.addAll(build.flags());
-            return Path.of(SourceTree.debian(source, String.join(" ", flags)));
+            return SourceTree.debian(source, build);
         }
         Path output = SourceTree.scratch("real-" + this + "-" + build.name().toLowerCase(Locale.ROOT))
                 .resolve(toString());
@@ -54,20 +72,26 @@ enum RealProgram {
 
     /// Standard input, the same in each run.
     Path input(Path directory) throws IOException, InterruptedException {
-        Path input = directory.resolve(this + ".input");
+        return input(directory, 1);
+    }
+
+    /// Standard input for so many times the work.
+    Path input(Path directory, int times) throws IOException, InterruptedException {
+        Path input = directory.resolve(this + "-" + times + ".input");
         if (Files.exists(input)) {
             return input;
         }
         return switch (this) {
             case BZIP2, ZSTD ->
-                repeat(Path.of(SourceTree.debian("sqlite3", "--sources"), "sqlite3.c"), COPIES_OF_TEXT, input);
+                repeat(SourceTree.debianSources("sqlite3").resolve("sqlite3.c"), COPIES_OF_TEXT * times, input);
             case SQLITE ->
                 Files.writeString(
                         input,
                         String.join(
                                 "",
                                 Collections.nCopies(
-                                        ROUNDS_OF_SQL, ".open :memory:\n" + Files.readString(SourceTree.sql()))));
+                                        ROUNDS_OF_SQL * times,
+                                        ".open :memory:\n" + Files.readString(SourceTree.sql()))));
             default -> Files.createFile(input);
         };
     }

@@ -6,12 +6,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /// What a benchmark prints. The same goes to a file of `bench/results`, with the raw values behind it.
 final class Report implements AutoCloseable {
+    private final String name;
     private final PrintStream file;
 
     Report(String name, Machine machine) throws IOException {
+        this.name = name;
         file = new PrintStream(Files.newOutputStream(SourceTree.results(name + ".txt")), false, StandardCharsets.UTF_8);
         file.println(Instant.now().truncatedTo(ChronoUnit.SECONDS));
         line(machine.toString());
@@ -28,6 +33,33 @@ final class Report implements AutoCloseable {
         file.println(line);
     }
 
+    /// Titles of columns for [#row].
+    void heading(String title) {
+        line(String.format(Locale.ROOT, "%-52s %12s %12s %12s  %s", title, "BEST", "MEDIAN", "WORST", "TARGET"));
+    }
+
+    /// A line with the least, the median and the greatest of some values, and these for the file.
+    ///
+    /// @param target for the median, null when none is set
+    /// @param of     what the values are of, for the table of targets
+    void row(String what, double[] values, @Nullable Target target, String of) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        double median = Percentile.median(sorted);
+        line(String.format(
+                Locale.ROOT,
+                "%-52s %,12.2f %,12.2f %,12.2f  %s",
+                what,
+                sorted[0],
+                median,
+                sorted[sorted.length - 1],
+                target == null ? "-" : target.verdict(median)));
+        if (target != null) {
+            figure(target, of, median, "");
+        }
+        raw("raw " + what + ": " + Arrays.toString(values));
+    }
+
     /// What was reached of a target, for the first table of `RESULTS.md`.
     ///
     /// @param of     what was measured of the target's kind
@@ -35,6 +67,23 @@ final class Report implements AutoCloseable {
     /// @param peer   who does the same in which figure, in the same unit: `gprof 21`; empty for nobody
     void figure(Target target, String of, double figure, String peer) {
         raw(String.join("\t", Results.FIGURE, target.name(), of, Double.toString(figure), peer));
+    }
+
+    /// What a part of a figure is spent on, for the table of targets that are missed.
+    ///
+    /// @param of    as of the figure
+    /// @param value in the target's unit
+    void part(Target target, String of, String what, double value) {
+        raw(String.join("\t", Results.PART, target.name(), of, what, Double.toString(value)));
+    }
+
+    /// A picture, which `RESULTS.md` shows below the lines.
+    ///
+    /// @param of tells this report's pictures apart: a part of the file's name
+    void plot(String of, Plot plot) throws IOException {
+        String svg = name + "-" + of + ".svg";
+        plot.write(SourceTree.results(svg));
+        raw(String.join("\t", Results.PLOT, svg, plot.title()));
     }
 
     @Override

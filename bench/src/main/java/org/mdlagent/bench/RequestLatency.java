@@ -14,15 +14,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.bench.Plot.Axis;
 import org.mdlagent.profiler.report.SessionReader;
 
 /// How long it takes from a request for a metric to the first event that it counts, in a program of 10,000
@@ -37,6 +38,12 @@ public final class RequestLatency {
 
     private final Path session;
     private final ByteBuffer words;
+
+    /// Milliseconds after a request.
+    ///
+    /// @param answered when the agent said that it had enabled the metric
+    /// @param counted  when the program had counted an event
+    private record Request(double answered, double counted) {}
 
     /// @param session directory of a program's session
     private RequestLatency(Path session) throws IOException {
@@ -55,18 +62,18 @@ public final class RequestLatency {
         Process process = new Tracer.Agent("sampleSize=10", true)
                 .start(program, directory)
                 .start();
-        double[] millis;
+        List<Request> requests;
         try (BufferedReader output = process.inputReader()) {
             if (!"ready".equals(output.readLine())) {
                 throw new IOException("the program does not start");
             }
             Thread.sleep(SETTLE_MILLIS);
-            millis = new RequestLatency(Tracer.Agent.session(directory)).measure();
+            requests = new RequestLatency(Tracer.Agent.session(directory)).measure();
         } finally {
             process.destroyForcibly().waitFor();
         }
         try (Report report = new Report("requests-" + build.name().toLowerCase(Locale.ROOT), machine)) {
-            print(report, build, millis);
+            print(report, build, requests);
         }
     }
 
@@ -92,20 +99,21 @@ public final class RequestLatency {
         return build.compile(directory.resolve("visit"), List.of("-O1", "-g"), sources);
     }
 
-    private double[] measure() throws IOException {
+    private List<Request> measure() throws IOException {
         SplittableRandom random = new SplittableRandom(SEED);
-        double[] millis = new double[REQUESTS];
+        List<Request> requests = new ArrayList<>();
         for (int i = 0; i < REQUESTS; i++) {
             int function = random.nextInt(FUNCTIONS);
             int part = function / FUNCTIONS_PER_FILE * FUNCTIONS_PER_FILE;
             String request = "procedure_calls@/Code/part" + part + ".c/f_" + function;
             long start = System.nanoTime();
             ask("metric enable " + request);
+            double answered = (System.nanoTime() - start) / 1e6;
             awaitEvent();
-            millis[i] = (System.nanoTime() - start) / 1e6;
+            requests.add(new Request(answered, (System.nanoTime() - start) / 1e6));
             ask("metric disable " + request);
         }
-        return millis;
+        return requests;
     }
 
     private void ask(String request) throws IOException {
@@ -147,9 +155,10 @@ public final class RequestLatency {
         return Math.toIntExact(address - word((int) HeaderDescriptor.BASE));
     }
 
-    private static void print(Report report, Build build, double[] millis) {
-        double[] sorted = Arrays.stream(millis).skip(1).sorted().toArray();
-        double median = sorted[sorted.length / 2];
+    private static void print(Report report, Build build, List<Request> requests) throws IOException {
+        double[] sorted = millis(requests, Request::counted);
+        double median = Percentile.median(sorted);
+        double answered = Percentile.median(millis(requests, Request::answered));
         report.line(format(
                 Locale.ROOT,
                 "Milliseconds from a request to the first event counted, %,d functions compiled with %s, %d requests",
@@ -160,12 +169,22 @@ public final class RequestLatency {
         report.line(format(
                 Locale.ROOT,
                 "%12.2f %12.2f %12.2f %12.2f  %s",
-                millis[0],
+                requests.getFirst().counted,
                 sorted[0],
                 median,
-                sorted[sorted.length * 99 / 100],
+                Percentile.of(sorted, 99),
                 Target.REQUEST.verdict(median)));
         report.figure(Target.REQUEST, build.toString(), median, "");
-        report.raw("raw: " + Arrays.toString(millis));
+        report.part(Target.REQUEST, build.toString(), "until the agent has answered (median)", answered);
+        report.part(Target.REQUEST, build.toString(), "until the program has counted then", median - answered);
+        Curves histogram = new Curves(
+                "From a request to the first event counted", Axis.logarithmic("ms"), Axis.linear("% of the requests"));
+        report.plot("histogram", histogram.histogram(build.toString(), sorted));
+        report.raw("raw: " + requests);
+    }
+
+    /// In their order of length, without the first.
+    private static double[] millis(List<Request> requests, ToDoubleFunction<Request> time) {
+        return requests.stream().skip(1).mapToDouble(time).sorted().toArray();
     }
 }

@@ -26,10 +26,12 @@ import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
 import org.mdlagent.arch.snippet.Vectorisation;
+import org.mdlagent.bench.Plot.Axis;
 import org.mdlagent.fastinst.CostModel;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.fastinst.Values;
@@ -41,6 +43,9 @@ import org.mdlagent.fastinst.Values;
 /// calls, less that of calls without snippets, is the round's figure. Recording is off. Each chain counts what it
 /// costs (observed cost).
 public final class SnippetCosts {
+    /// What is no more than noise has a bar as well.
+    private static final double TICKS_MIN = 0.1;
+
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int REPEATS = 15;
     private static final int CALLS = 10_000;
@@ -107,6 +112,7 @@ public final class SnippetCosts {
         SnippetCosts costs = new SnippetCosts(api, library);
         costs.addAll();
         for (int round = 0; round < ROUNDS; round++) {
+            Progress.round(round, ROUNDS);
             for (Variant variant : costs.variants) {
                 variant.rounds.add(costs.measure(variant));
             }
@@ -137,6 +143,8 @@ public final class SnippetCosts {
                 "a process timer, from entry to return",
                 List.of(Snippet.of(new Start(cpu, Clock.THREAD_CPU))),
                 List.of(Snippet.of(new Stop(cpu, Clock.THREAD_CPU))));
+        Expression.Call labs = new Expression.Call(api.findSymbol("labs", ""), List.of(new Constant(-1)), counter);
+        add("a call of a function that does next to nothing", List.of(Snippet.of(new Run(labs))));
         for (int n : new int[] {1, 10, 100, 1000}) {
             List<Snippet> guarded = IntStream.range(0, n)
                     .mapToObj(i -> Snippet.of(new Add(values.counter(), new Constant(1)))
@@ -245,7 +253,8 @@ public final class SnippetCosts {
         return ticks[REPEATS / 2];
     }
 
-    private void print(Report report, Build build) {
+    private void print(Report report, Build build) throws IOException {
+        Bars bars = new Bars("What snippets add to a call, compiled with " + build, Axis.logarithmic("ticks"));
         report.line(format(
                 Locale.ROOT,
                 "Ticks that snippets add to a call, compiled with %s: of %d rounds; and what the agent predicts",
@@ -265,8 +274,11 @@ public final class SnippetCosts {
                     sorted[ROUNDS / 2],
                     sorted[ROUNDS * 9 / 10],
                     variant.predicted()));
+            bars.bar("measured (median)", variant.what, Math.max(TICKS_MIN, sorted[ROUNDS / 2]))
+                    .bar("as the agent predicts", variant.what, variant.predicted());
         }
         report.line("Flags are not set but where it says so; predictions are for flags that are, one in each set.");
+        report.plot("costs", bars);
         for (Variant variant : variants) {
             report.raw(format(
                     Locale.ROOT,

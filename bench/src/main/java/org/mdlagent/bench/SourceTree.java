@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.mdlagent.arch.NativeApi;
 
@@ -39,24 +42,46 @@ final class SourceTree {
         return ROOT.resolve("bench/src/main/work").resolve(name);
     }
 
+    /// The script that runs a program under another tool.
+    static Path peer(String tool) {
+        return ROOT.resolve("bench/src/main/peers").resolve(tool);
+    }
+
     static Path sql() {
         return ROOT.resolve("examples/sqlite-workload.sql");
     }
 
-    /// What `examples/debian-programs.sh` prints.
+    /// Where the sources of one of Debian's source packages are.
+    static Path debianSources(String name) throws IOException, InterruptedException {
+        return debian(name, "--sources", Build.PLAIN);
+    }
+
+    /// A program of Debian's, optimised, and compiled for some kind of probes.
     ///
-    /// @param name  of a source package
-    /// @param flags for the compiler, or `--sources`
-    static String debian(String name, String flags) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
+    /// @param name of the source package
+    /// @return what `examples/debian-programs.sh` has built
+    static Path debian(String name, Build build) throws IOException, InterruptedException {
+        List<String> flags = new ArrayList<>(List.of("-O2", "-g"));
+        flags.addAll(build.flags());
+        return debian(name, String.join(" ", flags), build);
+    }
+
+    /// A program of Debian's.
+    ///
+    /// @param flags of the compiler, or `--sources`
+    /// @param build whose compiler that is
+    static Path debian(String name, String flags, Build build) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(
                         ROOT.resolve("examples/debian-programs.sh").toString(), name, flags)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("CC", Objects.requireNonNull(build.compiler()));
+        Process process = builder.start();
         String path = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         if (process.waitFor() != 0) {
-            throw new IOException(name + " cannot be built from Debian's sources");
+            throw new IOException(
+                    name + " cannot be built from Debian's sources with " + build.compiler() + " " + flags);
         }
-        return path;
+        return Path.of(path);
     }
 
     /// What benchmarks print, and the raw values behind it.

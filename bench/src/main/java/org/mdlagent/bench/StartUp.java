@@ -5,10 +5,8 @@ import static java.lang.String.format;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +44,7 @@ public final class StartUp {
         double[] memory = new double[ROUNDS];
         double[] threads = new double[ROUNDS];
         for (int i = 0; i < ROUNDS; i++) {
+            Progress.round(i, ROUNDS);
             delay[i] = -exitMillis(null);
             delay[i] += exitMillis(AT_ONCE);
             Waiting alone = wait(new Tracer.None());
@@ -55,33 +54,19 @@ public final class StartUp {
             threads[i] = under.threads - alone.threads;
         }
         report.line(format(Locale.ROOT, "A small program, compiled with %s; %d rounds", Build.HOOKS, ROUNDS));
-        report.line(format(Locale.ROOT, "%-52s %10s %10s %10s  %s", "", "BEST", "MEDIAN", "WORST", "TARGET"));
-        row(report, "a program that exits at once takes longer, ms", delay, Target.MAIN_DELAY);
-        row(report, "ms until the probes are in place, beside the program", armed, null);
-        row(report, "MiB of memory", memory, null);
-        row(report, "threads", threads, null);
+        report.heading("");
+        report.row(
+                "a program that exits at once takes longer, ms",
+                delay,
+                Target.MAIN_DELAY,
+                "a program that exits at once takes longer, ms");
+        report.row("ms until the probes are in place, beside the program", armed, null, "");
+        report.row("MiB of memory", memory, null, "");
+        report.row("threads", threads, null, "");
         report.line(format(
                 Locale.ROOT,
                 "MiB on the disk, the runtime and the command line included: %.0f",
                 mebibytes(SourceTree.distribution())));
-    }
-
-    private static void row(Report report, String what, double[] values, @Nullable Target target) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        double median = sorted[sorted.length / 2];
-        report.line(format(
-                Locale.ROOT,
-                "%-52s %10.2f %10.2f %10.2f  %s",
-                what,
-                sorted[0],
-                median,
-                sorted[sorted.length - 1],
-                target == null ? "-" : target.verdict(median)));
-        if (target != null) {
-            report.figure(target, what, median, "");
-        }
-        report.raw("raw " + what + ": " + Arrays.toString(values));
     }
 
     private double exitMillis(@Nullable String options) throws IOException, InterruptedException {
@@ -91,12 +76,7 @@ public final class StartUp {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD);
         if (options != null) {
             Path session = Tracer.Agent.session(SourceTree.scratch("run"));
-            builder.environment()
-                    .putAll(Map.of(
-                            "LD_PRELOAD",
-                            SourceTree.agent().toString(),
-                            "MDL_OPTIONS",
-                            "session=" + session + "," + options));
+            builder.environment().putAll(Tracer.Agent.preload(session, options));
         }
         long start = System.nanoTime();
         if (builder.start().waitFor() != 0) {
@@ -109,23 +89,13 @@ public final class StartUp {
         Path directory = SourceTree.scratch("run");
         try (CallLoop loop = new CallLoop(tracer.start(program, directory))) {
             Thread.sleep(SETTLE_MILLIS);
-            Path process = Path.of("/proc", Long.toString(loop.pid()));
-            List<String> status = Files.readAllLines(process.resolve("status"));
             double armed = tracer instanceof Tracer.Agent ? armedMillis(directory) : Double.NaN;
-            return new Waiting(armed, number(status, "VmRSS:") / 1024, number(status, "Threads:"));
+            return new Waiting(armed, loop.status("VmRSS:") / 1024.0, loop.status("Threads:"));
         }
     }
 
     private double armedMillis(Path directory) throws IOException {
         return Tracer.Agent.armedTicks(Tracer.Agent.header(directory)) / machine.ticksPerNano() / 1e6;
-    }
-
-    private static double number(List<String> status, String field) {
-        return status.stream()
-                .filter(line -> line.startsWith(field))
-                .mapToDouble(line -> Double.parseDouble(line.replaceAll("[^0-9]", "")))
-                .findFirst()
-                .orElseThrow();
     }
 
     private static double mebibytes(Path directory) throws IOException {

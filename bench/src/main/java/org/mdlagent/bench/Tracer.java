@@ -63,6 +63,12 @@ sealed interface Tracer {
             return directory.resolve("session");
         }
 
+        /// Variables of a program that runs under the agent.
+        static Map<String, String> preload(Path session, String options) {
+            return Map.of(
+                    "LD_PRELOAD", SourceTree.agent().toString(), "MDL_OPTIONS", "session=" + session + "," + options);
+        }
+
         /// What a session knows of its process.
         static ByteBuffer header(Path directory) throws IOException {
             ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
@@ -85,12 +91,7 @@ sealed interface Tracer {
         @Override
         public ProcessBuilder start(Path program, Path directory) {
             ProcessBuilder builder = builder(directory, program.toString());
-            builder.environment()
-                    .putAll(Map.of(
-                            "LD_PRELOAD",
-                            SourceTree.agent().toString(),
-                            "MDL_OPTIONS",
-                            "wait,session=" + session(directory) + "," + options));
+            builder.environment().putAll(preload(session(directory), "wait," + options));
             return builder;
         }
 
@@ -147,6 +148,11 @@ sealed interface Tracer {
     ///
     /// @param options how it finds its probes, where the program does not call it by itself
     record Uftrace(List<String> options) implements Tracer {
+        /// For all functions.
+        static Uftrace of(Build build) {
+            return new Uftrace(build == Build.PATCHABLE ? List.of("-P", ".") : List.of());
+        }
+
         @Override
         public String command() {
             return "uftrace";
@@ -217,10 +223,33 @@ sealed interface Tracer {
         }
     }
 
+    /// A tool that takes several commands: a script of `src/main/peers`, which has the tool's name.
+    record Script(String command) implements Tracer {
+        @Override
+        public ProcessBuilder start(Path program, Path directory) {
+            return builder(directory, script(), "start", program.toString());
+        }
+
+        @Override
+        public @Nullable String problem(Path program, Path directory, long calls)
+                throws IOException, InterruptedException {
+            return compare(output(directory, script(), "calls"), "(\\d+)", calls);
+        }
+
+        private String script() {
+            return SourceTree.peer(command).toString();
+        }
+    }
+
     private static ProcessBuilder builder(Path directory, String... command) {
         return new ProcessBuilder(command)
                 .directory(directory.toFile())
-                .redirectError(directory.resolve("stderr").toFile());
+                .redirectError(complaints(directory).toFile());
+    }
+
+    /// The file with what tool and program have said to people.
+    static Path complaints(Path directory) {
+        return directory.resolve("stderr");
     }
 
     private static String output(Path directory, String... command) throws IOException, InterruptedException {

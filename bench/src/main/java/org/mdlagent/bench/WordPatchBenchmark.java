@@ -66,22 +66,42 @@ public class WordPatchBenchmark {
         }
 
         private long nextWord() {
-            return WORDS[++round & 1];
+            return word(++round);
         }
 
-        private void patchEach(WordPatch patcher, int count) {
-            long word = nextWord();
-            for (int i = 0; i < count; i++) {
-                check(patcher.patch(sites.get(i), word));
-            }
+        /// What a site becomes, in round after round.
+        static long word(int round) {
+            return WORDS[round & 1];
+        }
+
+        void patchByTmax(int site, long word) {
+            check(tmax.patch(sites.get(site), word));
+        }
+
+        void patchByMembarrier(int site, long word) {
+            check(membarrier.patch(sites.get(site), word));
+        }
+
+        Pending start(int site, long word) {
+            StartResult started = tmax.start(sites.get(site), word);
+            return switch (started) {
+                case Pending patch -> patch;
+                case PatchResult result -> throw new AssertionError(result);
+            };
         }
 
         void patchEachByTmax(int count) {
-            patchEach(tmax, count);
+            long word = nextWord();
+            for (int i = 0; i < count; i++) {
+                patchByTmax(i, word);
+            }
         }
 
         void patchEachByMembarrier(int count) {
-            patchEach(membarrier, count);
+            long word = nextWord();
+            for (int i = 0; i < count; i++) {
+                patchByMembarrier(i, word);
+            }
         }
 
         /// By the time that the last has been started, the first need not wait.
@@ -89,11 +109,7 @@ public class WordPatchBenchmark {
             long word = nextWord();
             pending.clear();
             for (int i = 0; i < PatchedCode.EXECUTED; i++) {
-                StartResult started = tmax.start(sites.get(i), word);
-                switch (started) {
-                    case Pending patch -> pending.add(patch);
-                    case PatchResult result -> throw new AssertionError(result);
-                }
+                pending.add(start(i, word));
             }
             boolean finished;
             do {

@@ -64,6 +64,18 @@ public final class CallSites {
         return CallSite.UNKNOWN;
     }
 
+    /// Index of the function whose code an address lies in, or that is inlined there, or [CallSite#NONE].
+    int functionAt(long address) {
+        for (Library library : libraries) {
+            Library.Placement placement = library.current();
+            int function = placement == null ? CallSite.NONE : functionAt(address, library, placement);
+            if (function != CallSite.NONE) {
+                return function;
+            }
+        }
+        return CallSite.NONE;
+    }
+
     private static int functionOfStub(long address, Library library, Library.Placement placement) {
         for (Trampolines.OfText text : placement.texts()) {
             long function = text.functionOfStub(address);

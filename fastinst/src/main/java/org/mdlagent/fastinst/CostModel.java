@@ -25,6 +25,9 @@ public final class CostModel {
     /// To a member's values, and to the next member.
     private static final double MEMBER = 8 * OPERATION;
 
+    /// Finding a number's place in a table.
+    private static final double NOTE = 8 * OPERATION;
+
     /// Reading the time-stamp counter.
     private static final double WALL_TIMER = 25;
 
@@ -33,6 +36,9 @@ public final class CostModel {
 
     /// Two of them.
     private static final double READ = 1000;
+
+    /// Saving all that a function may change, the state of vectors above all. What the function does is not known.
+    private static final double CALL = 260;
 
     private CostModel() {}
 
@@ -118,11 +124,13 @@ public final class CostModel {
         return switch (statement) {
             case Statement.Store(int value, Expression expression) -> OPERATION + ticks(expression);
             case Statement.Add(int value, Expression amount) -> OPERATION + ticks(amount);
+            case Statement.Run(Expression.Call call) -> ticks(call);
             case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition) + ticks(body);
             case Statement.Start(int timer, Statement.Clock clock) -> ticks(clock);
             case Statement.Stop(int timer, Statement.Clock clock) -> ticks(clock);
             case Statement.Mark mark -> 2 * OPERATION;
             case Statement.Let(int slot, Expression expression) -> OPERATION + ticks(expression);
+            case Statement.Note(int table, Expression number) -> NOTE + ticks(number);
             case Statement.ForEach each -> SET + MEMBER + ticks(each.body());
         };
     }
@@ -140,12 +148,15 @@ public final class CostModel {
             case Expression.Or or -> OPERATION + ticks(or.left()) + ticks(or.right());
             case Expression.Load load -> OPERATION;
             case Expression.Read read -> READ + ticks(read.address());
+            case Expression.Call call ->
+                CALL + call.arguments().stream().mapToDouble(CostModel::ticks).sum();
             case Expression.Member member -> OPERATION;
             case Expression.Common common -> 0;
             case Expression.Constant constant -> 0;
             case Expression.Value value -> 0;
             case Expression.Argument argument -> 0;
             case Expression.Result result -> 0;
+            case Expression.ReturnAddress address -> OPERATION;
         };
     }
 }

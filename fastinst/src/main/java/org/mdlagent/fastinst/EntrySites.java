@@ -18,7 +18,7 @@ import org.mdlagent.arch.elf.SymbolTable;
 final class EntrySites {
     /// Functions that must return to the very address that they were called from, or look at it: those that return
     /// twice, change stacks, start threads, or ask who called them; and what runs before there is a caller.
-    private static final Set<String> EXCLUDED = Set.of(
+    static final Set<String> EXCLUDED = Set.of(
             "_start",
             "setjmp",
             "_setjmp",

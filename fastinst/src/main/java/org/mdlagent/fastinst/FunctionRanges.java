@@ -72,12 +72,21 @@ final class FunctionRanges {
         return range == null ? NONE : range.function;
     }
 
+    int size() {
+        return starts.length;
+    }
+
+    /// The pieces of code in ascending order, numbered from 0.
+    Range get(int number) {
+        return new Range(starts[number], ends[number], functions[number]);
+    }
+
     /// The piece of code that `offset` lies in.
     @Nullable
     Range around(long offset) {
         int found = Arrays.binarySearch(starts, offset);
         int range = found >= 0 ? found : -found - 2;
-        return range >= 0 && offset < ends[range] ? new Range(starts[range], ends[range], functions[range]) : null;
+        return range >= 0 && offset < ends[range] ? get(range) : null;
     }
 
     /// One piece of code.

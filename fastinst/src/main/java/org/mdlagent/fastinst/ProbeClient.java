@@ -4,9 +4,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.EventCounter;
 import org.mdlagent.arch.KernelEvent;
+import org.mdlagent.arch.LiveThreads;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -30,13 +33,13 @@ public final class ProbeClient {
         header = api.session();
     }
 
-    /// Tells `listener` of every probe from number `first` on.
+    /// Tells `listener` of every probe from number `first` on, but for those of imported functions ([Imports]).
     ///
     /// @return the number to go on with when libraries have been loaded
     public int discover(int first, ProbeListener listener) {
         int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
         for (int id = first; id < count; id++) {
-            if (Memory.getInt(site(id) + SiteDescriptor.BODIES) != 0) {
+            if (Memory.getInt(site(id) + SiteDescriptor.BODIES) != 0 && !isImported(id)) {
                 listener.discovered(describe(id));
             }
         }
@@ -92,6 +95,11 @@ public final class ProbeClient {
     /// @throws IllegalArgumentException when that cannot be had, with the reason
     public EventCounter count(KernelEvent event, int pid, int tid) {
         return EventCounter.open(api, event, pid, tid);
+    }
+
+    /// The session's processes that have not ended, each with the threads that it has now, but for the agent's.
+    public Map<Integer, List<Integer>> processes() {
+        return LiveThreads.byProcess(api);
     }
 
     /// Calls that a probe has seen, by all threads of the session's processes, while [Recorder#COUNT] was attached.
@@ -183,6 +191,11 @@ public final class ProbeClient {
                 Probe.Kind.EXIT;
             default -> Probe.Kind.ENTRY;
         };
+    }
+
+    private boolean isImported(int probe) {
+        long function = Memory.getLongAcquire(site(probe) + SiteDescriptor.FUNCTION);
+        return (Memory.getInt(function + FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_IMPORTED) != 0;
     }
 
     private byte siteKind(int probe) {

@@ -7,6 +7,15 @@ public interface ProbeFilter {
     /// @param name  demangled name
     boolean includes(String image, String file, String name);
 
-    /// Whether [#includes] looks at the source file, so that line tables must be read before probes are armed.
+    /// Whether every call of a function is recorded where others are sampled.
+    ///
+    /// @param image path of the ELF file
+    /// @param file  source file, "" when unknown
+    /// @param name  demangled name
+    default boolean wantsEveryCall(String image, String file, String name) {
+        return false;
+    }
+
+    /// Whether source files are looked at, so that line tables must be read before probes are armed.
     boolean needsFiles();
 }

@@ -45,7 +45,7 @@ public final class Probes {
     private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
 
     /// Room in the session's tables for what is opened later. A function takes 160 bytes, and 8 in each thread's
-    /// block, in exact mode 16; a site takes 80.
+    /// block, in exact and mixed mode 16; a site takes 80.
     private static final int LATER_FUNCTIONS = 4096;
 
     private static final int LATER_SITES = 4 * LATER_FUNCTIONS;
@@ -67,9 +67,11 @@ public final class Probes {
     private final CallPatch callPatch;
     private final Trampolines trampolines;
     private final Snippets snippets;
+    private final CallableFunctions callable;
     private final CallSites callSites;
     private final SessionTables tables;
     private final MetricTable metrics;
+    private final Imports imports;
     private final long header;
     private int changes;
 
@@ -112,14 +114,16 @@ public final class Probes {
 
         final String symbol;
         final String name;
+        final boolean everyCall;
         final List<Integer> entries = new ArrayList<>(1);
         final List<Integer> exits = new ArrayList<>(2);
 
-        Function(Library library, long offset, String symbol, String name) {
+        Function(Library library, long offset, String symbol, String name, boolean everyCall) {
             this.library = library;
             this.offset = offset;
             this.symbol = symbol;
             this.name = name;
+            this.everyCall = everyCall;
         }
     }
 
@@ -135,10 +139,16 @@ public final class Probes {
         RecordingEntryPoints recording = api.recordingEntryPoints(exact);
         trampolines = new Trampolines(api, instructions, code, arena, callPatch, recording);
         snippets = new Snippets(api, instructions, code, recording);
+        callable = new CallableFunctions(api);
         tables = new SessionTables(api);
         metrics = new MetricTable(api, tables, snippets.values());
         callSites = new CallSites(api, libraries, code, instructions);
         images = new LoadedImages(api);
+        imports = new Imports(
+                api,
+                code,
+                instructions,
+                new ImportStubs(this, code, arena, instructions, callPatch, trampolines, tables));
         header = api.session();
     }
 
@@ -187,6 +197,65 @@ public final class Probes {
         return metrics;
     }
 
+    /// What snippets may call.
+    public CallableFunctions callable() {
+        return callable;
+    }
+
+    /// Address of a text in the program's memory, for functions that snippets call: as C has strings, with a NUL behind
+    /// it.
+    /// It stays there for good.
+    ///
+    /// @throws IllegalStateException when the session is full
+    public long text(String text) {
+        return tables.terminated(text);
+    }
+
+    /// What the program calls in libraries without probes.
+    public Imports imports() {
+        return imports;
+    }
+
+    /// Takes records for sites, of a function that the filter leaves out as long as they have none.
+    ///
+    /// @return index of the first
+    /// @throws IllegalStateException when the session has no room
+    int addSites(int count) {
+        int first = siteCount;
+        if (first + count > Memory.getInt(header + HeaderDescriptor.SITE_CAPACITY)) {
+            throw new IllegalStateException("the session has no room for " + count + " more sites");
+        }
+        siteCount += count;
+        for (int i = first; i < siteCount; i++) {
+            Memory.putLong(site(i) + SiteDescriptor.FUNCTION, excludedFunction);
+        }
+        Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, siteCount);
+        return first;
+    }
+
+    /// Adds a function of a library without probes.
+    ///
+    /// @param address of what the program calls
+    /// @return address of its record
+    /// @throws IllegalStateException when the session has no room
+    long addImported(String symbol, String image, long address) {
+        int index = functions.size();
+        if (index == Memory.getInt(header + HeaderDescriptor.FUNCTION_CAPACITY)) {
+            throw new IllegalStateException("the session has no room for another function");
+        }
+        functions.add(new Function(new Library(image, "", ""), 0, symbol, symbol, false));
+        long record = function(index);
+        Memory.putInt(record + FunctionDescriptor.INDEX, index);
+        Memory.putInt(
+                record + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_IMPORTED | FunctionDescriptor.FLAG_OFF);
+        Memory.putInt(record + FunctionDescriptor.NAME, tables.string(symbol));
+        Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(symbol));
+        Memory.putInt(record + FunctionDescriptor.IMAGE, tables.string(image));
+        Memory.putLongRelease(record + FunctionDescriptor.ADDRESS, address);
+        Memory.putIntRelease(header + HeaderDescriptor.FUNCTION_COUNT, functions.size());
+        return record;
+    }
+
     /// Who calls.
     public CallSites callSites() {
         return callSites;
@@ -196,6 +265,15 @@ public final class Probes {
     /// [#openedFunctions].
     public boolean haveOpened() {
         return !opened.isEmpty();
+    }
+
+    /// The calls that functions with probes make, as the files of their images show them.
+    ///
+    /// @throws IOException when a file cannot be read
+    public List<Call> calls() throws IOException {
+        try (Calls calls = new Calls(api, this, instructions)) {
+            return calls.find(libraries);
+        }
     }
 
     private void closeAllBut(List<LoadedImage> now, MemoryMap memory) {
@@ -263,6 +341,8 @@ public final class Probes {
         }
         if (first) {
             allocateTables();
+            imports.first(now);
+            callable.first(now);
         }
         boolean shown = show(placed, first);
         Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, siteCount);
@@ -474,6 +554,11 @@ public final class Probes {
         return isOff(function(function));
     }
 
+    /// Whether every call of a function is recorded although others are sampled: [ProbeFilter#wantsEveryCall].
+    public boolean isEveryCallRecorded(int function) {
+        return hasFlag(function(function), FunctionDescriptor.FLAG_EVERY_CALL);
+    }
+
     /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.
     public void leaveOut(int function, boolean out) {
         long flags = function(function) + FunctionDescriptor.FLAGS;
@@ -525,7 +610,16 @@ public final class Probes {
     }
 
     private static boolean isOff(long function) {
-        return (Memory.getInt(function + FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_OFF) != 0;
+        return hasFlag(function, FunctionDescriptor.FLAG_OFF);
+    }
+
+    private static boolean hasFlag(long function, int flag) {
+        return (Memory.getInt(function + FunctionDescriptor.FLAGS) & flag) != 0;
+    }
+
+    private static void addFlag(long function, int flag) {
+        long flags = function + FunctionDescriptor.FLAGS;
+        Memory.putInt(flags, Memory.getInt(flags) | flag);
     }
 
     private void toggle(List<Integer> sites, boolean on) {
@@ -562,7 +656,7 @@ public final class Probes {
         }
     }
 
-    private long site(int index) {
+    long site(int index) {
         return Memory.getLong(header + HeaderDescriptor.SITES) + index * SiteDescriptor.SIZE;
     }
 
@@ -592,10 +686,12 @@ public final class Probes {
                     ? symbols.name(at)
                     : Path.of(library.path()).getFileName() + "+0x" + Long.toHexString(offset);
             String name = api.demangle(symbol);
-            boolean included = filter.includes(library.path(), files.getOrDefault(offset, ""), name);
+            String file = files.getOrDefault(offset, "");
+            boolean included = filter.includes(library.path(), file, name);
             library.functions().put(offset, included ? functions.size() : -1);
             if (included) {
-                functions.add(new Function(library, offset, symbol, name));
+                boolean everyCall = filter.wantsEveryCall(library.path(), file, name);
+                functions.add(new Function(library, offset, symbol, name, everyCall));
             }
         }
         library.ranges(FunctionRanges.of(image.image(), image.elf(), library.functions()));
@@ -635,6 +731,9 @@ public final class Probes {
         Memory.putInt(record + FunctionDescriptor.SYMBOL, tables.string(function.symbol));
         Memory.putInt(record + FunctionDescriptor.IMAGE, tables.string(function.library.path()));
         Memory.putInt(record + FunctionDescriptor.BUILD, tables.string(function.library.build()));
+        if (function.everyCall) {
+            addFlag(record, FunctionDescriptor.FLAG_EVERY_CALL);
+        }
         Memory.putLong(
                 record + FunctionDescriptor.END,
                 address + function.library.ranges().length(function.offset));
@@ -698,7 +797,7 @@ public final class Probes {
         if (function >= 0) {
             sitesOf(functions.get(function), kind(hook)).add(index);
             if (hook.role() == HookSite.Role.COUNT) {
-                Memory.putInt(function(function) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_COUNTED);
+                addFlag(function(function), FunctionDescriptor.FLAG_COUNTED);
             }
         }
     }

@@ -98,6 +98,12 @@ final class SessionTables {
         return offset;
     }
 
+    /// Address of `text` as C has strings, with a NUL behind it. It stays there for good.
+    long terminated(String text) {
+        int offset = string(text.isEmpty() ? "\0" : text);
+        return header + Integer.toUnsignedLong(offset) + Integer.BYTES;
+    }
+
     /// The text that [#string] has written at an offset.
     String text(int offset) {
         if (offset == 0) {

@@ -10,6 +10,7 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.SnippetPlace;
 import org.mdlagent.arch.TrampolineRange;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
@@ -50,16 +51,28 @@ final class SnippetCode {
         return instructions.unwindTable(at, List.of(range), recording, api.personality());
     }
 
+    /// Looks whether snippets can run somewhere.
+    ///
+    /// @throws IllegalArgumentException when they cannot, with the reason
+    void require(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) {
+        byte[] unused = instructions.snippets(chain, place, place.resume(), optimisations);
+    }
+
+    /// Where the snippets of a site run.
+    ///
+    /// @param resume where they go on
+    SnippetPlace place(Body body, long resume) {
+        return SnippetPlace.of(body, resume, recording.clients());
+    }
+
     /// The address of the code of a site's snippets.
     ///
-    /// @param resume where it goes on
     /// @throws IllegalArgumentException when a snippet cannot run there
     /// @throws IOException when code memory is refused
-    long add(List<Snippet> chain, Body body, long resume, Set<Optimisation> optimisations) throws IOException {
-        // The length does not depend on where it stands.
-        int length = instructions.snippets(chain, body, resume, resume, optimisations).length;
-        long at = arena(body).allocate(resume, length);
-        Memory.put(code.alias(at), instructions.snippets(chain, body, at, resume, optimisations));
+    long add(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) throws IOException {
+        int length = instructions.snippets(chain, place, place.resume(), optimisations).length;
+        long at = arena(place.body()).allocate(place.resume(), length);
+        Memory.put(code.alias(at), instructions.snippets(chain, place, at, optimisations));
         return at;
     }
 

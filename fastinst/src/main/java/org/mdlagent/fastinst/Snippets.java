@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeMemory;
@@ -14,6 +17,7 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.SnippetPlace;
 import org.mdlagent.arch.layout.BodiesDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
@@ -36,6 +40,10 @@ public final class Snippets {
     private final GracePeriod gracePeriod;
     private final Values values;
     private final Map<Integer, Chain> chains = new HashMap<>();
+
+    /// The chains that are to be, by probe, while changes are collected.
+    private @Nullable Map<Integer, List<Placed>> wanted;
+
     private Set<Optimisation> optimisations = Optimisation.all();
 
     /// Where a snippet goes in the chain of its probe.
@@ -46,8 +54,32 @@ public final class Snippets {
         APPEND
     }
 
+    /// What a snippet does to what others rely on.
+    public enum Effect {
+        /// It sets a flag or starts a timer, or nothing of the kind.
+        BEGINS,
+        /// It clears what others set, or stops what they start: it is there before them and longer.
+        ENDS
+    }
+
+    /// What [#together] does.
+    public interface Changes {
+        void make() throws IOException;
+    }
+
+    /// A snippet at a probe. It equals itself alone: a chain may have the same code twice.
+    private static final class Placed {
+        private final Snippet snippet;
+        private final Effect effect;
+
+        Placed(Snippet snippet, Effect effect) {
+            this.snippet = snippet;
+            this.effect = effect;
+        }
+    }
+
     /// @param at address of the code
-    private record Chain(List<Snippet> snippets, Body body, long at) {}
+    private record Chain(List<Placed> placed, Body body, long at) {}
 
     Snippets(NativeApi api, InstructionSet instructions, CodeMemory memory, RecordingEntryPoints recording) {
         this.api = api;
@@ -75,9 +107,18 @@ public final class Snippets {
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public void attach(int probe, Order order, Snippet snippet) throws IOException {
-        List<Snippet> snippets = new ArrayList<>(at(probe));
-        snippets.add(order == Order.PREPEND ? 0 : snippets.size(), snippet);
-        replace(probe, snippets);
+        attach(probe, order, Effect.BEGINS, snippet);
+    }
+
+    /// The same, of a snippet that others may rely on.
+    ///
+    /// @throws IllegalArgumentException when there is no such probe, or not all that the snippet asks for is known
+    ///     there
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void attach(int probe, Order order, Effect effect, Snippet snippet) throws IOException {
+        code.require(List.of(snippet), place(probe), optimisations);
+        change(probe, placed -> placed.add(order == Order.PREPEND ? 0 : placed.size(), new Placed(snippet, effect)));
     }
 
     /// Takes one snippet that equals `snippet` from a probe.
@@ -86,17 +127,71 @@ public final class Snippets {
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public void detach(int probe, Snippet snippet) throws IOException {
-        List<Snippet> snippets = new ArrayList<>(at(probe));
-        if (!snippets.remove(snippet)) {
+        int at = at(probe).indexOf(snippet);
+        if (at < 0) {
             throw new IllegalArgumentException("the snippet is not attached to probe " + probe);
         }
-        replace(probe, snippets);
+        change(probe, placed -> placed.remove(at));
+    }
+
+    /// Makes several changes take effect together, so that the code of a probe is made once for all of them, or twice
+    /// where some must be in place before others. An attachment that is refused has no effect and stops no other.
+    ///
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused: some changes may have taken effect
+    public void together(Changes changes) throws IOException {
+        Map<Integer, List<Placed>> collected = new LinkedHashMap<>();
+        wanted = collected;
+        try {
+            changes.make();
+        } finally {
+            wanted = null;
+        }
+        // What begins something goes first, and comes last.
+        Map<Integer, Set<Placed>> before = new HashMap<>();
+        for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
+            before.put(one.getKey(), Set.copyOf(placed(one.getKey())));
+            Set<Placed> after = Set.copyOf(one.getValue());
+            replace(one.getKey(), endingOrIn(after, placed(one.getKey())));
+        }
+        for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
+            Set<Placed> there = Objects.requireNonNull(before.get(one.getKey()));
+            replace(one.getKey(), endingOrIn(there, one.getValue()));
+        }
+        for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
+            replace(one.getKey(), one.getValue());
+        }
+    }
+
+    private static List<Placed> endingOrIn(Set<Placed> those, List<Placed> placed) {
+        return placed.stream()
+                .filter(each -> each.effect == Effect.ENDS || those.contains(each))
+                .toList();
+    }
+
+    private void change(int probe, Consumer<List<Placed>> change) throws IOException {
+        if (wanted != null) {
+            change.accept(wanted.computeIfAbsent(probe, key -> new ArrayList<>(placed(key))));
+        } else {
+            List<Placed> changed = new ArrayList<>(placed(probe));
+            change.accept(changed);
+            replace(probe, changed);
+        }
     }
 
     /// The snippets of a probe, in the order in which they run.
     public List<Snippet> at(int probe) {
+        List<Placed> collected = wanted == null ? null : wanted.get(probe);
+        return snippets(collected == null ? placed(probe) : collected);
+    }
+
+    private List<Placed> placed(int probe) {
         Chain chain = chains.get(probe);
-        return chain == null ? List.of() : chain.snippets;
+        return chain == null ? List.of() : chain.placed;
+    }
+
+    private static List<Snippet> snippets(List<Placed> placed) {
+        return placed.stream().map(each -> each.snippet).toList();
     }
 
     /// Frees what detached snippets have left, as far as no thread uses it any more. To be called now and then.
@@ -119,8 +214,11 @@ public final class Snippets {
         }
     }
 
-    private void replace(int probe, List<Snippet> snippets) throws IOException {
-        Chain chain = snippets.isEmpty() ? null : make(probe, snippets);
+    private void replace(int probe, List<Placed> placed) throws IOException {
+        if (placed.equals(placed(probe))) {
+            return;
+        }
+        Chain chain = placed.isEmpty() ? null : make(probe, placed);
         long status = api.snippets(probe, chain == null ? 0 : chain.at);
         if (status != 0) {
             retire(chain);
@@ -129,21 +227,27 @@ public final class Snippets {
         retire(chain == null ? chains.remove(probe) : chains.put(probe, chain));
     }
 
-    private Chain make(int probe, List<Snippet> snippets) throws IOException {
+    private SnippetPlace place(int probe) {
         int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
         long site = Memory.getLong(header + HeaderDescriptor.SITES) + probe * SiteDescriptor.SIZE;
         int bodies = probe < 0 || probe >= count ? 0 : Memory.getInt(site + SiteDescriptor.BODIES);
         if (bodies == 0) {
             throw noProbe(probe);
         }
-        Body body = body(Memory.getByte(site + SiteDescriptor.KIND));
-        long resume = Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME);
+        return code.place(
+                body(Memory.getByte(site + SiteDescriptor.KIND)),
+                Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME));
+    }
+
+    private Chain make(int probe, List<Placed> placed) throws IOException {
+        SnippetPlace place = place(probe);
+        List<Snippet> snippets = snippets(placed);
         List<Snippet> fewer =
                 optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(snippets) : snippets;
         List<Snippet> counting = new ArrayList<>();
         fewer.forEach(snippet -> counting.add(CostModel.counting(snippet)));
         counting.add(CostModel.countingChain(fewer));
-        return new Chain(List.copyOf(snippets), body, code.add(counting, body, resume, optimisations));
+        return new Chain(List.copyOf(placed), place.body(), code.add(counting, place, optimisations));
     }
 
     private void retire(@Nullable Chain chain) {

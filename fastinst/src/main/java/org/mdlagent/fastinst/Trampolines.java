@@ -302,16 +302,23 @@ final class Trampolines {
             known = true;
             api.addTrampolines(base, unwindTable, base + unwindTable);
             for (TrampolineRange range : hops) {
-                int size = unwindTableOf(range, base).length;
-                long table = arena.allocate(range.start(), base, size);
-                Memory.put(code.alias(table), unwindTableOf(range, table));
-                api.addTrampolines(range.start(), range.length(), table);
+                makeLeavesKnown(range);
             }
         }
+    }
 
-        private byte[] unwindTableOf(TrampolineRange range, long at) {
-            return instructions.unwindTable(at, List.of(range), recording, api.personality());
-        }
+    /// Lets unwinders and debuggers know code that does not use the stack.
+    ///
+    /// @throws IOException when code memory is refused
+    void makeLeavesKnown(TrampolineRange range) throws IOException {
+        int size = unwindTableOf(range, range.start()).length;
+        long table = arena.allocate(range.start(), range.start() + range.length(), size);
+        Memory.put(code.alias(table), unwindTableOf(range, table));
+        api.addTrampolines(range.start(), range.length(), table);
+    }
+
+    private byte[] unwindTableOf(TrampolineRange range, long at) {
+        return instructions.unwindTable(at, List.of(range), recording, api.personality());
     }
 
     private static int aligned(int size) {

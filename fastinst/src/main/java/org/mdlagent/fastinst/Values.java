@@ -2,13 +2,16 @@ package org.mdlagent.fastinst;
 
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.LongSummaryStatistics;
+import java.util.Set;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.snippet.Statement;
 import org.mdlagent.arch.snippet.Statement.Clock;
 
 /// Counters, flags and timers that snippets write: each thread has its own, in the session file, where they outlive the
@@ -91,6 +94,23 @@ public final class Values {
         if (--references[value] == 0) {
             gracePeriod.retire(() -> free(value));
         }
+    }
+
+    /// Takes the numbers that threads have noted in a table since the last time ([Statement.Note]).
+    public Set<Long> takeNotes(int table) {
+        require(table);
+        Set<Long> notes = new HashSet<>();
+        for (long thread = first(); thread != 0; thread = next(thread)) {
+            long values = Memory.getLongAcquire(thread + ThreadDescriptor.VALUES);
+            for (int i = table; values != 0 && i < table + Statement.Note.SIZE; i++) {
+                long note = word(values, i);
+                if (note != 0) {
+                    notes.add(note);
+                    Memory.putLong(values + (long) i * Long.BYTES, 0); // the thread stores where there is a 0 only
+                }
+            }
+        }
+        return notes;
     }
 
     /// A counter or flag in each thread that has run snippets, ended ones included.

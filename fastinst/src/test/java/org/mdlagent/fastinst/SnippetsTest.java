@@ -8,6 +8,7 @@ import static org.mdlagent.fastinst.ProbedFunctions.PROBES;
 import static org.mdlagent.fastinst.ProbedFunctions.RESULT;
 import static org.mdlagent.fastinst.ProbedFunctions.call;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -27,6 +28,7 @@ import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Result;
+import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement.Add;
@@ -255,6 +257,9 @@ class SnippetsTest {
         assertThatThrownBy(() -> snippets.attach(2, Order.APPEND, Snippet.of(new Add(counter, new Result()))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("results");
+        assertThatThrownBy(() -> snippets.attach(4, Order.APPEND, Snippet.of(new Add(counter, new ReturnAddress()))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("where a call returns to");
         assertThatThrownBy(() -> snippets.attach(PROBES, Order.APPEND, set(counter, 1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no such probe");
@@ -262,6 +267,66 @@ class SnippetsTest {
         assertThat(snippets.at(0)).isEmpty();
         call(Probed.HOOKS);
         assertThat(values.sum(counter)).isZero();
+    }
+
+    @Test
+    void shouldMakeChangesTakeEffectTogether() throws Exception {
+        int first = values.counter();
+        int second = values.counter();
+        snippets.together(() -> {
+            snippets.attach(2, Order.APPEND, Snippet.of(new Add(first, ONE)));
+            snippets.attach(3, Order.APPEND, Snippet.of(new Add(second, ONE)));
+            assertThatThrownBy(() -> snippets.attach(3, Order.APPEND, Snippet.of(new Add(second, new Argument(0)))))
+                    .isInstanceOf(IllegalArgumentException.class);
+            snippets.attach(2, Order.APPEND, set(first, 7));
+            snippets.detach(2, set(first, 7));
+            call(Probed.WHOLE);
+        });
+        assertThat(values.sum(first)).isZero();
+        assertThat(snippets.at(2)).hasSize(1);
+
+        call(Probed.WHOLE);
+        snippets.together(this::detachAll);
+        call(Probed.WHOLE);
+
+        assertThat(values.sum(first)).isEqualTo(1);
+        assertThat(values.sum(second)).isEqualTo(1);
+    }
+
+    /// Or a timer would go on, whose start was there when its stop was not.
+    @Test
+    void shouldAttachWhatStopsATimerBeforeWhatStartsIt() throws Exception {
+        int timer = values.timer(Clock.WALL);
+        Snippet start = Snippet.of(new Start(timer, Clock.WALL));
+        Snippet stop = Snippet.of(new Stop(timer, Clock.WALL));
+        AtomicBoolean ends = new AtomicBoolean();
+        AtomicLong calls = new AtomicLong();
+        Thread caller = Thread.ofPlatform().start(() -> {
+            while (!ends.get()) {
+                call(Probed.WHOLE);
+                calls.incrementAndGet();
+            }
+        });
+        long running = 0;
+        for (int i = 0; i < CALLS; i++) {
+            snippets.together(() -> {
+                snippets.attach(2, Order.APPEND, Snippets.Effect.BEGINS, start);
+                snippets.attach(3, Order.APPEND, Snippets.Effect.ENDS, stop);
+            });
+            snippets.detach(2, start);
+            long before = calls.get();
+            while (calls.get() < before + 2) {
+                Thread.onSpinWait();
+            }
+            running += values.sum(timer); // its first word: how many starts have not been stopped
+            snippets.detach(3, stop);
+            snippets.collect();
+        }
+        ends.set(true);
+        caller.join();
+
+        assertThat(running).isZero();
+        assertThat(values.total(timer)).isPositive();
     }
 
     @Test
@@ -384,7 +449,7 @@ class SnippetsTest {
         return Snippet.of(new Store(value, new Constant(number)));
     }
 
-    private void detachAll() throws Exception {
+    private void detachAll() throws IOException {
         for (int probe = 0; probe < PROBES; probe++) {
             for (Snippet snippet : snippets.at(probe)) {
                 snippets.detach(probe, snippet);

@@ -34,6 +34,9 @@ public final class Agent {
 
     private static final int FIRST_TRIES = 100;
 
+    /// Between two looks at what has been loaded without a waiting opener, and at what metrics have counted.
+    private static final long LOOK_NANOS = 100_000_000;
+
     private final NativeApi api;
     private final AgentOptions options;
     private final AgentLog log;
@@ -46,6 +49,9 @@ public final class Agent {
     private long followed;
 
     private boolean collects = true;
+
+    /// Whether the log says that the budget is exceeded.
+    private boolean exceeded;
 
     private Agent(NativeApi api, AgentOptions options, AgentLog log) {
         this.api = api;
@@ -84,9 +90,13 @@ public final class Agent {
     private void run() throws IOException {
         // Without windows there is one way to record: every call, at the probes that clients ask it for.
         boolean exact = options.exact() || !options.profile();
+        boolean mixed = !exact && !options.exactFunctions().isEmpty();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
-                (exact ? HeaderDescriptor.FLAG_EXACT : 0) | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
+                (exact ? HeaderDescriptor.FLAG_EXACT : 0)
+                        | (mixed ? HeaderDescriptor.FLAG_MIXED : 0)
+                        | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
+                        | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
         Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
         Probes probes = new Probes(api, sync(), exact, new Filter(options), notes);
@@ -103,7 +113,8 @@ public final class Agent {
         double millis = (armed - Memory.getLong(header + HeaderDescriptor.START_TSC)) / tscHz() * 1e3;
         log.line(probes.functionCount() + " functions, " + probes.siteCount() + " sites armed after "
                 + Math.round(millis) + " ms, "
-                + (!options.profile() ? "for clients alone" : exact ? "every call" : "sampled"));
+                + (!options.profile() ? "for clients alone" : exact ? "every call" : "sampled")
+                + (options.cpuTime() ? ", in CPU time" : ""));
         if (probes.functionCount() == 0) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters leave none of it");
         }
@@ -114,7 +125,20 @@ public final class Agent {
                 "probes", new ProbesCommand(probes, recorder(probes, profiler)), "metric", new MetricCommand(metrics)));
         api.ready();
         resolveLines(probes);
+        if (mixed) {
+            logExactFunctions(probes);
+        }
         profile(probes, profiler, control, metrics);
+    }
+
+    private void logExactFunctions(Probes probes) {
+        for (FunctionGlob glob : options.exactFunctions()) {
+            int found = probes.functions(new Matching(glob)).size();
+            log.line("exact=" + glob + ": "
+                    + (found == 0
+                            ? "no function with probes is that so far"
+                            : "every call of " + found + " functions"));
+        }
     }
 
     private SampledProfiler sampledProfiler(Probes probes) {
@@ -206,7 +230,7 @@ public final class Agent {
             long next = System.nanoTime() + (long) wait;
             followUntil(next, probes, profiler, control, metrics);
             if (next >= look) {
-                look = next + options.epochMillis() * 1_000_000L;
+                look = next + LOOK_NANOS;
                 if (follow(probes, profiler, false)) {
                     api.followed(followed);
                     resolveLines(probes);
@@ -220,10 +244,21 @@ public final class Agent {
                 wait = options.epochMillis() * 1e6;
             } else {
                 wait = profiler.tick();
+                logBudget(profiler);
             }
-            if (options.profile() && slices.isDue(api.tsc()) && (profiler == null || profiler.settle())) {
+            long now = api.tsc();
+            if (options.profile() && slices.isDue(now) && (profiler == null || profiler.settle())) {
                 slices.write(api.tsc());
+                slices.setWritingTicks(api.tsc() - now);
             }
+        }
+    }
+
+    private void logBudget(SampledProfiler profiler) {
+        if (profiler.isBudgetExceeded() && !exceeded) {
+            exceeded = true;
+            log.line("the functions of exact= cost more than the budget of " + options.budgetPercent()
+                    + " %: the others are sampled within a tenth of it");
         }
     }
 
@@ -299,6 +334,11 @@ public final class Agent {
         @Override
         public boolean includes(String image, String file, String name) {
             return options.includes(image, file, name);
+        }
+
+        @Override
+        public boolean wantsEveryCall(String image, String file, String name) {
+            return options.wantsEveryCall(image, file, name);
         }
 
         @Override

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// @param await            whether `main` waits until the probes are in place
 /// @param profile          whether functions are timed
 /// @param exact            whether every call is recorded, and not a sample
+/// @param exactFunctions   functions of which every call is recorded while others are sampled
+/// @param cpuTime          whether calls last as long as their thread has a processor, and not as time passes
 /// @param sampleSize       calls timed in each window
 /// @param epochMillis      time between two windows of a function
 /// @param sliceMillis      time that a slice of the session's history covers, 0 for one that grows with its age
@@ -31,6 +33,8 @@ public record AgentOptions(
         boolean await,
         boolean profile,
         boolean exact,
+        List<FunctionGlob> exactFunctions,
+        boolean cpuTime,
         int sampleSize,
         int epochMillis,
         int sliceMillis,
@@ -47,6 +51,7 @@ public record AgentOptions(
     public static final String WAIT = "wait";
     public static final String PROFILE = "profile";
     public static final String EXACT = "exact";
+    public static final String TIME = "time";
     public static final String SAMPLE_SIZE = "sampleSize";
     public static final String EPOCH_MILLIS = "epochMillis";
     public static final String SLICE_MILLIS = "sliceMillis";
@@ -60,7 +65,7 @@ public record AgentOptions(
     public static final String REPORT = "report";
 
     private static final String KEYS =
-            "session, wait, profile, exact, sampleSize, epochMillis, sliceMillis, budgetPercent, "
+            "session, wait, profile, exact, time, sampleSize, epochMillis, sliceMillis, budgetPercent, "
                     + "include, exclude, mdl, metric, sync, startDelayMillis, report";
     private static final int START_DELAY_DEFAULT = 50;
 
@@ -82,6 +87,7 @@ public record AgentOptions(
     public record Reading(AgentOptions options, List<String> problems) {}
 
     public AgentOptions {
+        exactFunctions = List.copyOf(exactFunctions);
         include = List.copyOf(include);
         exclude = List.copyOf(exclude);
         mdl = List.copyOf(mdl);
@@ -128,9 +134,18 @@ public record AgentOptions(
         return (include.isEmpty() || any(include, image, file, name)) && !any(exclude, image, file, name);
     }
 
-    /// Whether [#includes] looks at source files.
+    /// Whether every call of a function is recorded, also where others are sampled.
+    ///
+    /// @param image path of the ELF file
+    /// @param file  source file, "" when unknown
+    /// @param name  demangled
+    public boolean wantsEveryCall(String image, String file, String name) {
+        return any(exactFunctions, image, file, name);
+    }
+
+    /// Whether [#includes] or [#wantsEveryCall] looks at source files.
     public boolean needsFiles() {
-        return anyNeedsFile(include) || anyNeedsFile(exclude);
+        return anyNeedsFile(include) || anyNeedsFile(exclude) || anyNeedsFile(exactFunctions);
     }
 
     private static boolean any(List<FunctionGlob> globs, String image, String file, String name) {
@@ -168,17 +183,20 @@ public record AgentOptions(
                 }
             }
             boolean await = flag(WAIT, false);
+            List<String> exact = texts(EXACT);
             AgentOptions options = new AgentOptions(
                     path(SESSION),
                     await,
                     flag(PROFILE, true),
-                    flag(EXACT, false),
+                    isExact(exact),
+                    globs(EXACT, functions(exact)),
+                    isCpuTime(),
                     number(SAMPLE_SIZE, 10, 1, 1_000_000),
                     number(EPOCH_MILLIS, 10, 1, 60_000),
                     number(SLICE_MILLIS, 0, 0, 600_000),
                     percent(BUDGET_PERCENT, 1),
-                    globs(INCLUDE),
-                    globs(EXCLUDE),
+                    globs(INCLUDE, texts(INCLUDE)),
+                    globs(EXCLUDE, texts(EXCLUDE)),
                     texts(MDL),
                     texts(METRIC),
                     sync(),
@@ -193,6 +211,7 @@ public record AgentOptions(
                         WAIT,
                         PROFILE,
                         EXACT,
+                        TIME,
                         SAMPLE_SIZE,
                         EPOCH_MILLIS,
                         SLICE_MILLIS,
@@ -217,14 +236,42 @@ public record AgentOptions(
             if (value == null) {
                 return otherwise;
             }
-            return switch (value) {
-                case "on", "true", "yes", "1" -> true;
-                case "off", "false", "no", "0" -> false;
-                default -> {
-                    refuse(key, value, "on or off");
-                    yield otherwise;
+            if (!isFlag(value)) {
+                refuse(key, value, "on or off");
+                return otherwise;
+            }
+            return isOn(value);
+        }
+
+        private static boolean isFlag(String value) {
+            return isOn(value)
+                    || value.equals("off")
+                    || value.equals("false")
+                    || value.equals("no")
+                    || value.equals("0");
+        }
+
+        private static boolean isOn(String value) {
+            return value.equals("on") || value.equals("true") || value.equals("yes") || value.equals("1");
+        }
+
+        /// The last of these values that is no function.
+        private static boolean isExact(List<String> values) {
+            boolean exact = false;
+            for (String value : values) {
+                exact = isFlag(value) ? isOn(value) : exact;
+            }
+            return exact;
+        }
+
+        private static List<String> functions(List<String> values) {
+            List<String> functions = new ArrayList<>();
+            for (String value : values) {
+                if (!isFlag(value)) {
+                    functions.add(value);
                 }
-            };
+            }
+            return functions;
         }
 
         private int number(String key, int otherwise, int least, int most) {
@@ -270,9 +317,9 @@ public record AgentOptions(
             return value;
         }
 
-        private List<FunctionGlob> globs(String key) {
+        private List<FunctionGlob> globs(String key, List<String> values) {
             List<FunctionGlob> globs = new ArrayList<>();
-            for (String value : texts(key)) {
+            for (String value : values) {
                 try {
                     globs.add(FunctionGlob.of(value));
                 } catch (IllegalArgumentException e) {
@@ -292,6 +339,21 @@ public record AgentOptions(
                 return List.of();
             }
             return values;
+        }
+
+        private boolean isCpuTime() {
+            String value = text.last(TIME);
+            if (value == null) {
+                return false;
+            }
+            return switch (value) {
+                case "cpu" -> true;
+                case "wall" -> false;
+                default -> {
+                    refuse(TIME, value, "wall or cpu");
+                    yield false;
+                }
+            };
         }
 
         private Sync sync() {

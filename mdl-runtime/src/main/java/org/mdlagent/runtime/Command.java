@@ -1,8 +1,7 @@
 package org.mdlagent.runtime;
 
 /// Something that the command line may ask of the agent, by its name in [Control]. It runs on the agent's thread,
-/// between
-/// two epochs.
+/// between two epochs.
 interface Command {
     /// Executes a request.
     ///

@@ -3,11 +3,15 @@ package org.mdlagent.runtime;
 /// A pattern for functions: `function`, `image!function` or `file:function`, each part with `*` for any text and `?`
 /// for any character.
 ///
-/// The part for the function is compared with the demangled name, with and without its parameters, and a part for an
-/// image or a file with its whole path, or, without a slash, with its last name. `::` belongs to the function's name.
+/// The part for the function is compared with the demangled name, with and without its parameters and the suffix of a
+/// copy that GCC has made of it, and a part for an image or a file with its whole path, or, without a slash, with its
+/// last name. `::` belongs to the function's name.
 ///
 /// Light, because the agent uses it while a program starts: no regular expression, no lambda.
 public final class FunctionGlob {
+    /// GCC: interprocedural constants, replaced parameters, partial inlining, code that is rarely executed.
+    private static final String[] CLONE_SUFFIXES = {".constprop.", ".isra.", ".part.", ".cold"};
+
     private final String text;
     private final String image;
     private final String file;
@@ -75,11 +79,29 @@ public final class FunctionGlob {
     }
 
     private boolean nameMatches(String name) {
-        if (matches(function, name)) {
-            return true;
+        String original = original(name);
+        int parameters = parameters(original);
+        return matches(function, name)
+                || matches(function, original)
+                || parameters > 0 && matches(function, original.substring(0, parameters));
+    }
+
+    /// The name of the function that GCC has made a copy of, or split a part off, as `f` of `f.constprop.0` or of
+    /// `f [clone .isra.0]`; of others their own.
+    public static String original(String name) {
+        int clone = name.indexOf(" [clone ");
+        int end = clone > 0 ? clone : name.indexOf('.', 1);
+        for (String suffix : CLONE_SUFFIXES) {
+            if (end > 0 && (clone > 0 || name.startsWith(suffix, end))) {
+                return name.substring(0, end);
+            }
         }
-        int parameters = parameters(name);
-        return parameters > 0 && matches(function, name.substring(0, parameters));
+        return name;
+    }
+
+    /// Whether a function is a part that GCC has split off another one, which calls it.
+    public static boolean isPart(String name) {
+        return !original(name).equals(name) && name.contains(".part.");
     }
 
     /// Where the parameter list of a demangled name begins, -1 when it has none: at the parenthesis that the last one

@@ -6,13 +6,14 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
 
-/// `metric enable|force|disable REQUEST`, `metric list`, `metric points FIRST`. Values are not asked for here: readers
-/// find them in the session. Columns are separated by tabs.
+/// `metric enable|force|disable REQUEST`, `metric list`, `metric points|resources FIRST`. Values are not asked for
+/// here: readers find them in the session. Columns are separated by tabs.
 ///
 /// | answer to | lines |
 /// | --- | --- |
@@ -20,7 +21,9 @@ import org.mdlagent.runtime.metric.Metrics;
 /// | `force` | the same, whatever the overhead |
 /// | `disable` | how many |
 /// | `list` | name for requests, units, mode, name for people |
-/// | `points` | request, order, kind of point, function, flags that it tests; from number FIRST on, as many as fit |
+/// | `points` | request, order, kind of point, function and, of a call, offset there, flags that it tests; from number
+/// FIRST on, as many as fit |
+/// | `resources` | path; from number FIRST on, as many as fit |
 final class MetricCommand implements Command {
     /// Below what the socket carries.
     private static final int ANSWER_CHARS = 15_000;
@@ -48,9 +51,10 @@ final class MetricCommand implements Command {
                 case "disable" -> metrics.disable(MetricRequest.of(rest)) + "\n";
                 case "list" -> list();
                 case "points" -> points(Integer.parseUnsignedInt(rest));
+                case "resources" -> resources(Integer.parseUnsignedInt(rest));
                 default ->
                     throw new IllegalArgumentException(
-                            "metrics are asked for by: metric enable|force|disable REQUEST, list, points FIRST");
+                            "metrics are asked for by: metric enable|force|disable REQUEST, list, points|resources FIRST");
             };
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -94,19 +98,37 @@ final class MetricCommand implements Command {
                             "\t",
                             all.get(i).request().toString(),
                             snippet.order().word(),
-                            kind(snippet.point()),
-                            snippet.point().procedure().path(),
+                            kind(snippet),
+                            place(snippet.point()),
                             snippet.guards().stream().map(Value::name).collect(Collectors.joining(" "))))
                     .append('\n');
         }
         return answer.toString();
     }
 
-    private static String kind(Point point) {
-        return switch (point) {
+    private String resources(int first) throws IOException {
+        List<Resource> all = metrics.resources();
+        StringBuilder answer = new StringBuilder();
+        for (int i = first; i < all.size() && answer.length() < ANSWER_CHARS; i++) {
+            answer.append(all.get(i)).append('\n');
+        }
+        return answer.toString();
+    }
+
+    private static String kind(SnippetRequest snippet) {
+        return switch (snippet.point()) {
             case Point.Entry entry -> "entry";
             case Point.Return end -> "return";
-            case Point.Call call -> "call";
+            case Point.Call call -> (snippet.isAtEnd() ? "after" : "before") + " call of " + call.callee();
         };
+    }
+
+    private static String place(Point point) {
+        String path = point.procedure().path();
+        if (!(point instanceof Point.Call call)) {
+            return path;
+        }
+        // Parts of a function may lie in front of it.
+        return path + (call.offset() < 0 ? "-0x" : "+0x") + Long.toHexString(Math.abs(call.offset()));
     }
 }

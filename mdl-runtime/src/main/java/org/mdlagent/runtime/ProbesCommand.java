@@ -1,7 +1,6 @@
 package org.mdlagent.runtime;
 
 import java.util.List;
-import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
 
 /// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. Functions are given by a
@@ -50,18 +49,6 @@ final class ProbesCommand implements Command {
             return number >= 0 && number < probes.functionCount() ? List.of(number) : List.of();
         } catch (NumberFormatException e) {
             return List.of();
-        }
-    }
-
-    private record Matching(FunctionGlob glob) implements ProbeFilter {
-        @Override
-        public boolean includes(String image, String file, String name) {
-            return glob.matches(image, file, name);
-        }
-
-        @Override
-        public boolean needsFiles() {
-            return glob.needsFile();
         }
     }
 }

@@ -37,6 +37,8 @@ class AgentOptionsTest {
                         false,
                         true,
                         false,
+                        List.of(),
+                        false,
                         10,
                         10,
                         0,
@@ -52,7 +54,7 @@ class AgentOptionsTest {
 
     @Test
     void shouldReadEveryKey() {
-        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,sampleSize=20,epochMillis=5,"
+        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,sampleSize=20,epochMillis=5,"
                 + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
                 + "sync=strict,startDelayMillis=7,report=json");
 
@@ -60,6 +62,7 @@ class AgentOptionsTest {
         assertThat(options.await()).isTrue();
         assertThat(options.profile()).isFalse();
         assertThat(options.exact()).isTrue();
+        assertThat(options.cpuTime()).isTrue();
         assertThat(options.sampleSize()).isEqualTo(20);
         assertThat(options.epochMillis()).isEqualTo(5);
         assertThat(options.sliceMillis()).isEqualTo(250);
@@ -91,19 +94,39 @@ class AgentOptionsTest {
         startDelayMillis=-5 | startDelayMillis is a whole number from 0 to 3600000
         wait=maybe          | wait is on or off
         profile=            | profile is on or off
-        exact=2             | exact is on or off
+        exact=              | exact needs a value
+        exact=app!          | exact=app! is not possible; a function is given as FUNCTION
+        time=long           | time is wall or cpu
         sync=now            | sync is auto, tmax, membarrier or strict
         report=xml          | report is table, json or off
         session=            | session is a directory
         include=            | include needs a value
         exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
-        exat=on             | unknown option "exat"; there are session, wait, profile, exact
+        exat=on             | unknown option "exat"; there are session, wait, profile, exact, time
         """)
     void shouldRefuse(String text, String message) {
         AgentOptions.Reading reading = read(text);
 
         assertThat(reading.problems()).singleElement().asString().contains(message);
         assertThat(reading.options()).isEqualTo(read("").options());
+    }
+
+    @Test
+    void shouldTellFunctionsThatAreExactFromASessionThatIs() {
+        AgentOptions some = valid("exact=f,exact=app!g*");
+
+        assertThat(some.exact()).isFalse();
+        assertThat(some.exactFunctions()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
+        assertThat(some.wantsEveryCall("/bin/app", "", "get")).isTrue();
+        assertThat(some.wantsEveryCall("/bin/lib.so", "", "get")).isFalse();
+        assertThat(valid("exact=f,exact").exact()).isTrue();
+        assertThat(valid("exact,exact=f,exact=off").exact()).isFalse();
+    }
+
+    @Test
+    void shouldNeedFilesForExactFunctionsOfAFile() {
+        assertThat(valid("exact=a.c:f").needsFiles()).isTrue();
+        assertThat(valid("exact=f").needsFiles()).isFalse();
     }
 
     @Test

@@ -127,7 +127,7 @@ class ControlIT {
             "probes on killed!w?rk",
             "probes off killed.c:w*"
         };
-        long descriptors = descriptors();
+        long descriptors = kept();
         SplittableRandom random = new SplittableRandom(11);
         int executed = 0;
         for (int i = 0; i < CASES; i++) {
@@ -146,7 +146,7 @@ class ControlIT {
         }
 
         assertThat(executed).isBetween(CASES / 50, CASES / 2);
-        assertThat(descriptors()).isEqualTo(descriptors);
+        assertThat(kept()).isLessThanOrEqualTo(descriptors);
         assertThat(ask("probes off work")).isEqualTo("ok\n1 function off\n");
         long off = calls();
         assertThat(ask("probes on work")).isEqualTo("ok\n1 function on\n");
@@ -185,6 +185,16 @@ class ControlIT {
 
     private static String text(byte[] request) {
         return new String(request, StandardCharsets.UTF_8).strip();
+    }
+
+    /// Descriptors that stay open: the agent also opens some for a moment, for what it reads of the kernel.
+    private long kept() throws Exception {
+        long least = descriptors();
+        for (int looks = 0; looks < 20; looks++) {
+            process.waitFor(10, TimeUnit.MILLISECONDS);
+            least = Math.min(least, descriptors());
+        }
+        return least;
     }
 
     /// Those of the thread that has the most: the agent's have a table of their own.

@@ -121,7 +121,7 @@ class ExactCountsIT {
         assertThat(Dist.calls(Dist.report(directory, session))).containsExactlyInAnyOrderEntriesOf(printed(run.text()));
     }
 
-    private static Map<String, Long> printed(String text) {
+    static Map<String, Long> printed(String text) {
         Map<String, Long> calls = new HashMap<>();
         for (String line : text.split("\n")) {
             calls.put(line.split(" ")[0], Long.parseLong(line.split(" ")[1]));

@@ -98,8 +98,8 @@ class FailureIT {
     }
 
     /// Whoever starts a program that runs as another user must not choose what is loaded, and where it writes. The
-    /// dynamic
-    /// linker takes nothing from the environment there, but what the administrator preloads into all programs.
+    /// dynamic linker takes nothing from the environment there, but what the administrator preloads into all
+    /// programs.
     @Test
     void shouldLeaveSetUserProgramsAlone() throws Exception {
         List<String> command = List.of(

@@ -26,6 +26,13 @@ class FunctionGlobTest {
         ns::*                 | ns::f()                   | true
         f                     | ns::f()                   | false
         operator!=            | operator!=(A, B)          | true
+        f                     | f.constprop.0             | true
+        f                     | f.isra.0.constprop.1      | true
+        f                     | f.part.0                  | true
+        ns::f                 | ns::f(int) [clone .isra.0] | true
+        ns::f(int)            | ns::f(int) [clone .isra.0] | true
+        f.constprop.1         | f.constprop.0             | false
+        f                     | f.other                   | false
         app!parse             | parse                     | true
         other!parse           | parse                     | false
         app!ns::f             | ns::f(int)                | true

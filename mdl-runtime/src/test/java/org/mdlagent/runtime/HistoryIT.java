@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// `mdl history` and `mdl diff` on real runs: what has become slower is found, what has not is not, and the past is
-/// there
-/// when its sessions are gone.
+/// there when its sessions are gone.
 class HistoryIT {
     @TempDir
     Path directory;

@@ -43,6 +43,11 @@ class MetricStormIT {
     private static final List<String> OF_FUNCTIONS =
             List.of("procedure_calls", "exec_time", "cpu_inclusive", "call_rate");
     private static final int COUNTED = 4;
+
+    /// What the program calls in libc.
+    private static final String ALLOCATIONS = "memory_allocations";
+
+    private static final List<String> OF_LIBRARIES = List.of("memory_allocated", "memory_freed", "io_ops", "io_bytes");
     private static final Pattern STATISTICS = Pattern.compile("cmdstat_(\\w+):calls=(\\d+)");
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
@@ -151,6 +156,7 @@ class MetricStormIT {
                     counted.add(function);
                 }
             }
+            assertThat(isEnabled(session, ALLOCATIONS)).isTrue();
             stormUnderLoad(session, worker, wanted(session, functions, counted));
             awaitInput(process);
             report = Dist.report(directory, session);
@@ -163,11 +169,22 @@ class MetricStormIT {
         Path input = lines(program, answers.size());
         assertThat(Dist.run(directory, Map.of(), input, command).text().lines()).containsExactlyElementsOf(answers);
         Map<String, Long> independent = Dist.countIndependently(directory, Map.of(), input, command);
-        Map<String, Long> before = Dist.countIndependently(directory, Map.of(), lines(program, 1), command);
+        long allocations = allocations(input, command);
+        Path first = lines(program, 1);
+        Map<String, Long> before = Dist.countIndependently(directory, Map.of(), first, command);
         for (String function : counted) {
             long expected = independent.get(function) - before.get(function);
-            assertCounted(program.name, report, function, expected);
+            assertCounted(program.name, report, "/" + function, expected);
         }
+        assertCounted(program.name, report, ALLOCATIONS, allocations - allocations(first, command));
+    }
+
+    private long allocations(Path input, List<String> command) throws Exception {
+        Path counting = Dist.compile(directory, "counting_allocations", "-shared", "-fPIC");
+        Path counts = directory.resolve("allocations");
+        Map<String, String> environment = Map.of("LD_PRELOAD", counting.toString(), "COUNTS", counts.toString());
+        assertThat(Dist.run(directory, environment, input, command).status()).isZero();
+        return Long.parseLong(Files.readString(counts).strip());
     }
 
     @Test
@@ -191,7 +208,7 @@ class MetricStormIT {
         }
 
         for (String command : REDIS_COMMANDS) {
-            assertCounted("redis", report, command + "Command", after.get(command) - before.get(command));
+            assertCounted("redis", report, "/" + command + "Command", after.get(command) - before.get(command));
         }
         List<String> alone = new ArrayList<>();
         try (Redis redis = new Redis(directory, Map.of())) {
@@ -208,10 +225,11 @@ class MetricStormIT {
         return "procedure_calls@/Code/*/" + function;
     }
 
-    private static void assertCounted(String program, JsonNode report, String function, long expected) {
-        System.out.printf("%s: %,d calls of %s%n", program, expected, function);
+    /// @param name how the metric or its focus ends
+    private static void assertCounted(String program, JsonNode report, String name, long expected) {
+        System.out.printf("%s: %,d of %s%n", program, expected, name);
         assertThat(expected).isPositive();
-        assertThat(value(report, function)).as(function).isEqualTo(expected);
+        assertThat(value(report, name)).as(name).isEqualTo(expected);
     }
 
     private static void stormUnderLoad(Path session, Worker worker, List<String> wanted) throws Exception {
@@ -230,13 +248,14 @@ class MetricStormIT {
         }
     }
 
-    private static double value(JsonNode report, String function) {
+    private static double value(JsonNode report, String name) {
         for (JsonNode metric : report.get("metrics")) {
-            if (metric.get("focus").path(0).asText().endsWith("/" + function)) {
+            String focus = metric.get("focus").path(0).asText();
+            if ((metric.get("name").asText() + focus).endsWith(name)) {
                 return metric.get("value").asDouble();
             }
         }
-        throw new AssertionError(function + " is not in " + report.get("metrics"));
+        throw new AssertionError(name + " is not in " + report.get("metrics"));
     }
 
     private Path lines(Program program, int count) throws IOException {
@@ -250,6 +269,12 @@ class MetricStormIT {
     /// Requests that come and go. Each has been there once: what it makes for good is there then.
     private static List<String> wanted(Path session, List<String> functions, List<String> counted) throws Exception {
         List<String> wanted = new ArrayList<>();
+        for (String request : OF_LIBRARIES) {
+            if (isEnabled(session, request)) {
+                wanted.add(request);
+            }
+        }
+        assertThat(wanted).isNotEmpty();
         for (String function : functions) {
             for (String metric : OF_FUNCTIONS) {
                 String request = metric + "@/Code/*/" + function;

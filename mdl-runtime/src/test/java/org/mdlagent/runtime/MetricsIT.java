@@ -36,12 +36,12 @@ class MetricsIT {
     }
 
     private void start(String probes, Path metrics) throws Exception {
-        assertThat(start("messages", probes, metrics)).isEqualTo("ready");
+        assertThat(startProgram("messages", metrics, probes)).isEqualTo("ready");
     }
 
     /// The first line that the program writes.
-    private String start(String name, String probes, Path metrics) throws Exception {
-        Path program = Dist.compile(directory, name, probes);
+    private String startProgram(String name, Path metrics, String... flags) throws Exception {
+        Path program = Dist.compile(directory, name, flags);
         session = directory.resolve("session");
         ProcessBuilder builder = new ProcessBuilder(program.toString());
         builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
@@ -283,7 +283,8 @@ class MetricsIT {
 
     @Test
     void shouldTellTagsOfMessagesAndLocksApart() throws Exception {
-        String second = start("tags", "-fpatchable-function-entry=5", PAPER).split(" ")[2];
+        String second =
+                startProgram("tags", PAPER, "-fpatchable-function-entry=5").split(" ")[2];
         List<String> requests = List.of(
                 "messages_sent@/SyncObject/Message/5",
                 "messages_sent@/SyncObject/Message/6",
@@ -396,6 +397,41 @@ class MetricsIT {
         assertThat(lines).hasSize(3);
         assertThat(lines.get(0)).contains("msgs (msgs)", "call_rate (callsPerSecond)  /Code/messages.c/foo");
         assertThat(lines.get(2)).matches(" \\d\\d:\\d\\d:\\d\\d +400  .* +0  .*");
+    }
+
+    @Test
+    void shouldCountAFunctionInAllCopiesThatTheCompilerHasMade() throws Exception {
+        Path metrics = Files.writeString(directory.resolve("scalers.mdl"), """
+                list scalers is procedure { items { "scale" }; }
+                metric scaled {
+                    name "Scaled"; units calls; unitsType unnormalized; aggregateOperator sum;
+                    base is counter {
+                        foreach func in scalers {
+                            append preInsn func.entry (* scaled++; *)
+                        }
+                    }
+                }
+                """);
+        assertThat(startProgram("clones", metrics, "-O3", "-fpatchable-function-entry=5"))
+                .isEqualTo("ready");
+        String copies = "procedure_calls@/Code/clones.c/scale";
+        String one = "procedure_calls@/Code/clones.c/scale.constprop.0";
+
+        assertThat(mdl("enable", session.toString(), copies, one, "scaled"))
+                .contains(
+                        "/Code/clones.c/scale: 3 points",
+                        "/Code/clones.c/scale.constprop.0: 1 point,",
+                        "program: 3 points");
+        assertThat(mdl("list", "points", session.toString()))
+                .contains(
+                        "/Code/clones.c/scale ",
+                        "/Code/clones.c/scale.constprop.0 ",
+                        "/Code/clones.c/scale.constprop.1 ");
+        call(100);
+
+        assertThat(value(copies)).isEqualTo(400);
+        assertThat(value("scaled")).isEqualTo(400);
+        assertThat(value(one)).isIn(100.0, 200.0);
     }
 
     /// The recorder counts and times the same calls by other means.

@@ -41,6 +41,7 @@ class ProfileStoreIT {
                 Instant.ofEpochSecond(1_700_000_000L + n),
                 OptionalLong.of(n),
                 true,
+                false,
                 10,
                 Map.of("/opt/app", "b" + n % 3));
         List<FunctionProfile> functions = IntStream.range(0, FUNCTIONS)
@@ -53,9 +54,12 @@ class ProfileStoreIT {
                         (long) n * i + 1,
                         true,
                         OptionalDouble.empty(),
+                        false,
                         0,
                         OptionalLong.of(i),
                         OptionalLong.empty(),
+                        OptionalDouble.empty(),
+                        OptionalDouble.empty(),
                         Latency.NONE,
                         true))
                 .toList();

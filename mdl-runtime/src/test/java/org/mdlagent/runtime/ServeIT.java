@@ -1,10 +1,12 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -105,11 +107,11 @@ class ServeIT {
         assertThat(read(server.resolve("/metrics"))).doesNotContain("function=\"foo\"");
     }
 
-    @Test
-    void shouldAnswerARealPrometheus() throws Exception {
+    /// Starts a Prometheus that asks a server each second.
+    ///
+    /// @return the port that it answers at
+    private int startPrometheus(URI server, String... options) throws IOException {
         assumeTrue(Files.isExecutable(PROMETHEUS), "no prometheus; it is in Debian's package prometheus");
-        Process program = startProgram();
-        URI server = startServer();
         int port;
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
@@ -121,12 +123,60 @@ class ServeIT {
                   - job_name: mdl
                     static_configs: [{targets: ["%s"]}]
                 """.formatted(server.getAuthority()));
-        Process prometheus = start(
-                Map.of(),
+        List<String> command = new ArrayList<>(List.of(
                 PROMETHEUS.toString(),
                 "--config.file=" + configuration,
                 "--storage.tsdb.path=" + directory.resolve("data"),
-                "--web.listen-address=127.0.0.1:" + port);
+                "--web.listen-address=127.0.0.1:" + port));
+        command.addAll(List.of(options));
+        start(Map.of(), command.toArray(String[]::new));
+        return port;
+    }
+
+    @Test
+    void shouldServeTheLatencyOverTimeOfAProgramThatRuns() throws Exception {
+        Process program = startProgram();
+        URI server = startServer();
+        call(program, 3000);
+        URI session =
+                server.resolve(read(server).replaceAll("(?s).*href=\"(/session/messages-[^\"]*)\".*", "$1") + "/");
+        JsonNode profile = new ObjectMapper().readTree(read(session.resolve("profile.json")));
+        int foo = names(profile).indexOf("foo");
+
+        String heat = "heat.json?function=" + foo + "&from=";
+
+        JsonNode first = awaited(() -> withCalls(read(session.resolve(heat + 0))), "/calls", "3000");
+        call(program, 1000);
+        JsonNode next = awaited(
+                () -> withCalls(read(session.resolve(heat + first.at("/next").asLong()))), "/calls", "1000");
+
+        assertThat(next.at("/columns/0").asLong())
+                .isGreaterThanOrEqualTo(first.at("/columns")
+                        .get(first.at("/columns").size() - 1)
+                        .asLong());
+    }
+
+    /// A part of a heat map, with the sum of its calls.
+    private static JsonNode withCalls(String json) throws IOException {
+        ObjectNode part = (ObjectNode) new ObjectMapper().readTree(json);
+        long calls = 0;
+        for (int i = 2; i < part.at("/heat").size(); i += 3) {
+            calls += part.at("/heat").get(i).asLong();
+        }
+        return part.put("calls", calls);
+    }
+
+    private static List<String> names(JsonNode profile) {
+        List<String> names = new ArrayList<>();
+        profile.at("/functions")
+                .forEach(function -> names.add(function.at("/name").asText()));
+        return names;
+    }
+
+    @Test
+    void shouldAnswerARealPrometheus() throws Exception {
+        Process program = startProgram();
+        int port = startPrometheus(startServer());
         call(program, 3000);
 
         assertThat(query(port, "mdl_function_calls_total{function=\"foo\"}", "3000"))
@@ -139,16 +189,57 @@ class ServeIT {
         String quantile = query(
                 port, "histogram_quantile(0.99, mdl_function_duration_seconds_bucket{function=\"foo\"}) < bool 1", "1");
         assertThat(quantile).isEqualTo("1");
-        assertThat(prometheus.isAlive()).isTrue();
+    }
+
+    @Test
+    void shouldGiveARealPrometheusNativeHistograms() throws Exception {
+        Process program = startProgram();
+        URI server = startServer();
+        int port = startPrometheus(server, "--enable-feature=native-histograms");
+        String function = "mdl_function_duration_seconds{function=\"foo\"}";
+        call(program, 3000);
+        assertThat(query(port, "histogram_count(" + function + ")", "3000")).isEqualTo("3000");
+        call(program, 1000);
+        assertThat(query(port, "histogram_count(" + function + ")", "4000")).isEqualTo("4000");
+
+        double p99 = value(port, "histogram_quantile(0.99, " + function + ")");
+        double lately = value(port, "histogram_quantile(0.99, rate(" + function + "[1m]))");
+
+        // A bucket is 9 % wide.
+        double reported = p99Seconds("foo");
+        assertThat(p99).isCloseTo(reported, withinPercentage(10));
+        assertThat(lately).isPositive().isLessThan(1);
+        assertThat(value(port, "histogram_sum(" + function + ")"))
+                .isCloseTo(value(port, "mdl_function_seconds_total{function=\"foo\"}"), withinPercentage(1));
+    }
+
+    /// What `mdl report` says.
+    private double p99Seconds(String function) throws Exception {
+        Process report = start(Map.of(), Dist.mdl(), "report", "--format", "json", "--function", function);
+        try (InputStream out = report.getInputStream()) {
+            return new ObjectMapper().readTree(out).at("/functions/0/p99Nanos").asLong() / 1e9;
+        }
     }
 
     /// The first value that a query gives, once it is the expected one, or when patience ends.
     private static String query(int port, String query, String expected) throws Exception {
-        URI uri = URI.create(
-                "http://127.0.0.1:" + port + "/api/v1/query?query=" + URLEncoder.encode(query, StandardCharsets.UTF_8));
+        URI uri = queryUri(port, query);
         return awaited(() -> new ObjectMapper().readTree(read(uri)), "/data/result/0/value/1", expected)
                 .at("/data/result/0/value/1")
                 .asText();
+    }
+
+    private static URI queryUri(int port, String query) {
+        return URI.create(
+                "http://127.0.0.1:" + port + "/api/v1/query?query=" + URLEncoder.encode(query, StandardCharsets.UTF_8));
+    }
+
+    /// The first value that a query gives; not a number is none.
+    private static double value(int port, String query) throws Exception {
+        URI uri = queryUri(port, query);
+        JsonNode value = new ObjectMapper().readTree(read(uri)).at("/data/result/0/value/1");
+        assertThat(value.asText()).as(query).isNotIn("", "NaN");
+        return value.asDouble();
     }
 
     private interface Reading {

@@ -21,9 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.mdlagent.profiler.report.SessionReader;
 
 /// What a program can do that an agent in its process may disturb: status, output and files are those without the
-/// agent.
-/// The programs are those of native-shim's app.c, built with probes. Each runs with the agent in one of its states, or,
-/// with `-Dmdl.transparency=all`, in each of them.
+/// agent. The programs are those of native-shim's app.c, built with probes. Each runs with the agent in one of its
+/// states, or, with `-Dmdl.transparency=all`, in each of them.
 ///
 /// The table is kept in docs/transparency.md. To renew it: `cp mdl-runtime/target/transparency.md docs/`.
 class TransparencyIT {

@@ -10,6 +10,9 @@ final class CallEstimate {
     private double blocks;
     private double blocksVariance;
 
+    /// Sum of the squares of blocks' variances, each over its degrees of freedom.
+    private double blocksSquares;
+
     private double blockStart;
     private double lastRate;
     private int windows;
@@ -48,7 +51,9 @@ final class CallEstimate {
     /// Ends the block and starts the next.
     void endBlock(double now) {
         blocks += blockCalls(now);
-        blocksVariance += blockVariance(now);
+        double variance = blockVariance(now);
+        blocksVariance += variance;
+        blocksSquares += square(variance);
         startBlock(now, rate());
     }
 
@@ -62,9 +67,21 @@ final class CallEstimate {
         return exact + blocks + blockCalls(now);
     }
 
-    /// Variance of [#calls].
+    /// Variance that a normal distribution had with an interval as wide as that of [#calls].
     double variance(double now) {
-        return blocksVariance + blockVariance(now);
+        double ofBlock = blockVariance(now);
+        double variance = blocksVariance + ofBlock;
+        double squares = blocksSquares + square(ofBlock);
+        double wider = Confidence.quantile95(variance * variance / squares) / Confidence.QUANTILE_95;
+        return squares > 0 ? variance * wider * wider : variance;
+    }
+
+    private double square(double variance) {
+        return isVarianceKnown() ? variance * variance / (windows - 1) : 0;
+    }
+
+    private boolean isVarianceKnown() {
+        return windows >= 2 && nanos > 0;
     }
 
     private double blockCalls(double now) {
@@ -76,8 +93,9 @@ final class CallEstimate {
     }
 
     private double blockVariance(double now) {
-        if (windows < 2 || nanos <= 0) {
-            return 0;
+        if (!isVarianceKnown()) {
+            double deviation = blockCalls(now) / Confidence.QUANTILE_95;
+            return deviation * deviation;
         }
         double rate = rate();
         double residuals = Math.max(0, calls2 - 2 * rate * callsNanos + rate * rate * nanos2);

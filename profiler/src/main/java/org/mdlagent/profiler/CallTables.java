@@ -7,11 +7,12 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 
-/// What the session has measured of its functions so far: in sampled mode a row of each, in exact mode one of each in
-/// every thread.
+/// What the session has measured of its functions so far: of sampled ones a row of each, of those whose calls are all
+/// recorded one of each in every thread, beside one that has their callers alone.
 final class CallTables {
     private final long header;
     private final boolean exact;
+    private final EnteredCalls counters;
 
     /// Addresses of the threads' blocks, the newest first.
     private long[] threads = {};
@@ -19,18 +20,15 @@ final class CallTables {
     /// By function: calls that probes have counted.
     private long[] entered = {};
 
-    private long[] scratch = {};
-
     CallTables(long header, boolean exact) {
         this.header = header;
         this.exact = exact;
+        counters = new EnteredCalls(header);
     }
 
     /// Looks at all threads.
     void refresh() {
-        int functions = Memory.getIntAcquire(header + HeaderDescriptor.FUNCTION_COUNT);
-        entered = new long[functions];
-        scratch = scratch.length == functions ? scratch : new long[functions];
+        entered = counters.read(Memory.getIntAcquire(header + HeaderDescriptor.FUNCTION_COUNT));
         int count = 0;
         long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
         for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
@@ -38,20 +36,8 @@ final class CallTables {
                 threads = Arrays.copyOf(threads, 2 * count + 8);
             }
             threads[count++] = thread;
-            addEntered(thread);
         }
         threads = Arrays.copyOf(threads, count);
-    }
-
-    private void addEntered(long thread) {
-        long calls = Memory.getLongAcquire(thread + ThreadDescriptor.CALLS);
-        if (calls == 0) {
-            return;
-        }
-        Memory.copy(calls, scratch);
-        for (int i = 0; i < scratch.length; i++) {
-            entered[i] += scratch[i];
-        }
     }
 
     int functions() {
@@ -60,18 +46,23 @@ final class CallTables {
 
     /// Calls of a function, counted or estimated.
     long calls(int function) {
-        return exact ? entered[function] : rounded(function(function) + FunctionDescriptor.CALLS);
+        return isExact(function) ? entered[function] : rounded(function(function) + FunctionDescriptor.CALLS);
     }
 
     /// Variance of an estimate of calls.
     long variance(int function) {
-        return exact ? 0 : rounded(function(function) + FunctionDescriptor.CALLS_VARIANCE);
+        return isExact(function) ? 0 : rounded(function(function) + FunctionDescriptor.CALLS_VARIANCE);
+    }
+
+    private boolean isExact(int function) {
+        int flags = Memory.getInt(function(function) + FunctionDescriptor.FLAGS);
+        return exact || (flags & FunctionDescriptor.FLAG_EVERY_CALL) != 0;
     }
 
     /// Calls that the durations of a function are of.
     long timed(int function) {
         long sum = 0;
-        for (int i = 0; i < lists(); i++) {
+        for (int i = 0; i <= threads.length; i++) {
             long row = row(i, function);
             sum += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
         }
@@ -80,7 +71,7 @@ final class CallTables {
 
     /// Adds all that is known of a function.
     void add(int function, RowSums sums) {
-        for (int i = 0; i < lists(); i++) {
+        for (int i = 0; i <= threads.length; i++) {
             long row = row(i, function);
             if (row != 0) {
                 sums.add(row);
@@ -90,24 +81,26 @@ final class CallTables {
 
     /// What the probes have cost, in ticks, as it is predicted.
     double probeTicks() {
-        long calls = 0;
+        long sampled = 0;
+        long all = 0;
         for (int i = 0; i < entered.length; i++) {
-            calls += exact ? timed(i) : entered[i];
+            if (isExact(i)) {
+                all += timed(i);
+            } else {
+                sampled += entered[i];
+            }
         }
-        return exact
-                ? ProbeCost.exact(calls)
-                : ProbeCost.sampled(calls, Memory.getLong(header + HeaderDescriptor.SAMPLES));
+        long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
+        boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
+        return ProbeCost.exact(all) + ProbeCost.sampled(sampled, samples) + ProbeCost.clock(cpuTime, all + samples);
     }
 
-    private int lists() {
-        return exact ? threads.length : 1;
-    }
-
-    private long row(int list, int function) {
-        if (!exact) {
+    /// A function's row in a thread, or behind the last thread its own; 0 when there is none.
+    private long row(int thread, int function) {
+        if (thread == threads.length) {
             return Memory.getLong(function(function) + FunctionDescriptor.ROW);
         }
-        long rows = Memory.getLong(threads[list] + ThreadDescriptor.ROWS);
+        long rows = Memory.getLong(threads[thread] + ThreadDescriptor.ROWS);
         return rows == 0 ? 0 : Memory.getLong(rows + (long) function * Long.BYTES);
     }
 

@@ -21,7 +21,7 @@ final class Governor {
 
     /// Debts beyond the budget of so long a time are forgiven: what is spent once, at the start or when a library is
     /// opened, is not to keep windows closed for minutes.
-    private static final double DEBT_NANOS = 1e9;
+    private static final double DEBT_NANOS = 3e9;
 
     /// Even a program that costs nothing to watch is not looked at for nothing.
     private static final double REST_NANOS_MIN = 50e6;

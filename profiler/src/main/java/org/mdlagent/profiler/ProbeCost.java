@@ -12,6 +12,9 @@ public final class ProbeCost {
     private static final double TIMED = 1500;
     private static final double EXACT = 58;
 
+    /// Asking the kernel for the thread's CPU time, at the begin of a call and at its end.
+    private static final double CPU_TIME = 950;
+
     private ProbeCost() {}
 
     /// Of a sampled session.
@@ -22,7 +25,15 @@ public final class ProbeCost {
         return COUNTED * counted + TIMED * timed;
     }
 
-    /// Of an exact session.
+    /// What is added where durations are measured by the threads' CPU time.
+    ///
+    /// @param cpuTime whether they are
+    /// @param timed   calls that have returned
+    public static double clock(boolean cpuTime, long timed) {
+        return cpuTime ? CPU_TIME * timed : 0;
+    }
+
+    /// Of an exact session, or of a function whose calls are all recorded.
     ///
     /// @param timed calls that have returned
     public static double exact(long timed) {

@@ -15,8 +15,10 @@ import org.mdlagent.fastinst.CallSite;
 /// Moves timed calls from the threads' rings into the functions' histograms and the edges of the call graph, all in
 /// the session file.
 ///
-/// A window times only its first calls, so a sample of a window with many calls stands for more of them: it is
+/// A window times only some of its calls, so a sample of a window with many calls stands for more of them: it is
 /// entered as often as that. Otherwise the few calls of a slow phase would outweigh the many of a quick one.
+///
+/// Of functions whose calls are all recorded elsewhere a ring holds some, for their callers.
 ///
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
@@ -77,8 +79,9 @@ final class RingDrain {
                 int function = Memory.getInt(record + RecordDescriptor.FUNCTION);
                 long weight = weights.of(function, Memory.getLong(record + RecordDescriptor.START));
                 long ticks = Memory.getLong(record + RecordDescriptor.DURATION);
-                long row = add(functions + function * FunctionDescriptor.SIZE, ticks, weight);
-                if (row != 0) {
+                long described = functions + function * FunctionDescriptor.SIZE;
+                long row = row(described);
+                if (row != 0 && (isRecordedElsewhere(described) || add(row, ticks, weight))) {
                     edges.add(function, row, Memory.getLong(record + RecordDescriptor.CALLER), ticks, weight);
                 }
                 moved++;
@@ -88,18 +91,29 @@ final class RingDrain {
         return moved;
     }
 
-    /// Returns the function's row, or 0 when there is no memory for the call.
-    private long add(long function, long ticks, long weight) {
+    private static boolean isRecordedElsewhere(long function) {
+        int flags = Memory.getInt(function + FunctionDescriptor.FLAGS);
+        return (flags & FunctionDescriptor.FLAG_EVERY_CALL) != 0;
+    }
+
+    /// The function's row, or 0 when there is no memory for it, which the shim counts.
+    private long row(long function) {
         long row = Memory.getLong(function + FunctionDescriptor.ROW);
         if (row == 0) {
             row = api.allocate(RowDescriptor.SIZE);
-            if (row == 0) {
-                return 0; // counted by the shim as refused
+            if (row != 0) {
+                Memory.putLong(row + RowDescriptor.MIN, Long.MAX_VALUE);
+                Memory.putInt(row + RowDescriptor.FUNCTION, Memory.getInt(function + FunctionDescriptor.INDEX));
+                Memory.putLongRelease(function + FunctionDescriptor.ROW, row);
             }
-            Memory.putLong(row + RowDescriptor.MIN, ticks);
-            Memory.putInt(row + RowDescriptor.FUNCTION, Memory.getInt(function + FunctionDescriptor.INDEX));
-            Memory.putLongRelease(function + FunctionDescriptor.ROW, row);
         }
+        return row;
+    }
+
+    /// Enters a call into a row.
+    ///
+    /// @return false when there is no memory for it
+    private boolean add(long row, long ticks, long weight) {
         // HdrHistogram's index for 256 sub-buckets (layout.h, "mdl_row").
         int shift = 56 - Long.numberOfLeadingZeros(ticks | 255);
         long index = (ticks >>> shift) + ((long) shift << 7);
@@ -108,7 +122,7 @@ final class RingDrain {
         if (chunk == 0) {
             chunk = api.allocate((long) RowDescriptor.CHUNK_SLOTS * Long.BYTES);
             if (chunk == 0) {
-                return 0;
+                return false;
             }
             Memory.putLongRelease(chunkAt, chunk);
         }
@@ -122,6 +136,6 @@ final class RingDrain {
         }
         Memory.addLong(row + RowDescriptor.COUNT, weight);
         Memory.addLong(row + RowDescriptor.SAMPLES, 1);
-        return row;
+        return true;
     }
 }

@@ -1,12 +1,13 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
+import java.util.SplittableRandom;
 
 /// How many calls each timed call stands for, by function.
 ///
-/// Of each span of time, which is a window or what is between two looks at an open function, the first calls are timed,
-/// and share all calls of the time that the span stands for. The very first of a window find code that was just changed
-/// and is in no cache: they stand for themselves alone, for the calls between windows are not so slow.
+/// Of each span of time, which is a window or what is between two looks at an open function, some calls are timed
+/// ([SampleRuns]), and share all calls of the time that the span stands for. The first of a window find code that is in
+/// no cache: they stand for themselves alone, for the calls between windows are not so slow.
 ///
 /// What counts is when a call began: one that outlasts its window is one of few that end then, and would else stand for
 /// all that have been made since.
@@ -16,6 +17,8 @@ final class SampleWeights {
 
     /// Calls of a window that find their code cold.
     private static final int COLD = 3;
+
+    private final SplittableRandom random = new SplittableRandom();
 
     /// Of the calls that began in each of a function's last spans; 1 until it is known.
     private double[] weights = {};
@@ -52,12 +55,12 @@ final class SampleWeights {
     ///
     /// @param calls that the span stands for
     /// @param timed of these, above 0
-    void set(int function, double calls, long timed) {
+    void set(int function, double calls, double timed) {
         weights[at(function, 0)] = calls / timed;
     }
 
     /// The same for a window.
-    void setOfWindow(int function, double calls, long timed) {
+    void setOfWindow(int function, double calls, double timed) {
         if (timed <= COLD) {
             set(function, calls, timed);
             return;
@@ -79,7 +82,8 @@ final class SampleWeights {
             cold[span]--;
             return 1;
         }
-        return Math.max(1, Math.round(weights[span]));
+        // At random up or down: to the nearest, all weights of 1.4 would be 1.
+        return Math.max(1, (long) (weights[span] + random.nextDouble()));
     }
 
     private int at(int function, int age) {

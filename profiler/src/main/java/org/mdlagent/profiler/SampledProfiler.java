@@ -10,7 +10,6 @@ import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.fastinst.Probes;
 
 /// The sampled latency profiler ("Living on the Edge", PLDI 2016, section 9), with windows of time instead of windows
@@ -18,8 +17,8 @@ import org.mdlagent.fastinst.Probes;
 ///
 /// Every function is open or windowed. An *open* one is called so rarely that its probes stay on: its count of calls
 /// is exact. The *windowed* ones are divided into groups, which take turns in a *rotation*; then all rest, for as long
-/// as the budget demands ([Governor]). In either state the first `sampleSize` calls of a rotation are timed, the others
-/// only counted.
+/// as the budget demands ([Governor]). In either state some calls are timed ([SampleRuns]), the others only counted: of
+/// a windowed function `sampleSize` in a row, of an open one all that the budget allows.
 ///
 /// The calls of a windowed function are its calls in windows, scaled by the program's CPU time over its CPU time in
 /// these windows ([CallEstimate]). Three things would spoil that, and are why it is done so:
@@ -32,6 +31,10 @@ import org.mdlagent.fastinst.Probes;
 ///
 /// The agent ends a window. Should it be late, the trampolines switch themselves off ([#LONGEST_FACTOR]), and the
 /// window does not count.
+///
+/// Functions whose calls are all recorded ([Probes#isEveryCallRecorded]) are open, however often they are called. Some
+/// of their calls are written into the rings, for their callers. What they cost counts, but the others keep a part of
+/// the budget.
 ///
 /// Used by one thread, the agent's.
 public final class SampledProfiler {
@@ -46,7 +49,13 @@ public final class SampledProfiler {
     private static final double JITTER = 0.25;
 
     /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
-    private static final double LOOK_NANOS = 100e6;
+    private static final double LOOK_NANOS = 60e6;
+
+    /// At each of them so often; else at what they cost together. A close look is dear, for nothing is in a cache.
+    private static final double CLOSE_LOOK_NANOS = 250e6;
+
+    /// The part of the budget that is aimed at: what is spent comes in lumps.
+    private static final double AIM = 0.8;
 
     /// What may be spent at first: a fifth of what the virtual machine has spent to start. Short programs would be seen
     /// by luck alone.
@@ -55,11 +64,23 @@ public final class SampledProfiler {
     /// The part of the budget that open functions may use up.
     private static final double OPEN_PART = 0.25;
 
+    /// The part of it that goes into timing their calls. It is spent by the second, not by the rotation: were it more,
+    /// rests would become ever longer.
+    private static final double OPEN_TIMED_PART = 0.1;
+
+    /// The part of the budget that functions whose calls are all recorded may use up.
+    private static final double EVERY_CALL_PART = 0.9;
+
     /// How much rarer calls must be for a function to be open, when open ones have used up too much; and how fast that
     /// is taken back.
     private static final double RARER = 0.5;
 
     private static final double OFTENER = 1.02;
+
+    /// Reading clock and calls is to take no more than this part of a window.
+    private static final double READING_PART = 0.01;
+
+    private static final int READINGS_MAX = 3;
 
     /// Rings are emptied when they may be half full, else after a rotation.
     private static final int UNDRAINED_MAX = 4096;
@@ -68,7 +89,7 @@ public final class SampledProfiler {
     private static final int LONGEST_FACTOR = 4;
 
     /// Calls that a window should see, as a multiple of those that are timed: a function with fewer is open.
-    private static final int CALLS_PER_SAMPLE = 4;
+    private static final int CALLS_PER_SAMPLE = 5;
 
     /// Few, so that phases of the program stay apart; and a fixed number, for one that depends on what they show
     /// would make the estimate biased.
@@ -94,10 +115,11 @@ public final class SampledProfiler {
     private final NativeApi api;
     private final Probes probes;
     private final RingDrain drain;
+    private final EnteredCalls counters;
     private final Governor governor;
     private final double budget;
     private final SplittableRandom random = new SplittableRandom();
-    private final int sampleSize;
+    private final int runLength;
     private final double epochNanos;
     private final double windowNanos;
     private final double ticksPerNano;
@@ -106,13 +128,18 @@ public final class SampledProfiler {
     private long renewalTsc;
     private final long header;
 
+    /// Whether durations are CPU time.
+    private final boolean cpuTime;
+
     private boolean[] windowed = {};
+
+    /// By function, whether all of its calls are recorded.
+    private boolean[] everyCall = {};
 
     /// By function: calls so far, now and when the windows were last opened.
     private long[] calls = {};
 
     private long[] callsAtOpening = {};
-    private long[] scratch = {};
 
     /// By open function: calls that are in its estimate.
     private long[] callsEstimated = {};
@@ -132,17 +159,30 @@ public final class SampledProfiler {
     private double[] progressAtWindow = {};
 
     private final SampleWeights weights = new SampleWeights();
+    private final SampleRuns runs;
 
-    /// CPU time of the program, in nanoseconds: now, when open functions were last looked at, and when the windows were
-    /// last opened.
+    /// Calls of an open function that are timed between two rotations: all, as long as that is not too dear.
+    private int openTimed;
+
+    /// CPU time of the program for each nanosecond that has passed.
+    private double pace = 1;
+
+    /// CPU time of the program, in nanoseconds: now, when open functions were last looked at, when others of their
+    /// calls began to be timed, and when the windows were last opened.
     private long cpu;
 
     private long cpuAtLook;
+    private long cpuAtRenewal;
     private long cpuAtOpening;
     private long openingTsc;
 
-    /// All functions' calls.
-    private long callsSum;
+    /// The calls of functions that are sampled, now and when open ones were last looked at, and of those whose calls
+    /// are
+    /// all recorded.
+    private long callsSampled;
+
+    private long callsSampledAtLook;
+    private long callsRecorded;
 
     /// The group that is next, and when the rotation began or, without one, when the next will.
     private int group;
@@ -150,6 +190,7 @@ public final class SampledProfiler {
     private boolean rotating;
     private long rotationTsc;
     private long restEndTsc;
+    private long lookTsc;
 
     /// Calls that may have been timed since the rings were emptied.
     private long undrainedMax;
@@ -157,13 +198,18 @@ public final class SampledProfiler {
     /// Calls of an open function, for each nanosecond of CPU time, at most.
     private double openRate;
 
-    private Spending spending = new Spending(0, 0, 0);
+    private Spending spending = new Spending(0, 0, 0, 0);
 
     /// CPU time that windows have cost the program, as predicted, in nanoseconds.
     private double lost;
 
     /// What the program has taken, and measuring has cost, so far, in nanoseconds.
-    private record Spending(double elapsed, double cpu, double cost) {}
+    ///
+    /// @param cost   but for `always`
+    /// @param always what it has cost to record every call of some functions
+    private record Spending(double elapsed, double cpu, double cost, double always) {}
+
+    private boolean exceeded;
 
     /// Arguments for the shim: the functions whose windows are open, and how long these may last.
     private long armed;
@@ -171,7 +217,7 @@ public final class SampledProfiler {
     private long longest;
     private int opened;
 
-    /// @param sampleSize calls timed in each window
+    /// @param sampleSize calls timed in each window, rounded down to a power of two
     /// @param epochNanos between the begins of two rotations at least; a window takes a sixteenth of it, on average
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
@@ -179,9 +225,11 @@ public final class SampledProfiler {
             NativeApi api, Probes probes, int sampleSize, double epochNanos, double budget, double tscHz) {
         this.api = api;
         this.probes = probes;
-        this.sampleSize = sampleSize;
+        runLength = Integer.highestOneBit(sampleSize);
+        runs = new SampleRuns(runLength);
+        openTimed = runLength;
         this.budget = budget;
-        governor = new Governor(budget, START_NANOS);
+        governor = new Governor(budget < 1 ? AIM * budget : budget, START_NANOS);
         this.epochNanos = epochNanos;
         windowNanos = epochNanos / WINDOWS_PER_EPOCH;
         openRate = rateToWindow();
@@ -189,6 +237,8 @@ public final class SampledProfiler {
         longestTicks = (long) (LONGEST_FACTOR * windowNanos * ticksPerNano);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
+        cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
+        counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.callSites()::at);
     }
 
@@ -267,18 +317,20 @@ public final class SampledProfiler {
             longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
         }
         windowed = Arrays.copyOf(windowed, functions);
+        everyCall = Arrays.copyOf(everyCall, functions);
         calls = Arrays.copyOf(calls, functions);
         callsAtOpening = Arrays.copyOf(callsAtOpening, functions);
-        scratch = Arrays.copyOf(scratch, functions);
         callsEstimated = Arrays.copyOf(callsEstimated, functions);
         rates = Arrays.copyOf(rates, functions);
         estimates = Arrays.copyOf(estimates, functions);
         callsAtRenewal = Arrays.copyOf(callsAtRenewal, functions);
         progressAtWindow = Arrays.copyOf(progressAtWindow, functions);
         weights.grow(functions);
+        runs.grow(functions);
         changed = Arrays.copyOf(changed, functions);
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
+            everyCall[i] = probes.isEveryCallRecorded(i);
         }
     }
 
@@ -287,7 +339,11 @@ public final class SampledProfiler {
     /// @return nanoseconds until it wants to go on
     public double tick() {
         Set<Integer> learned = probes.adoptLearnedSites();
-        readClockAndCalls();
+        if (opened > 0) {
+            readClockAndCallsAtOnce();
+        } else {
+            readClockAndCalls();
+        }
         closeWindows();
         keepOut(learned);
         return rotating ? goOn() : rest();
@@ -310,6 +366,11 @@ public final class SampledProfiler {
         return true;
     }
 
+    /// Whether functions whose calls are all recorded have lately cost more than the budget by themselves.
+    public boolean isBudgetExceeded() {
+        return exceeded;
+    }
+
     private double rest() {
         long now = api.tsc();
         if (now >= restEndTsc) {
@@ -318,8 +379,11 @@ public final class SampledProfiler {
             group = 0;
             return goOn();
         }
-        estimateOpen(false);
-        publish();
+        if (now - lookTsc > CLOSE_LOOK_NANOS * ticksPerNano || haveOpenBecomeHot()) {
+            lookTsc = now;
+            estimateOpen(false);
+            publish();
+        }
         api.renewClocks();
         return Math.min(LOOK_NANOS, (restEndTsc - now) / ticksPerNano);
     }
@@ -342,17 +406,27 @@ public final class SampledProfiler {
     private double endRotation() {
         long now = api.tsc();
         Spending before = spending;
-        spending = new Spending(now / ticksPerNano, cpu, agentCpuNanos() + probeNanos());
+        double recording = (ProbeCost.exact(callsRecorded) + ProbeCost.clock(cpuTime, callsRecorded)) / ticksPerNano;
+        spending = new Spending(now / ticksPerNano, cpu, agentCpuNanos() + sampledNanos(), recording);
         double rotation = (now - rotationTsc) / ticksPerNano;
         double rest = epochNanos - rotation;
         if (before.elapsed > 0) {
             double elapsed = spending.elapsed - before.elapsed;
-            double pace = Math.max(1, (spending.cpu - before.cpu) / elapsed);
-            double spent = spending.cost - before.cost;
+            pace = Math.max(1, (spending.cpu - before.cpu) / elapsed);
+            double income = budget * pace * elapsed;
+            double always = spending.always - before.always;
+            exceeded = always > income;
+            double spent = spending.cost - before.cost + Math.min(EVERY_CALL_PART * income, always);
             rest = Math.max(rest, governor.rest(pace * elapsed, spent, pace * rotation, random.nextDouble()) / pace);
         }
         restEndTsc = now + (long) (rest * ticksPerNano);
         return Math.min(LOOK_NANOS, rest);
+    }
+
+    /// Whether open functions have used up their part of the budget since they were last looked at. No windows are
+    /// open.
+    private boolean haveOpenBecomeHot() {
+        return sampledNanos(callsSampled - callsSampledAtLook, 0) > OPEN_PART * budget * (cpu - cpuAtLook);
     }
 
     private double agentCpuNanos() {
@@ -360,9 +434,14 @@ public final class SampledProfiler {
         return Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS);
     }
 
-    private double probeNanos() {
+    private double sampledNanos() {
         long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
-        return ProbeCost.sampled(callsSum, samples) / ticksPerNano;
+        return sampledNanos(callsSampled, samples);
+    }
+
+    /// What sampling costs, as it is predicted.
+    private double sampledNanos(long counted, long timed) {
+        return (ProbeCost.sampled(counted, timed) + ProbeCost.clock(cpuTime, timed)) / ticksPerNano;
     }
 
     private void closeWindows() {
@@ -390,10 +469,10 @@ public final class SampledProfiler {
         for (int i = 0; i < opened; i++) {
             long count = calls[armedFunction(i)] - callsAtOpening[armedFunction(i)];
             counted += count;
-            timed += Math.min(count, sampleSize);
+            timed += (long) runs.timed(armedFunction(i), count);
         }
-        double counting = ProbeCost.sampled(counted, 0) / ticksPerNano;
-        double timing = Math.min(ProbeCost.sampled(0, timed) / ticksPerNano, TIMING_PART_MAX * observed);
+        double counting = sampledNanos(counted, 0);
+        double timing = Math.min(sampledNanos(0, timed), TIMING_PART_MAX * observed);
         double passed = Math.max(PASSED_MIN * observed, observed - counting - timing);
         lost += observed - passed;
         return observed > 0 ? observed / passed : 1;
@@ -410,7 +489,8 @@ public final class SampledProfiler {
         double count = counted * slowdown;
         if (counted > 0 && observed > 0) {
             double span = progress() - progressAtWindow[function];
-            weights.setOfWindow(function, count * span / observed, Math.min(counted, sampleSize));
+            double calls = runs.calls(function, counted) * slowdown * span / observed;
+            weights.setOfWindow(function, calls, runs.timed(function, counted));
         }
         progressAtWindow[function] = progress();
         CallEstimate estimate = estimates[function];
@@ -461,19 +541,21 @@ public final class SampledProfiler {
     private void estimateOpen(boolean renew) {
         double passed = cpu - cpuAtLook;
         cpuAtLook = cpu;
+        callsSampledAtLook = callsSampled;
         int closing = 0;
         long all = 0;
+        long timed = 0;
         for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsEstimated[i];
             if (windowed[i] || fresh == 0 || probes.isLeftOut(i)) {
                 continue;
             }
-            all += fresh;
+            all += everyCall[i] ? 0 : fresh;
             callsEstimated[i] = calls[i];
             changed[i] = true;
             estimates[i].addExact(fresh);
             double rate = passed > 0 ? fresh / passed : 0;
-            if (isHot(rate)) {
+            if (isHot(rate) && !everyCall[i]) {
                 windowed[i] = true;
                 rates[i] = rate;
                 estimates[i].startBlock(progress(), rate);
@@ -481,12 +563,29 @@ public final class SampledProfiler {
                 weighOpen(i);
                 arm(closing++, i, 0);
             } else if (renew) {
+                timed += everyCall[i] ? 0 : Math.min(fresh, openTimed);
                 renew(i, fresh);
             }
         }
         long unused = api.disarm(armed, closing);
-        double part = passed > 0 ? ProbeCost.sampled(all, 0) / ticksPerNano / passed : 0;
+        double part = passed > 0 ? sampledNanos(all, 0) / passed : 0;
+        if (renew) {
+            limitOpen(timed);
+        }
         openRate = part > OPEN_PART * budget ? RARER * openRate : Math.min(OFTENER * openRate, rateToWindow());
+    }
+
+    /// Lets more of the open functions' calls be timed, or fewer.
+    ///
+    /// @param timed as many as there would have been since the last rotation
+    private void limitOpen(long timed) {
+        double part = sampledNanos(0, timed) / (cpu - cpuAtRenewal);
+        cpuAtRenewal = cpu;
+        if (part > OPEN_TIMED_PART * budget || timed > UNDRAINED_MAX / 2) {
+            openTimed = Math.max(openTimed / 2, runLength);
+        } else if (part < OPEN_TIMED_PART * budget / 2) {
+            openTimed = Math.min(openTimed * 2, UNDRAINED_MAX);
+        }
     }
 
     private void drainRings() {
@@ -503,15 +602,19 @@ public final class SampledProfiler {
     private void weighOpen(int function) {
         long fresh = calls[function] - callsAtRenewal[function];
         if (fresh > 0) {
-            weights.set(function, fresh, Math.min(fresh, sampleSize));
+            weights.set(function, runs.calls(function, fresh), runs.timed(function, fresh));
         }
     }
 
     /// Lets others of an open function's calls be timed, of which there may be as many as there were.
     private void renew(int function, long fresh) {
         beginOpen(function);
-        Memory.putInt(probes.function(function) + FunctionDescriptor.REMAINING, sampleSize);
-        undrainedMax += Math.min(fresh, sampleSize);
+        if (everyCall[function]) {
+            runs.timeFirst(function, probes.function(function));
+        } else {
+            runs.time(function, probes.function(function), fresh, openTimed);
+        }
+        undrainedMax += Math.min(fresh, openTimed);
     }
 
     private void beginOpen(int function) {
@@ -541,13 +644,14 @@ public final class SampledProfiler {
     private boolean openWindows(int group) {
         for (int i = group; i < windowed.length; i += GROUPS) {
             if (windowed[i]) {
+                runs.timeOneRun(i, probes.function(i), rates[i] * pace * windowNanos);
                 arm(opened++, i, longestTicks);
             }
         }
         if (opened == 0) {
             return false;
         }
-        undrainedMax += (long) opened * sampleSize;
+        undrainedMax += (long) opened * runLength;
         if (undrainedMax > UNDRAINED_MAX) {
             drainRings();
         }
@@ -556,27 +660,36 @@ public final class SampledProfiler {
             weights.begin(armedFunction(i), openingTsc);
         }
         long unused = api.arm(armed, longest, opened);
-        readClockAndCalls();
+        readClockAndCallsAtOnce();
         System.arraycopy(calls, 0, callsAtOpening, 0, calls.length);
         cpuAtOpening = cpu;
         return true;
     }
 
     private void readClockAndCalls() {
-        cpu = api.programCpuNanos();
-        Memory.putLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS, cpu);
-        Arrays.fill(calls, 0);
-        long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
-        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
-            Memory.copy(Memory.getLong(thread + ThreadDescriptor.CALLS), scratch);
-            for (int i = 0; i < calls.length; i++) {
-                calls[i] += scratch[i];
+        long before = api.programCpuNanos();
+        calls = counters.read(calls.length);
+        cpu = before + (api.programCpuNanos() - before) / 2;
+        callsSampled = 0;
+        callsRecorded = 0;
+        for (int i = 0; i < calls.length; i++) {
+            if (everyCall[i]) {
+                callsRecorded += calls[i];
+            } else {
+                callsSampled += calls[i];
             }
         }
-        callsSum = 0;
-        for (long count : calls) {
-            callsSum += count;
-        }
+    }
+
+    /// At a window's begin or end: once more when it took long. Code that has slept is in no cache, so calls were read
+    /// later after the clock at ends than at begins, and all windows seemed to have seen more than they did.
+    private void readClockAndCallsAtOnce() {
+        long start;
+        int readings = 0;
+        do {
+            start = api.tsc();
+            readClockAndCalls();
+        } while (api.tsc() - start > READING_PART * windowNanos * ticksPerNano && ++readings < READINGS_MAX);
     }
 
     private boolean isHot(double rate) {
@@ -585,7 +698,7 @@ public final class SampledProfiler {
 
     /// From which on a window has enough calls, for each nanosecond of CPU time.
     private double rateToWindow() {
-        return CALLS_PER_SAMPLE * sampleSize / windowNanos;
+        return CALLS_PER_SAMPLE * runLength / windowNanos;
     }
 
     private void arm(int position, int function, long longestTicks) {

@@ -13,12 +13,15 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 /// Writes down what was measured when: once in a while, of each function what has come since the last time, into a ring
 /// in the session file ([SliceRing]) that holds the last hour at least.
 ///
-/// A slice of a young session is a second long, so that a short program has some; from six minutes on it is ten.
+/// A slice of a young session is a second long, so that a short program has some, unless there are so many functions
+/// that writing takes more than a part of the time; from six minutes on it is ten.
 ///
 /// Used by one thread, the agent's.
 public final class TimeSlices {
-    /// A slice is this part of the session's age, within bounds.
+    /// A slice is this part of the session's age, within bounds, and writing it is to take this part of it.
     private static final int AGE_PART = 36;
+
+    private static final double WRITING_PART = 0.002;
 
     private static final double SHORTEST_SECONDS = 1;
     private static final double LONGEST_SECONDS = 10;
@@ -35,6 +38,7 @@ public final class TimeSlices {
     private @Nullable FunctionMark[] marks = {};
 
     private long begin;
+    private long writingTicks;
     private long agentNanos;
     private long programNanos;
     private double probeTicks;
@@ -67,7 +71,10 @@ public final class TimeSlices {
             return fixedTicks;
         }
         double age = begin - Memory.getLong(header + HeaderDescriptor.ARMED_TSC);
-        return (long) Math.clamp(age / AGE_PART, SHORTEST_SECONDS * ticksPerSecond, LONGEST_SECONDS * ticksPerSecond);
+        return (long) Math.clamp(
+                Math.max(age / AGE_PART, writingTicks / WRITING_PART),
+                SHORTEST_SECONDS * ticksPerSecond,
+                LONGEST_SECONDS * ticksPerSecond);
     }
 
     /// Writes down the slice that ends now.
@@ -83,6 +90,11 @@ public final class TimeSlices {
         }
         publish(parts, tsc);
         begin = tsc;
+    }
+
+    /// Tells how long the last slice has taken, in ticks.
+    public void setWritingTicks(long ticks) {
+        writingTicks = ticks;
     }
 
     /// What a function has done in the slice, null for nothing.

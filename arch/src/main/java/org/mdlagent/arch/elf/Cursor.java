@@ -1,6 +1,7 @@
 package org.mdlagent.arch.elf;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.zip.Inflater;
 
 /// A position in a part of a file that is read from low to high. Every read is checked against the end of the part.
@@ -199,6 +200,13 @@ final class Cursor {
     }
 
     /// A byte at a position that is known to lie inside.
+    /// What is left, and skips it.
+    byte[] rest() {
+        int from = position;
+        position = limit;
+        return Arrays.copyOfRange(bytes, from, limit);
+    }
+
     int byteAt(int at) {
         return bytes[at] & 0xff;
     }

@@ -1,7 +1,9 @@
 package org.mdlagent.arch.elf;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +26,14 @@ public final class DynamicSection {
     private static final long PLT_RELOCATION_KIND = 20;
     private static final long PLT_RELOCATIONS = 23;
     private static final long GNU_HASH = 0x6ffffef5;
+    private static final long VERSIONS = 0x6ffffff0;
+    private static final long VERSIONS_NEEDED = 0x6ffffffe;
 
     private static final int ENTRY_SIZE = 24;
+    private static final int VERSION_ENTRY_SIZE = 16;
+
+    /// What is above says that the symbol is hidden.
+    private static final int VERSION_MASK = 0x7fff;
 
     private final Machine machine;
     private final Cursor symbols;
@@ -35,6 +43,18 @@ public final class DynamicSection {
     private final Cursor pltRelocations;
     private final long soname;
     private final List<String> needed;
+
+    private final ElfFile file;
+
+    /// Where there is a number of its version for each symbol, and where their names are.
+    private final long versionsAt;
+
+    private final long neededVersionsAt;
+
+    /// A symbol that an image takes from others.
+    ///
+    /// @param version of the symbol that the image wants, "" for any
+    public record Import(Relocation slot, String version) {}
 
     DynamicSection(ElfFile file, Cursor entries) throws ElfFormatException {
         this.machine = file.machine();
@@ -48,6 +68,8 @@ public final class DynamicSection {
         long hashAt = 0;
         long gnuHashAt = 0;
         long name = 0;
+        long symbolVersionsAt = 0;
+        long versionNamesAt = 0;
         List<Long> neededAt = new ArrayList<>();
         while (entries.remaining() >= 16) {
             long tag = entries.i64();
@@ -74,6 +96,10 @@ public final class DynamicSection {
                 hashAt = value;
             } else if (tag == GNU_HASH) {
                 gnuHashAt = value;
+            } else if (tag == VERSIONS) {
+                symbolVersionsAt = value;
+            } else if (tag == VERSIONS_NEEDED) {
+                versionNamesAt = value;
             } else if (tag == SONAME) {
                 name = value;
             } else if (tag == RELOCATION_SIZE || tag == SYMBOL_SIZE) {
@@ -98,6 +124,9 @@ public final class DynamicSection {
             names.add(strings.stringAt(neededAt.get(i)));
         }
         this.needed = List.copyOf(names);
+        this.file = file;
+        this.versionsAt = symbolVersionsAt;
+        this.neededVersionsAt = versionNamesAt;
     }
 
     private static Cursor table(ElfFile file, long address, long size, String part) throws ElfFormatException {
@@ -221,6 +250,79 @@ public final class DynamicSection {
         return result;
     }
 
+    /// The names of functions by the words that code calls them through: GOT slots, whether they are filled at once or
+    /// lazily. A plain pointer is none, since the program may change it.
+    public Map<Long, String> linkageSlots() throws ElfFormatException {
+        Map<Long, String> slots = new HashMap<>();
+        for (Relocation relocation : relocations()) {
+            boolean linkage = relocation.type() == machine.jumpSlot() || relocation.type() == machine.globalData();
+            if (linkage && !relocation.symbol().isEmpty()) {
+                slots.put(relocation.address(), relocation.symbol());
+            }
+        }
+        return slots;
+    }
+
+    /// The words in which the dynamic linker stores addresses of symbols that the image takes from others.
+    public List<Import> imports() throws ElfFormatException {
+        Cursor numbers = table(file, versionsAt, versionsAt == 0 ? 0 : 2L * symbolCount, "the symbols' versions");
+        Map<Integer, String> names = versionNames();
+        List<Import> result = new ArrayList<>();
+        for (Cursor table : List.of(pltRelocations, relocations)) {
+            for (int at = 0; at + ENTRY_SIZE <= table.limit(); at += ENTRY_SIZE) {
+                long symbol = symbolOf(table, at);
+                check(symbol < symbolCount, "a symbol's index", table);
+                if (symbol != 0 && isImported((int) symbol) && machine.storesAddress((int) table.longAt(at + 8))) {
+                    int number = numbers.limit() == 0 ? 0 : u16(numbers, (int) symbol * Short.BYTES) & VERSION_MASK;
+                    String version = names.getOrDefault(number, "");
+                    result.add(new Import(relocation(table, at, name(symbol, table)), version));
+                }
+            }
+        }
+        return result;
+    }
+
+    /// Versions by their numbers: `Elf64_Verneed` of each library, in it `Elf64_Vernaux` of each version (Linux
+    /// Standard Base, Core, 10.7). Each says how far the next one is, the last 0.
+    private Map<Integer, String> versionNames() throws ElfFormatException {
+        if (neededVersionsAt == 0) {
+            return Map.of();
+        }
+        Map<Integer, String> names = new HashMap<>();
+        Cursor table = file.loadedFrom(neededVersionsAt, "the versions needed");
+        int library = 0;
+        int toLibrary;
+        int entries = 0;
+        do {
+            checkVersion(library, ++entries, table);
+            int version = library + table.intAt(library + 8);
+            int toVersion;
+            do {
+                checkVersion(version, ++entries, table);
+                names.put(u16(table, version + 6), strings.stringAt(table.intAt(version + 8) & 0xffff_ffffL));
+                toVersion = table.intAt(version + 12);
+                version += toVersion;
+            } while (toVersion != 0);
+            toLibrary = table.intAt(library + 12);
+            library += toLibrary;
+        } while (toLibrary != 0);
+        return names;
+    }
+
+    /// @param entries so far: there cannot be more than have room
+    private static void checkVersion(int at, int entries, Cursor table) throws ElfFormatException {
+        check(at >= 0 && at <= table.limit() - VERSION_ENTRY_SIZE, "a version", table);
+        check(entries <= table.limit() / VERSION_ENTRY_SIZE, "an end of the versions", table);
+    }
+
+    private static int u16(Cursor table, int at) {
+        return table.byteAt(at) | table.byteAt(at + 1) << Byte.SIZE;
+    }
+
+    private boolean isImported(int symbol) {
+        return symbols.intAt(symbol * SymbolTable.ENTRY_SIZE + 4) >>> Short.SIZE == 0;
+    }
+
     private void addSlots(Cursor table, boolean[] wanted, List<Relocation> result) throws ElfFormatException {
         for (int at = 0; at + ENTRY_SIZE <= table.limit(); at += ENTRY_SIZE) {
             long symbol = symbolOf(table, at);
@@ -229,6 +331,20 @@ public final class DynamicSection {
                 result.add(relocation(table, at, name(symbol, table)));
             }
         }
+    }
+
+    /// The functions that the image offers to others: the address of each by its symbol.
+    public Map<String, Long> functions() throws ElfFormatException {
+        Map<String, Long> functions = new HashMap<>();
+        for (int i = 1; i < symbolCount; i++) {
+            int at = i * SymbolTable.ENTRY_SIZE;
+            int head = symbols.intAt(at + 4);
+            boolean defined = head >>> 16 != 0;
+            if (defined && (head & 15) == SymbolTable.TYPE_FUNCTION) {
+                functions.put(name(i, symbols), symbols.longAt(at + 8));
+            }
+        }
+        return functions;
     }
 
     /// Whether the image offers this symbol to others.

@@ -496,6 +496,13 @@ public final class ElfFile implements AutoCloseable {
         return range(segment.offset() + into, length, part);
     }
 
+    /// Code as the file has it.
+    ///
+    /// @param address virtual address, at link time
+    public byte[] code(long address, long length) throws ElfFormatException {
+        return loaded(address, length, "the code").rest();
+    }
+
     /// The part of the file that is loaded at an address, to the end of its segment.
     Cursor loadedFrom(long address, String part) throws ElfFormatException {
         Segment segment = loadedAt(address, part);

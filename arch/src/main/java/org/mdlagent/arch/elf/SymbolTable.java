@@ -12,7 +12,7 @@ public final class SymbolTable {
     static final int ENTRY_SIZE = 24;
 
     private static final int TYPE_VARIABLE = 1;
-    private static final int TYPE_FUNCTION = 2;
+    static final int TYPE_FUNCTION = 2;
     private static final int TYPE_RESOLVER = 10;
     private static final int BINDING_LOCAL = 0;
     private static final int BINDING_WEAK = 2;
@@ -168,17 +168,25 @@ public final class SymbolTable {
 
     /// The variable of a name, or null; of several a global one.
     public @Nullable Variable variable(String name) {
-        Variable found = null;
+        int at = find(name, TYPE_VARIABLE) * ENTRY_SIZE;
+        return at < 0 ? null : new Variable(symbols.longAt(at + 8), symbols.longAt(at + 16));
+    }
+
+    /// The virtual address of the function of a name, or 0; of several that of a global one.
+    public long function(String name) {
+        int at = find(name, TYPE_FUNCTION) * ENTRY_SIZE;
+        return at < 0 ? 0 : symbols.longAt(at + 8);
+    }
+
+    /// The entry of a name, or -1; of several a global one.
+    private int find(String name, int type) {
+        int found = -1;
         for (int entry = 0; (entry + 1) * ENTRY_SIZE <= symbols.limit(); entry++) {
-            int at = entry * ENTRY_SIZE;
-            int head = symbols.intAt(at + 4);
+            int head = symbols.intAt(entry * ENTRY_SIZE + 4);
             boolean defined = head >>> 16 != 0;
-            boolean better = found == null || rank(entry) == 0;
-            if (defined
-                    && better
-                    && (head & 15) == TYPE_VARIABLE
-                    && nameOf(entry).equals(name)) {
-                found = new Variable(symbols.longAt(at + 8), symbols.longAt(at + 16));
+            boolean better = found < 0 || rank(entry) == 0;
+            if (defined && better && (head & 15) == type && nameOf(entry).equals(name)) {
+                found = entry;
             }
         }
         return found;

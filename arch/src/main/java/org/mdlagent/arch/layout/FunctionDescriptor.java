@@ -12,7 +12,8 @@ public final class FunctionDescriptor {
     public static final long STATE = 36;
     public static final long INDEX = 40;
     public static final long FLAGS = 44;
-    public static final long WINDOW_START = 48;
+    public static final long RUN_MASK = 48;
+    public static final long RUN_PHASE = 52;
     public static final long BUILD = 56;
     public static final long ROW = 64;
     public static final long NAME = 72;
@@ -31,6 +32,8 @@ public final class FunctionDescriptor {
 
     public static final int FLAG_COUNTED = 1;
     public static final int FLAG_OFF = 2;
+    public static final int FLAG_EVERY_CALL = 4;
+    public static final int FLAG_IMPORTED = 8;
 
     public static final int STATE_IDLE = 0;
     public static final int STATE_REARMING = 1;

@@ -1,8 +1,7 @@
 package org.mdlagent.arch.layout;
 
 /// Offsets in `struct mdl_slice` of `mdl/layout.h`, what was measured in a slice of time: bytes from its start. What
-/// each
-/// field means, its unit and its writer stand there.
+/// each field means, its unit and its writer stand there.
 public final class SliceDescriptor {
     public static final long START_TSC = 0;
     public static final long END_TSC = 8;

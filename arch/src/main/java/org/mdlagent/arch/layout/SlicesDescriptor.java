@@ -1,8 +1,7 @@
 package org.mdlagent.arch.layout;
 
 /// Offsets in `struct mdl_slices` of `mdl/layout.h`, what was measured when: bytes from its start. What each field
-/// means,
-/// its unit and its writer stand there.
+/// means, its unit and its writer stand there.
 public final class SlicesDescriptor {
     public static final long COMPLETE = 0;
     public static final long ROWS = 64;

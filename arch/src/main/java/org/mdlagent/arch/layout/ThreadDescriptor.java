@@ -23,6 +23,7 @@ public final class ThreadDescriptor {
     public static final long TID = 136;
     public static final long PID = 140;
     public static final long STATE = 144;
+    public static final long IN_CALL = 148;
     public static final long NEXT = 152;
     public static final long CPU_NANOS = 160;
     public static final long VALUES = 168;

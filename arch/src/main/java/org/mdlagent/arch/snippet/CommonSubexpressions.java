@@ -18,8 +18,8 @@ import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Store;
 
 /// Computes once what the snippets of a chain compute several times (MDL paper, section 5: common subexpressions),
-/// where
-/// it is computed in any case and nothing in the chain changes it. Variables of the program are then read once, too.
+/// where it is computed in any case and nothing in the chain changes it. Variables of the program are then read once,
+/// too.
 public final class CommonSubexpressions {
     /// What a part must cost at least to be worth a place: to bring it there and back takes two instructions.
     private static final int OPERATIONS_MIN = 2;
@@ -40,9 +40,9 @@ public final class CommonSubexpressions {
     }
 
     /// A chain with the same effect, but that variables which change meanwhile are not seen to. One that reads memory
-    /// stays as it is: it has no room for more.
+    /// by address or calls functions stays as it is: it has no room for more.
     public static List<Snippet> share(List<Snippet> chain) {
-        if (Effects.of(statements(chain)).readsMemory()) {
+        if (Effects.of(statements(chain)).needsRoom()) {
             return chain;
         }
         List<Snippet> shared = chain;
@@ -129,8 +129,14 @@ public final class CommonSubexpressions {
             case Or(Expression left, Expression right) -> 1 + operations(left) + operations(right);
             case Expression.Load load -> 1;
             case Expression.Read read -> 1 + operations(read.address());
+            case Expression.Call call ->
+                1
+                        + call.arguments().stream()
+                                .mapToInt(CommonSubexpressions::operations)
+                                .sum();
             case Expression.Argument argument -> 1;
             case Expression.Result result -> 1;
+            case Expression.ReturnAddress address -> 1;
             case Expression.Member member -> 1;
             case Expression.Value value -> 0;
             case Expression.Constant constant -> 0;

@@ -5,6 +5,7 @@ import java.util.List;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Call;
 import org.mdlagent.arch.snippet.Expression.Common;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
@@ -14,12 +15,15 @@ import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
+import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
+import org.mdlagent.arch.snippet.Statement.Note;
+import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
@@ -48,11 +52,13 @@ public final class ConstantFolding {
                         folded.add(new Add(value, constant));
                     }
                 }
+                case Run(Call call) -> folded.add(new Run(fold(call)));
                 case If(Expression condition, List<Statement> body) -> fold(fold(condition), fold(body), folded);
                 case Start start -> folded.add(start);
                 case Stop stop -> folded.add(stop);
                 case Mark mark -> folded.add(mark);
                 case Let(int slot, Expression expression) -> folded.add(new Let(slot, fold(expression)));
+                case Note(int table, Expression number) -> folded.add(new Note(table, fold(number)));
                 case ForEach each ->
                     folded.add(new ForEach(
                             each.written(), each.members(), each.first(), each.stride(), fold(each.body())));
@@ -75,8 +81,10 @@ public final class ConstantFolding {
             case Value value -> value;
             case Argument argument -> argument;
             case Result result -> result;
+            case ReturnAddress address -> address;
             case Load load -> load;
             case Read(Expression address, int errors) -> new Read(fold(address), errors);
+            case Call call -> fold(call);
             case Member member -> member;
             case Common common -> common;
             case Binary(Expression.Operator operator, Expression left, Expression right) ->
@@ -87,6 +95,13 @@ public final class ConstantFolding {
             case And(Expression left, Expression right) -> and(fold(left), fold(right));
             case Or(Expression left, Expression right) -> or(fold(left), fold(right));
         };
+    }
+
+    private static Call fold(Call call) {
+        return new Call(
+                call.function(),
+                call.arguments().stream().map(ConstantFolding::fold).toList(),
+                call.errors());
     }
 
     private static Expression binary(Expression.Operator operator, Expression left, Expression right) {

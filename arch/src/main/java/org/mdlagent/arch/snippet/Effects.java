@@ -6,6 +6,7 @@ import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Call;
 import org.mdlagent.arch.snippet.Expression.Common;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
@@ -15,12 +16,15 @@ import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
+import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
+import org.mdlagent.arch.snippet.Statement.Note;
+import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
@@ -29,7 +33,7 @@ import org.mdlagent.arch.snippet.Statement.Store;
 final class Effects {
     private final BitSet reads = new BitSet();
     private final BitSet writes = new BitSet();
-    private boolean readsMemory;
+    private boolean needsRoom;
 
     static Effects of(List<Statement> statements) {
         Effects effects = new Effects();
@@ -37,9 +41,9 @@ final class Effects {
         return effects;
     }
 
-    /// Whether there is an [Expression.Read], which takes much of the room that generated code has.
-    boolean readsMemory() {
-        return readsMemory;
+    /// Whether there is a [Call] or a [Read], which take much of the room that generated code has.
+    boolean needsRoom() {
+        return needsRoom;
     }
 
     boolean writesAnything() {
@@ -79,6 +83,7 @@ final class Effects {
                 writes.set(value);
                 add(amount);
             }
+            case Run run -> addCall();
             case If(Expression condition, List<Statement> body) -> {
                 add(condition);
                 add(body);
@@ -90,6 +95,10 @@ final class Effects {
                 writes.set(member.set());
             }
             case Let(int slot, Expression expression) -> add(expression);
+            case Note(int table, Expression number) -> {
+                writes.set(table, table + Note.SIZE);
+                add(number);
+            }
             case ForEach each -> {
                 add(each.written());
                 for (long rest = each.members(); rest != 0; rest &= rest - 1) {
@@ -114,9 +123,10 @@ final class Effects {
             }
             case Read(Expression address, int errors) -> {
                 writes.set(errors);
-                readsMemory = true;
+                needsRoom = true;
                 add(address);
             }
+            case Call call -> addCall();
             case Binary binary -> add(binary.left(), binary.right());
             case Compare compare -> add(compare.left(), compare.right());
             case And(Expression left, Expression right) -> add(left, right);
@@ -124,9 +134,17 @@ final class Effects {
             case Constant constant -> {}
             case Argument argument -> {}
             case Result result -> {}
+            case ReturnAddress address -> {}
             case Load load -> {}
             case Common common -> {}
         }
+    }
+
+    /// What the function does is not known: it may come to other probes.
+    private void addCall() {
+        reads.set(0, ValueDescriptor.COUNT);
+        writes.set(0, ValueDescriptor.COUNT);
+        needsRoom = true;
     }
 
     private void add(Expression left, Expression right) {

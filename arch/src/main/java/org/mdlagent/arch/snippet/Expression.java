@@ -1,7 +1,9 @@
 package org.mdlagent.arch.snippet;
 
+import java.util.List;
+
 /// What a snippet computes: 64-bit integers, signed, that wrap around. None has an effect but for the errors that it
-/// counts.
+/// counts, and for what a function does that is called.
 public sealed interface Expression {
 
     /// A number that is known before the snippet runs.
@@ -32,6 +34,9 @@ public sealed interface Expression {
     /// What the function that has ended returns, as an integer.
     record Result() implements Expression {}
 
+    /// Where the call returns to whose function begins or has ended: which call it is.
+    record ReturnAddress() implements Expression {}
+
     /// A variable of the program.
     ///
     /// @param address where it is; its memory stays as long as the snippet is attached
@@ -40,6 +45,23 @@ public sealed interface Expression {
     /// Eight bytes of the program's memory; 0 when they cannot be read, and then the value `errors` is incremented.
     record Read(Expression address, int errors) implements Expression {
         public Read {
+            Statement.requireValue(errors);
+        }
+    }
+
+    /// What a function of the program returns, as an integer, when it is called with these arguments; 0 when the
+    /// thread is in such a call already, and then the value `errors` is incremented. It may run other snippets, so
+    /// nothing moves past it.
+    ///
+    /// @param function  its address; its code stays as long as the snippet is attached
+    /// @param arguments at most [Argument#COUNT]
+    record Call(long function, List<Expression> arguments, int errors) implements Expression {
+        public Call {
+            arguments = List.copyOf(arguments);
+            if (arguments.size() > Argument.COUNT) {
+                throw new IllegalArgumentException(
+                        "a function is called with " + Argument.COUNT + " arguments at most, not " + arguments.size());
+            }
             Statement.requireValue(errors);
         }
     }

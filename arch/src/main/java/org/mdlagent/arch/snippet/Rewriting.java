@@ -6,6 +6,7 @@ import java.util.function.UnaryOperator;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Call;
 import org.mdlagent.arch.snippet.Expression.Common;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
@@ -15,12 +16,15 @@ import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
+import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
+import org.mdlagent.arch.snippet.Statement.Note;
+import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
@@ -47,11 +51,13 @@ record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers
         return switch (statement) {
             case Store(int value, Expression expression) -> new Store(number(value), of(expression));
             case Add(int value, Expression amount) -> new Add(number(value), of(amount));
+            case Run(Call call) -> new Run(of(call));
             case If(Expression condition, List<Statement> body) -> new If(of(condition), of(body));
             case Start(int timer, Statement.Clock clock) -> new Start(number(timer), clock);
             case Stop(int timer, Statement.Clock clock) -> new Stop(number(timer), clock);
             case Mark(int value, Member member) -> new Mark(number(value), member);
             case Let(int slot, Expression expression) -> new Let(slot, of(expression));
+            case Note(int table, Expression number) -> new Note(number(table), of(number));
             case ForEach each ->
                 new ForEach(each.written(), each.members(), number(each.first()), each.stride(), of(each.body()));
         };
@@ -70,6 +76,7 @@ record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers
             case Divide(Expression left, Expression right, int errors) ->
                 new Divide(of(left), of(right), number(errors));
             case Read(Expression address, int errors) -> new Read(of(address), number(errors));
+            case Call call -> of(call);
             case Compare(Expression.Relation relation, Expression left, Expression right) ->
                 new Compare(relation, of(left), of(right));
             case And(Expression left, Expression right) -> new And(of(left), of(right));
@@ -77,10 +84,15 @@ record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers
             case Constant constant -> constant;
             case Argument argument -> argument;
             case Result result -> result;
+            case ReturnAddress address -> address;
             case Load load -> load;
             case Common common -> common;
             case Member member -> member;
         };
+    }
+
+    private Call of(Call call) {
+        return new Call(call.function(), call.arguments().stream().map(this::of).toList(), number(call.errors()));
     }
 
     private int number(int value) {

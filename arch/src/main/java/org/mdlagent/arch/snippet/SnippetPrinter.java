@@ -2,10 +2,14 @@ package org.mdlagent.arch.snippet;
 
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 
 /// Writes snippets for people: a statement a line, bodies indented, values by their names.
 public final class SnippetPrinter {
     private static final String STEP = "    ";
+
+    /// Below, nothing is mapped (proc_sys_vm(5), mmap_min_addr).
+    private static final long ADDRESSES = 0x10000;
 
     private final IntFunction<String> names;
     private final StringBuilder out = new StringBuilder();
@@ -28,6 +32,7 @@ public final class SnippetPrinter {
                 case Statement.Store(int value, Expression expression) ->
                     line(names.apply(value) + " = " + text(expression));
                 case Statement.Add(int value, Expression amount) -> line(names.apply(value) + " += " + text(amount));
+                case Statement.Run(Expression.Call call) -> line(text(call));
                 case Statement.If(Expression condition, List<Statement> body) ->
                     block("if " + text(condition), body, indent);
                 case Statement.Start(int timer, Statement.Clock clock) ->
@@ -38,6 +43,8 @@ public final class SnippetPrinter {
                     line(text(member) + " = " + names.apply(value) + " != 0");
                 case Statement.Let(int slot, Expression expression) ->
                     line("let common" + slot + " = " + text(expression));
+                case Statement.Note(int table, Expression number) ->
+                    line("note " + text(number) + " in " + names.apply(table));
                 case Statement.ForEach each ->
                     block(
                             "for each of " + Long.bitCount(each.members()) + " as " + text(each.written()),
@@ -68,14 +75,21 @@ public final class SnippetPrinter {
             case Expression.Value(int index) -> names.apply(index);
             case Expression.Argument(int number) -> "argument[" + number + "]";
             case Expression.Result() -> "result";
+            case Expression.ReturnAddress() -> "return address";
             case Expression.Load(long address, Expression.Width width) ->
                 (width.signed() ? "s" : "u") + Byte.SIZE * width.bytes() + "[0x" + Long.toHexString(address) + "]";
             case Expression.Read(Expression address, int errors) ->
                 "read[" + text(address) + "] or " + names.apply(errors) + " += 1";
+            case Expression.Call call -> text(call);
             case Expression.Binary(Expression.Operator operator, Expression left, Expression right) ->
                 text(left, spelling(operator), right);
             case Expression.Divide(Expression left, Expression right, int errors) ->
                 text(left, "/", right) + " or " + names.apply(errors) + " += 1";
+            case Expression.Compare(
+                    Expression.Relation relation,
+                    Expression.ReturnAddress address,
+                    Expression.Constant(long number)) ->
+                text(address) + " " + spelling(relation) + " 0x" + Long.toHexString(number);
             case Expression.Compare(Expression.Relation relation, Expression left, Expression right) ->
                 text(left, spelling(relation), right);
             case Expression.Common(int slot) -> "common" + slot;
@@ -83,6 +97,19 @@ public final class SnippetPrinter {
             case Expression.And(Expression left, Expression right) -> text(left, "&&", right);
             case Expression.Or(Expression left, Expression right) -> text(left, "||", right);
         };
+    }
+
+    private String text(Expression.Call call) {
+        String arguments = call.arguments().stream().map(this::argument).collect(Collectors.joining(", "));
+        return "call 0x" + Long.toHexString(call.function()) + "(" + arguments + ") or " + names.apply(call.errors())
+                + " += 1";
+    }
+
+    /// A text's address, or a number.
+    private String argument(Expression argument) {
+        return argument instanceof Expression.Constant(long number) && number >= ADDRESSES
+                ? "0x" + Long.toHexString(number)
+                : text(argument);
     }
 
     private String text(Expression left, String operator, Expression right) {
@@ -94,6 +121,7 @@ public final class SnippetPrinter {
             case Expression.Binary binary -> "(" + text(binary) + ")";
             case Expression.Divide divide -> "(" + text(divide) + ")";
             case Expression.Read read -> "(" + text(read) + ")";
+            case Expression.Call call -> "(" + text(call) + ")";
             case Expression.Compare compare -> "(" + text(compare) + ")";
             case Expression.And and -> "(" + text(and) + ")";
             case Expression.Or or -> "(" + text(or) + ")";

@@ -20,6 +20,9 @@ public sealed interface Statement {
         }
     }
 
+    /// Calls a function for what it does.
+    record Run(Expression.Call call) implements Statement {}
+
     /// Runs the body when the condition is not 0.
     record If(Expression condition, List<Statement> body) implements Statement {
         public If {
@@ -95,6 +98,26 @@ public sealed interface Statement {
     record Let(int slot, Expression expression) implements Statement {
         public Let {
             Expression.Common.requireSlot(slot);
+        }
+    }
+
+    /// Keeps a number in a table of the running thread, for whoever takes it from there and leaves a 0. A number
+    /// that is there already, or 0, changes nothing; one whose places are all taken is left out.
+    ///
+    /// @param table first of its values
+    record Note(int table, Expression number) implements Statement {
+        /// Where the places of a number may begin.
+        public static final int STARTS = 128;
+
+        /// Places that a number may have, side by side.
+        public static final int PLACES = 4;
+
+        /// Values of a table.
+        public static final int SIZE = STARTS + PLACES - 1;
+
+        public Note {
+            requireValue(table);
+            requireValue(table + SIZE - 1);
         }
     }
 

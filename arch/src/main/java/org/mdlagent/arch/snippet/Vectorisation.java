@@ -33,7 +33,7 @@ public final class Vectorisation {
             return false;
         }
         Effects effects = Effects.of(snippet.statements());
-        if (effects.readsMemory()) {
+        if (effects.needsRoom()) {
             return false;
         }
         for (int i = groups.size() - 1; i >= 0 && groups.get(i).effects.commuteWith(effects); i--) {

@@ -380,6 +380,15 @@ final class Assembler {
         emit(immediate);
     }
 
+    void addInt(Register to, Register base, int displacement) {
+        memory(0, 0x03, to.ordinal(), base, displacement);
+    }
+
+    /// Tests the bits of `register` in the word of 32 bits at `[base + displacement]`.
+    void testInt(Register base, int displacement, Register register) {
+        memory(0, 0x85, register.ordinal(), base, displacement);
+    }
+
     /// Compares the byte at `[base + displacement]`.
     void cmpByte(Register base, int displacement, int immediate) {
         memory(0, 0x80, 7, base, displacement);

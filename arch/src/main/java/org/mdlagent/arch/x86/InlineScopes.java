@@ -114,7 +114,7 @@ final class InlineScopes {
         if (target >= 0) {
             ways.add(new Way(target, scope));
         }
-        int op = opcode(at);
+        int op = opcode(code, at, lengths[at]);
         return switch (u8(code, op)) {
             case 0xE9, 0xEB, 0xC2, 0xC3, 0xF4 -> -1;
             case 0x0F -> u8(code, op + 1) == 0x0B ? -1 : at + lengths[at];
@@ -129,15 +129,19 @@ final class InlineScopes {
     }
 
     /// Offset of the opcode, behind prefixes that jumps and returns may have.
-    private int opcode(int at) {
+    static int opcode(byte[] code, int at, int length) {
         int op = at;
-        while (op < at + lengths[at] - 1 && isPrefix(u8(code, op))) {
+        while (op < at + length - 1 && isPrefix(u8(code, op))) {
             op++;
         }
         return op;
     }
 
     private static boolean isPrefix(int octet) {
-        return octet == 0xF2 || octet == 0xF3 || octet == 0x3E || (octet & 0xF0) == 0x40;
+        return octet == 0xF2
+                || octet == 0xF3
+                || octet == 0x3E
+                || octet == X86InstructionSet.ADDRESS_SIZE_PREFIX
+                || (octet & 0xF0) == 0x40;
     }
 }

@@ -4,6 +4,7 @@ import static org.mdlagent.arch.x86.Condition.ABOVE_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.BELOW;
 import static org.mdlagent.arch.x86.Condition.BELOW_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.EQUAL;
+import static org.mdlagent.arch.x86.Condition.GREATER;
 import static org.mdlagent.arch.x86.Condition.LESS_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.NEGATIVE;
 import static org.mdlagent.arch.x86.Condition.NOT_EQUAL;
@@ -66,6 +67,7 @@ final class RecordingAssembler {
     private static final int STATE = (int) FunctionDescriptor.STATE;
     private static final int OPEN = (int) FunctionDescriptor.OPEN;
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
+    private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
 
     /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
     /// check and reservation.
@@ -83,6 +85,7 @@ final class RecordingAssembler {
     private final Assembler out;
     private final WholeCallAssembler whole;
     private final ClientAssembler client;
+    private final DurationClock clock;
     private final long at;
 
     RecordingAssembler(RecordingEntryPoints shim, long at) {
@@ -91,6 +94,7 @@ final class RecordingAssembler {
         out = new Assembler(at);
         whole = new WholeCallAssembler(shim, out);
         client = new ClientAssembler(shim, out);
+        clock = new DurationClock(shim, out);
     }
 
     /// How to unwind from within the code that was assembled.
@@ -138,19 +142,24 @@ final class RecordingAssembler {
         Label slow = new Label();
         findThreadFunctionAndFrame(slow);
         out.mov(R8, RAX);
-        // Counted here and not at the exit: some calls never return.
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
-        out.incrementIndexed(RDX, RSI);
-        push();
-        out.ret();
+        countAndPush();
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
     }
 
+    /// Counts the call in RDX[RSI] here, and not at the exit: some calls never return. Pushes its frame, and returns.
+    private void countAndPush() {
+        out.incrementIndexed(RDX, RSI);
+        push();
+        out.ret();
+    }
+
     private void sampledEntry() {
         Label slow = new Label();
+        Label everyCall = new Label();
         Label checkDeadline = new Label();
         Label counted = new Label();
         Label done = new Label();
@@ -159,11 +168,17 @@ final class RecordingAssembler {
         out.mov(R8, RAX);
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        out.testByte(R9, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
         out.movInt(RAX, 1);
         out.exchangeAddIndexed(RDX, RSI, RAX);
         out.testLowByte(RAX, DEADLINE_CHECK_CALLS - 1);
         out.jump(EQUAL, checkDeadline);
         out.bind(counted);
+        out.loadIndexed(RAX, RDX, RSI, 0);
+        out.addInt(RAX, R9, (int) FunctionDescriptor.RUN_PHASE);
+        out.testInt(R9, (int) FunctionDescriptor.RUN_MASK, RAX);
+        out.jump(NOT_EQUAL, done);
         out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(LESS_OR_EQUAL, done);
         out.decrementInt(R9, (int) FunctionDescriptor.REMAINING);
@@ -181,8 +196,12 @@ final class RecordingAssembler {
         out.lockDecrementInt(R9, OPEN);
         out.ret();
 
+        out.bind(everyCall);
+        countAndPush();
+
         out.bind(checkDeadline);
         out.readTsc();
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
         out.jump(BELOW_OR_EQUAL, counted);
         out.mov(RDI, R10);
@@ -199,12 +218,32 @@ final class RecordingAssembler {
         Label nothing = new Label();
         Label slowRecord = new Label();
         findTopFrame(nothing, other, slow);
-        out.readTsc();
-        out.sub(RAX, RCX, TOP_TSC);
-        out.load(R8, RCX, TOP_CHILDREN);
-        pop();
-        out.addTo(RCX, TOP_CHILDREN, RAX);
+        clock.requireAgent(R8, slow);
+        recordInRow(slowRecord);
+        out.bind(nothing);
+        out.ret();
 
+        recordInShim(slowRecord);
+
+        out.bind(other);
+        // The top frame belongs to a caller: this call has none.
+        out.jump(BELOW, nothing);
+        out.bind(slow);
+        continueInShim(shim.exitSlow());
+    }
+
+    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; or goes on at
+    /// `slowRecord` when that has no memory yet, with ticks in RAX and those of callees in R8. Changes RSI, too.
+    /// Where other functions are sampled, callees would be incomplete.
+    private void recordInRow(Label slowRecord) {
+        clock.elapsed(RCX, TOP_TSC, 0);
+        if (shim.exact()) {
+            out.load(R8, RCX, TOP_CHILDREN);
+            pop();
+            out.addTo(RCX, TOP_CHILDREN, RAX);
+        } else {
+            pop();
+        }
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
         out.loadIndexed(RDX, RDX, RSI, 0);
@@ -230,27 +269,27 @@ final class RecordingAssembler {
         out.increment(RDX, (int) RowDescriptor.COUNT);
         out.addTo(RDX, (int) RowDescriptor.TOTAL, RAX);
         out.mov(RCX, RAX);
-        out.sub(RCX, R8);
-        out.addTo(RDX, (int) RowDescriptor.SELF, RCX);
-        out.mov(RCX, RAX);
+        if (shim.exact()) {
+            out.sub(RCX, R8);
+            out.addTo(RDX, (int) RowDescriptor.SELF, RCX);
+            out.mov(RCX, RAX);
+        }
         replace(ABOVE_OR_EQUAL, (int) RowDescriptor.MIN);
         replace(BELOW_OR_EQUAL, (int) RowDescriptor.MAX);
-        out.bind(nothing);
-        out.ret();
+    }
 
+    private void recordInShim(Label slowRecord) {
         out.bind(slowRecord);
         out.mov(RDI, R9);
         out.mov(RSI, RAX);
-        out.mov(RDX, RAX);
-        out.sub(RDX, R8);
+        if (shim.exact()) {
+            out.mov(RDX, RAX);
+            out.sub(RDX, R8);
+        } else {
+            out.movInt(RDX, 0);
+        }
         out.mov(R11, shim.recordSlow());
         out.jump(R11);
-
-        out.bind(other);
-        // The top frame belongs to a caller: this call has none.
-        out.jump(BELOW, nothing);
-        out.bind(slow);
-        continueInShim(shim.exitSlow());
     }
 
     private void sampledExit() {
@@ -258,6 +297,8 @@ final class RecordingAssembler {
         Label slow = new Label();
         Label full = new Label();
         Label called = new Label();
+        Label everyCall = new Label();
+        Label slowRecord = new Label();
         Label finish = new Label();
         Label done = new Label();
         // A site whose function is not known learns it in the shim.
@@ -265,11 +306,13 @@ final class RecordingAssembler {
         out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
-        out.readTsc();
-        out.load(R8, RCX, TOP_TSC);
+        clock.requireAgent(R8, slow);
+        out.testByte(R9, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
+        clock.elapsed(RCX, TOP_TSC, 0);
+        out.load(R8, RCX, clock.startField() - FRAME);
         pop();
         out.lockDecrementInt(R9, OPEN);
-        out.sub(RAX, R8);
 
         out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
         out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
@@ -313,6 +356,14 @@ final class RecordingAssembler {
         out.increment(R11, (int) ThreadDescriptor.DROPPED);
         out.jump(finish);
 
+        out.bind(everyCall);
+        // Who calls is told to the shim.
+        out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(GREATER, slow);
+        recordInRow(slowRecord);
+        out.jump(finish);
+        recordInShim(slowRecord);
+
         out.bind(other);
         // The top frame belongs to a caller: this call has none.
         out.jump(BELOW, finish);
@@ -353,10 +404,8 @@ final class RecordingAssembler {
         out.lea(RDX, RCX, FRAME);
         out.store(R11, THREAD_SP, RDX);
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
-        out.store(RCX, (int) FrameDescriptor.CHILDREN, 0);
         out.store(RCX, (int) FrameDescriptor.SITE, 0);
-        out.readTsc();
-        out.store(RCX, (int) FrameDescriptor.TSC, RAX);
+        clock.start(RCX, 0);
         out.store(RCX, (int) FrameDescriptor.KEY, R8);
     }
 

@@ -5,18 +5,22 @@ import static org.mdlagent.arch.x86.Register.R11;
 import static org.mdlagent.arch.x86.Register.R8;
 import static org.mdlagent.arch.x86.Register.R9;
 import static org.mdlagent.arch.x86.Register.RAX;
+import static org.mdlagent.arch.x86.Register.RBX;
 import static org.mdlagent.arch.x86.Register.RCX;
 import static org.mdlagent.arch.x86.Register.RDI;
 import static org.mdlagent.arch.x86.Register.RDX;
 import static org.mdlagent.arch.x86.Register.RSI;
 import static org.mdlagent.arch.x86.Register.RSP;
 
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Body;
+import org.mdlagent.arch.SnippetPlace;
+import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.CommonSubexpressions;
 import org.mdlagent.arch.snippet.ConstantFolding;
@@ -24,6 +28,7 @@ import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Call;
 import org.mdlagent.arch.snippet.Expression.Common;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
@@ -35,6 +40,7 @@ import org.mdlagent.arch.snippet.Expression.Or;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Relation;
 import org.mdlagent.arch.snippet.Expression.Result;
+import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
@@ -45,6 +51,8 @@ import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
+import org.mdlagent.arch.snippet.Statement.Note;
+import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
@@ -66,8 +74,8 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// | -128 to -113 | common subexpressions |
 ///
 /// Code that reads memory by address keeps R11 and R10 in the places of members and R10, and what it tells the kernel
-/// in
-/// those of the time and of common subexpressions.
+/// in those of the time and of common subexpressions. What calls a function keeps the arguments in all of these, and
+/// leaves the rest to the shim (`calls.S`).
 ///
 /// An expression has its result in the first register of a stack of five, and may use those behind; RAX and RDX hold
 /// nothing longer than for one operation.
@@ -75,6 +83,9 @@ final class SnippetAssembler {
     private static final List<Register> STACK = List.of(RCX, RSI, R8, R9, RDI);
     private static final Set<Register> ALL = EnumSet.of(RAX, RCX, RDX, RSI, RDI, R8, R9);
     private static final Set<Register> FREE_AT_HOOKS = EnumSet.of(RCX, RDX, R8, R9);
+
+    /// Their second argument: the call site of the function.
+    private static final Register CALLER_AT_HOOKS = RSI;
 
     /// System V ABI, 3.2.3.
     private static final List<Register> ARGUMENTS = List.of(RDI, RSI, RDX, RCX, R8, R9);
@@ -91,14 +102,18 @@ final class SnippetAssembler {
 
     private static final int FROM = -128;
 
+    private static final int ARGUMENTS_OF_CALL = -128;
+
+    /// 2^31 / golden ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4: multiplicative hashing).
+    private static final int NOTE_HASH = 0x4F1BBCDD;
+
+    private static final int NOTE_SHIFT = 24;
+
     private static final int GETTID = 186;
-    private static final int CLOCK_GETTIME = 228;
     private static final int PROCESS_VM_READV = 310;
-    private static final int CLOCK_THREAD_CPUTIME_ID = 3;
-    private static final int NANOS_PER_SECOND = 1_000_000_000;
 
     private final Assembler out;
-    private final Body body;
+    private final SnippetPlace place;
     private final boolean direct;
 
     /// Those that are brought back, in the order of their places.
@@ -107,36 +122,45 @@ final class SnippetAssembler {
     /// Those that the code changes.
     private final Set<Register> used = EnumSet.noneOf(Register.class);
 
+    /// Whether it reads [#CALLER_AT_HOOKS].
+    private boolean readsCaller;
+
     /// What is being run for each member, if anything is.
     private @Nullable ForEach each;
 
-    private SnippetAssembler(long at, Body body, boolean direct, Set<Register> changed) {
+    private SnippetAssembler(long at, SnippetPlace place, boolean direct, Set<Register> saved) {
         out = new Assembler(at);
-        this.body = body;
+        this.place = place;
         this.direct = direct;
-        saved = new ArrayList<>(changed);
-        if (body == Body.ENTRY || body == Body.EXIT) {
-            saved.removeAll(FREE_AT_HOOKS);
-        }
-        if (body == Body.ENTRY) {
-            saved.remove(RSI); // at an exit the recording code reads it
-        }
+        this.saved = List.copyOf(saved);
     }
 
-    /// @param at   where it will stand
-    /// @param resume where it goes on
+    /// @param at where it will stand
     /// @throws IllegalArgumentException when a snippet asks for what is not known there, or for too many registers
-    static byte[] assemble(List<Snippet> chain, Body body, long at, long resume, Set<Optimisation> optimisations) {
+    static byte[] assemble(List<Snippet> chain, SnippetPlace place, long at, Set<Optimisation> optimisations) {
         boolean direct = optimisations.contains(Optimisation.DIRECT_OPERANDS);
         boolean fused = optimisations.contains(Optimisation.FUSION);
         List<Snippet> better = optimise(chain, optimisations);
-        Set<Register> changed = ALL;
+        SnippetAssembler trial = new SnippetAssembler(at, place, direct, Set.of());
+        trial.assemble(better, fused);
+        Set<Register> saved = EnumSet.copyOf(ALL);
         if (optimisations.contains(Optimisation.SAVES_ON_DEMAND)) {
-            SnippetAssembler trial = new SnippetAssembler(at, body, direct, Set.of());
-            trial.assemble(better, resume, fused);
-            changed = trial.used;
+            saved.retainAll(trial.used);
         }
-        return new SnippetAssembler(at, body, direct, changed).assemble(better, resume, fused);
+        saved.removeAll(trial.free());
+        return new SnippetAssembler(at, place, direct, saved).assemble(better, fused);
+    }
+
+    /// What the code that leads here does not need to have brought back.
+    private Set<Register> free() {
+        if (place.body() != Body.ENTRY && place.body() != Body.EXIT) {
+            return Set.of();
+        }
+        Set<Register> free = EnumSet.copyOf(FREE_AT_HOOKS);
+        if (place.body() == Body.ENTRY && !readsCaller) { // at an exit the recording code reads it
+            free.add(CALLER_AT_HOOKS);
+        }
+        return free;
     }
 
     private static List<Snippet> optimise(List<Snippet> chain, Set<Optimisation> optimisations) {
@@ -147,7 +171,7 @@ final class SnippetAssembler {
         return optimisations.contains(Optimisation.COMMON_SUBEXPRESSIONS) ? CommonSubexpressions.share(better) : better;
     }
 
-    private byte[] assemble(List<Snippet> chain, long resume, boolean fused) {
+    private byte[] assemble(List<Snippet> chain, boolean fused) {
         save();
         for (int i = 0; i < chain.size(); i++) {
             if (i > 0 && !fused) {
@@ -160,23 +184,23 @@ final class SnippetAssembler {
             run(chain.get(i).statements());
         }
         bringBack();
-        out.jump(resume);
+        out.jump(place.resume());
         return out.toBytes();
     }
 
     private void save() {
         for (Register register : saved) {
-            out.store(RSP, place(register), register);
+            out.store(RSP, savedAt(register), register);
         }
     }
 
     private void bringBack() {
         for (Register register : saved) {
-            out.load(register, RSP, place(register));
+            out.load(register, RSP, savedAt(register));
         }
     }
 
-    private int place(Register register) {
+    private int savedAt(Register register) {
         return SAVED - saved.indexOf(register) * Long.BYTES;
     }
 
@@ -187,6 +211,7 @@ final class SnippetAssembler {
             switch (statement) {
                 case Store(int value, Expression expression) -> store(value, expression);
                 case Add(int value, Expression amount) -> add(value, amount);
+                case Run(Call call) -> call(call, 0);
                 case If(Expression condition, List<Statement> then) -> {
                     Label end = new Label();
                     jumpUnless(condition, 0, end);
@@ -197,6 +222,7 @@ final class SnippetAssembler {
                 case Stop(int timer, Clock clock) -> stop(timer, clock);
                 case Mark(int value, Member member) -> mark(value, member);
                 case Let(int slot, Expression expression) -> out.store(RSP, common(slot), compute(expression, 0));
+                case Note(int table, Expression number) -> note(table, number);
                 case ForEach forEach -> runForEach(forEach);
             }
         }
@@ -258,6 +284,29 @@ final class SnippetAssembler {
         out.bind(end);
     }
 
+    /// Where the places begin is hashed from the number, an address mostly: its lowest bits are all alike.
+    private void note(int table, Expression number) {
+        Label end = new Label();
+        Register noted = compute(number, 0);
+        change(RAX);
+        out.multiplyBy(RAX, noted, NOTE_HASH);
+        out.shiftRight(RAX, NOTE_SHIFT);
+        out.and(RAX, Note.STARTS - 1);
+        out.leaIndexed(RAX, R11, RAX);
+        for (int place = 0; place < Note.PLACES; place++) {
+            Label next = new Label();
+            int at = (table + place) * Long.BYTES;
+            out.cmp(noted, RAX, at);
+            out.jump(Condition.EQUAL, end);
+            out.cmp(RAX, at, 0);
+            out.jump(Condition.NOT_EQUAL, next);
+            out.store(RAX, at, noted);
+            out.jump(end);
+            out.bind(next);
+        }
+        out.bind(end);
+    }
+
     /// Where no member is in the set, this is a load, a mask and a jump.
     private void runForEach(ForEach forEach) {
         Label next = new Label();
@@ -302,21 +351,14 @@ final class SnippetAssembler {
         }
     }
 
-    /// The kernel keeps what lies below the stack pointer, and changes no vector registers that programs see.
     private void readThreadCpu() {
         change(RDI);
         change(RSI);
         change(RCX);
         change(R8);
         out.mov(R8, R11);
-        out.movInt(RDI, CLOCK_THREAD_CPUTIME_ID);
-        out.lea(RSI, RSP, TIME);
-        out.movInt(RAX, CLOCK_GETTIME);
-        out.systemCall();
+        DurationClock.readThreadCpu(out, TIME);
         out.mov(R11, R8);
-        out.movInt(RAX, NANOS_PER_SECOND);
-        out.multiply(RAX, RSP, TIME);
-        out.add(RAX, RSP, TIME + Long.BYTES);
     }
 
     // Expressions.
@@ -334,13 +376,18 @@ final class SnippetAssembler {
                 out.and(to, 1);
             }
             case Argument(int number) -> {
-                require(body == Body.FUNCTION_ENTRY, "arguments are known where a probe sees the whole function begin");
+                require(
+                        place.body() == Body.FUNCTION_ENTRY,
+                        "arguments are known where a probe sees the whole function begin");
                 fetch(to, ARGUMENTS.get(number));
             }
             case Result() -> {
-                require(body == Body.FUNCTION_EXIT, "results are known where a probe sees the whole function return");
+                require(
+                        place.body() == Body.FUNCTION_EXIT,
+                        "results are known where a probe sees the whole function return");
                 fetch(to, RAX);
             }
+            case ReturnAddress() -> loadReturnAddress(to);
             case Load(long address, Expression.Width width) -> {
                 out.set(to, address);
                 out.load(to, to, 0, width.bytes(), width.signed());
@@ -349,6 +396,7 @@ final class SnippetAssembler {
                 require(depth == 0 && each == null, "memory is read by address once in an expression");
                 read(address, errors);
             }
+            case Call call -> call(call, depth);
             case Binary(Operator operator, Expression left, Expression right) -> operate(operator, left, right, depth);
             case Divide divide -> divide(divide, depth);
             case Compare compare -> computeTruth(compare, depth);
@@ -392,10 +440,69 @@ final class SnippetAssembler {
         out.bind(end);
     }
 
+    /// The shim keeps every register but RAX and RDX.
+    private void call(Call call, int depth) {
+        Label back = new Label();
+        Label end = new Label();
+        Register to = register(depth);
+        store(call.arguments(), depth);
+        change(RAX);
+        change(RDX);
+        out.lea(RAX, back);
+        out.mov(RDX, call.function());
+        out.mov(to, place.call());
+        out.jump(to);
+        out.bind(back);
+        out.mov(to, RAX);
+        out.jump(Condition.NOT_EQUAL, end);
+        out.increment(base(call.errors()), offset(call.errors()));
+        out.bind(end);
+    }
+
+    /// Puts arguments in their places, first the one that needs these places itself.
+    private void store(List<Expression> arguments, int depth) {
+        List<Integer> order = IntStream.range(0, arguments.size())
+                .boxed()
+                .sorted(Comparator.comparing(number -> !needsRoom(arguments.get(number))))
+                .toList();
+        require(
+                each == null && order.stream().skip(1).noneMatch(number -> needsRoom(arguments.get(number))),
+                "of the arguments of a call one can be read by address, or be a call itself");
+        for (int number : order) {
+            out.store(RSP, ARGUMENTS_OF_CALL + number * Long.BYTES, compute(arguments.get(number), depth));
+        }
+    }
+
+    private static boolean needsRoom(Expression expression) {
+        return switch (expression) {
+            case Call call -> true;
+            case Read read -> true;
+            case Binary binary -> needsRoom(binary.left()) || needsRoom(binary.right());
+            case Divide divide -> needsRoom(divide.left()) || needsRoom(divide.right());
+            case Compare compare -> needsRoom(compare.left()) || needsRoom(compare.right());
+            case And(Expression left, Expression right) -> needsRoom(left) || needsRoom(right);
+            case Or(Expression left, Expression right) -> needsRoom(left) || needsRoom(right);
+            default -> false;
+        };
+    }
+
+    private void loadReturnAddress(Register to) {
+        switch (place.body()) {
+            case ENTRY, EXIT -> {
+                readsCaller = true;
+                fetch(to, CALLER_AT_HOOKS);
+            }
+            case FUNCTION_ENTRY -> out.load(to, RSP, Long.BYTES); // the stub has called
+            case FUNCTION_EXIT -> out.load(to, RBX, (int) FrameDescriptor.RET);
+            case COUNT ->
+                throw new IllegalArgumentException("behind a prologue it is not known where a call returns to");
+        }
+    }
+
     /// What the application has in `from`.
     private void fetch(Register to, Register from) {
         if (saved.contains(from)) {
-            out.load(to, RSP, place(from));
+            out.load(to, RSP, savedAt(from));
         } else {
             out.mov(to, from);
         }
@@ -445,6 +552,11 @@ final class SnippetAssembler {
     private static int registers(Expression expression) {
         return switch (expression) {
             case Read read -> STACK.size();
+            case Call call ->
+                call.arguments().stream()
+                        .mapToInt(SnippetAssembler::registers)
+                        .max()
+                        .orElse(1);
             case Binary binary -> registers(binary.left(), binary.right());
             case Divide divide -> registers(divide.left(), divide.right());
             case Compare compare -> registers(compare.left(), compare.right());

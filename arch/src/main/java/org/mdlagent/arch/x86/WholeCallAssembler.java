@@ -5,6 +5,7 @@ import static org.mdlagent.arch.x86.Condition.ABOVE_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.BELOW;
 import static org.mdlagent.arch.x86.Condition.BELOW_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.EQUAL;
+import static org.mdlagent.arch.x86.Condition.GREATER;
 import static org.mdlagent.arch.x86.Condition.LESS_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.NEGATIVE;
 import static org.mdlagent.arch.x86.Condition.NOT_EQUAL;
@@ -42,6 +43,7 @@ final class WholeCallAssembler {
     private static final int KEY = (int) FrameDescriptor.KEY;
     private static final int SP = (int) ThreadDescriptor.SP;
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
+    private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
 
     /// Where the R11 of the application is at the entry, which the stub has saved; others below it.
     private static final int ENTRY_SAVED = -8;
@@ -51,6 +53,7 @@ final class WholeCallAssembler {
 
     private final RecordingEntryPoints shim;
     private final Assembler out;
+    private final DurationClock clock;
     private final List<UnwindRow> unwind = new ArrayList<>();
     private final Label entryLiteral = new Label();
     private final Label exitLiteral = new Label();
@@ -61,6 +64,7 @@ final class WholeCallAssembler {
     WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
         this.shim = shim;
         this.out = out;
+        clock = new DurationClock(shim, out);
     }
 
     /// How to unwind from within the code emitted so far; where it says nothing, the rule of a called function holds.
@@ -75,13 +79,12 @@ final class WholeCallAssembler {
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
         findFrame(slow);
         if (shim.exact()) {
-            out.addTo(R10, SP, FRAME);
-            out.load(R10, R10, (int) ThreadDescriptor.CALLS);
-            out.loadInt(RCX, RAX, INDEX);
-            out.incrementIndexed(R10, RCX);
-            fill();
+            countAndFill();
         } else {
+            Label everyCall = new Label();
             Label pass = new Label();
+            out.testByte(RAX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+            out.jump(NOT_EQUAL, everyCall);
             countSampled(pass, slow);
             out.loadThreadWord(R10, shim.tlsOffset());
             out.addTo(R10, SP, FRAME);
@@ -93,11 +96,21 @@ final class WholeCallAssembler {
             out.jump(NOT_EQUAL, untimed);
             out.cmp(R11, R11);
             out.ret();
+            out.bind(everyCall);
+            countAndFill();
         }
         out.bind(slow);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
         out.jumpThrough(entryLiteral);
         return at;
+    }
+
+    private void countAndFill() {
+        out.addTo(R10, SP, FRAME);
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.loadInt(RCX, RAX, INDEX);
+        out.incrementIndexed(R10, RCX);
+        fill();
     }
 
     /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
@@ -222,6 +235,10 @@ final class WholeCallAssembler {
         out.jump(EQUAL, checkDeadline);
         out.bind(inTime);
         out.incrementIndexed(R10, RCX);
+        out.loadIndexed(RCX, R10, RCX, 0);
+        out.addInt(RCX, RAX, (int) FunctionDescriptor.RUN_PHASE);
+        out.testInt(RAX, (int) FunctionDescriptor.RUN_MASK, RCX);
+        out.jump(NOT_EQUAL, pass);
         out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(LESS_OR_EQUAL, pass);
         out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
@@ -248,12 +265,10 @@ final class WholeCallAssembler {
     private void fill() {
         out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
         out.store(RDX, (int) FrameDescriptor.SITE, R11);
-        out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
         out.store(RDX, (int) FrameDescriptor.SIBLING, 0); // and the flags
         out.mov(R11, RDX);
-        out.readTsc();
+        clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
         out.lea(RCX, RSP, 16);
-        out.store(R11, (int) FrameDescriptor.TSC, RAX);
         out.store(R11, KEY, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
         out.test(RSP); // not zero
@@ -261,15 +276,24 @@ final class WholeCallAssembler {
     }
 
     private void exactExit(Label slow) {
+        Label slowRecord = new Label();
+        save(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        findTicks(slow);
+        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        recordInRow(slowRecord);
+        out.bind(slow);
+        restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        out.jumpThrough(exitLiteral);
+    }
+
+    /// Records RAX ticks of the frame at RBX in the row of the function in RDX, and leaves; or goes on at
+    /// `slowRecord` when that has no memory yet. All registers of the exit are saved.
+    private void recordInRow(Label slowRecord) {
         Label less = new Label();
         Label more = new Label();
         Label minDone = new Label();
         Label maxDone = new Label();
-        Label slowRecord = new Label();
-        save(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
-        findTicks(slow);
-        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
-        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
         out.loadInt(RDX, RDX, INDEX);
         out.load(R10, R11, (int) ThreadDescriptor.ROWS);
         out.loadIndexed(R10, R10, RDX, 0);
@@ -293,9 +317,11 @@ final class WholeCallAssembler {
         out.incrementIndexed(RCX, RDX);
         out.increment(R10, (int) RowDescriptor.COUNT);
         out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
-        out.mov(RCX, RAX);
-        out.sub(RCX, RBX, (int) FrameDescriptor.CHILDREN);
-        out.addTo(R10, (int) RowDescriptor.SELF, RCX);
+        if (shim.exact()) {
+            out.mov(RCX, RAX);
+            out.sub(RCX, RBX, (int) FrameDescriptor.CHILDREN);
+            out.addTo(R10, (int) RowDescriptor.SELF, RCX);
+        }
         out.cmp(RAX, R10, (int) RowDescriptor.MIN);
         out.jump(BELOW, less);
         out.bind(minDone);
@@ -315,16 +341,20 @@ final class WholeCallAssembler {
         // The ticks stay those of the call: the slow path's own would need other memory for their slot.
         out.store(RBX, (int) FrameDescriptor.TSC, RAX);
         out.store(RBX, (int) FrameDescriptor.SIBLING, FrameDescriptor.FLAG_MEASURED << Byte.SIZE);
-        out.bind(slow);
         restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
         out.jumpThrough(exitLiteral);
     }
 
     private void sampledExit(Label slow) {
+        Label everyCall = new Label();
+        Label slowRecord = new Label();
         Label full = new Label();
         Label leave = new Label();
         save(EXIT_SAVED, RAX, RDX, RCX, R11);
         findTicks(slow);
+        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.testByte(RDX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
         out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
         out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
         out.load(RCX, R11, (int) ThreadDescriptor.RING_MASK);
@@ -338,7 +368,7 @@ final class WholeCallAssembler {
         out.shiftLeft(RCX, 5);
         out.add(RCX, R11, (int) ThreadDescriptor.RING);
         out.store(RCX, (int) RecordDescriptor.DURATION, RAX);
-        out.load(RAX, RBX, (int) FrameDescriptor.TSC);
+        out.load(RAX, RBX, clock.startField());
         out.store(RCX, (int) RecordDescriptor.START, RAX);
         out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION);
         out.loadInt(RAX, RAX, INDEX);
@@ -356,12 +386,19 @@ final class WholeCallAssembler {
         out.bind(slow);
         restore(EXIT_SAVED, RAX, RDX, RCX, R11);
         out.jumpThrough(exitLiteral);
+
+        out.bind(everyCall);
+        out.store(RSP, EXIT_SAVED - 5 * Long.BYTES, R10); // where recordInRow restores it from
+        // Who calls is told to the shim.
+        out.cmpInt(RDX, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(GREATER, slowRecord);
+        recordInRow(slowRecord);
     }
 
     /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`.
     private void findTicks(Label slow) {
-        out.readTsc();
-        out.sub(RAX, RBX, (int) FrameDescriptor.TSC);
+        clock.requireAgent(RDX, slow);
+        clock.elapsed(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES);
         findTopFrame(slow);
         out.cmp(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
         out.jump(NOT_EQUAL, slow);

@@ -23,7 +23,9 @@ import org.mdlagent.arch.PatchPlan;
 import org.mdlagent.arch.RecordingCode;
 import org.mdlagent.arch.RecordingEntryPoints;
 import org.mdlagent.arch.Redirect;
+import org.mdlagent.arch.SnippetPlace;
 import org.mdlagent.arch.TrampolineRange;
+import org.mdlagent.arch.Transfer;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
 
@@ -36,6 +38,7 @@ public final class X86InstructionSet implements InstructionSet {
     static final int ADDRESS_SIZE_PREFIX = 0x67;
 
     static final int ENDBR64 = 0xFA1E0FF3;
+    private static final int BND_PREFIX = 0xF2;
 
     /// Bytes looked at for a site.
     private static final int ENTRY_MAX = 64;
@@ -60,7 +63,7 @@ public final class X86InstructionSet implements InstructionSet {
         for (int i = 0; i + 6 <= code.length; i++) {
             if (u8(code, i) == 0xFF && u8(code, i + 1) == 0x25 && address + i + 6 + i32(code, i + 2) == slot) {
                 int start = i;
-                if (start >= 1 && u8(code, start - 1) == 0xF2) { // bnd
+                if (start >= 1 && u8(code, start - 1) == BND_PREFIX) {
                     start--;
                 }
                 if (start >= 4 && i32(code, start - 4) == ENDBR64) {
@@ -85,6 +88,26 @@ public final class X86InstructionSet implements InstructionSet {
             long unused = decoder.decode(copy, still.length, copy + still.length);
             return new InlineScopes(still, Memory.copy(copy + still.length, still.length), hooks).find();
         }
+    }
+
+    @Override
+    public List<Transfer> transfers(byte[] code, long address, LengthDecoder decoder) {
+        try (Arena arena = Arena.ofConfined()) {
+            long copy = arena.allocate(2L * code.length).address();
+            Memory.put(copy, code);
+            long unused = decoder.decode(copy, code.length, copy + code.length);
+            return new TransferFinder(code, Memory.copy(copy + code.length, code.length), address).find();
+        }
+    }
+
+    @Override
+    public long linkageSlot(byte[] stub, long address) {
+        int at = stub.length >= Integer.BYTES && i32(stub, 0) == ENDBR64 ? Integer.BYTES : 0;
+        if (at < stub.length && u8(stub, at) == BND_PREFIX) {
+            at++;
+        }
+        boolean jumps = at + 6 <= stub.length && u8(stub, at) == 0xFF && u8(stub, at + 1) == 0x25;
+        return jumps ? address + at + 6 + i32(stub, at + 2) : 0;
     }
 
     @Override
@@ -187,6 +210,26 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
+    public int importStubSize() {
+        return ImportStub.SIZE;
+    }
+
+    @Override
+    public byte[] importStub(long at, long target) {
+        return ImportStub.assemble(at, target);
+    }
+
+    @Override
+    public HookSite importSite(long at) {
+        return new HookSite(at, HookSite.Form.NOP, ImportStub.SITE_LENGTH, HookSite.Role.WHOLE, at);
+    }
+
+    @Override
+    public Set<Long> loaded(byte[] code, long address, Set<Long> words) {
+        return ImportStub.loaded(code, address, words);
+    }
+
+    @Override
     public int countStubSize() {
         return FunctionStub.COUNT_SIZE;
     }
@@ -204,8 +247,8 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public byte[] snippets(List<Snippet> chain, Body body, long at, long resume, Set<Optimisation> optimisations) {
-        return SnippetAssembler.assemble(chain, body, at, resume, optimisations);
+    public byte[] snippets(List<Snippet> chain, SnippetPlace place, long at, Set<Optimisation> optimisations) {
+        return SnippetAssembler.assemble(chain, place, at, optimisations);
     }
 
     @Override

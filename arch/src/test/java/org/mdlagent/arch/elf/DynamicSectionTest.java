@@ -9,6 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +29,10 @@ class DynamicSectionTest {
             18, "R_X86_64_TPOFF64",
             36, "R_X86_64_TLSDESC",
             37, "R_X86_64_IRELATIVE");
+
+    /// Of a symbol without a value, as readelf prints it.
+    private static final Pattern VERSIONED_SLOT =
+            Pattern.compile("R_X86_64_(?:JUMP_SLOT?|GLOB_DAT|64) +0+ +([^ @]+@[^ @]+) ");
 
     static Stream<Path> programs() {
         return Stream.concat(
@@ -79,6 +86,29 @@ class DynamicSectionTest {
                         .extracting(slot -> line(slot.address(), type(slot.type()), slot.symbol(), slot.addend()))
                         .containsExactlyInAnyOrderElementsOf(expected);
                 assertThat(dynamic.slotsOf(Set.of("absent"))).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void shouldKnowTheVersionsOfImports() throws IOException {
+        for (Path program : List.of(Programs.cpp("-O2"), Programs.cpp("-O2", "-Wl,-z,now", "-fno-plt"))) {
+            Set<String> expected = new TreeSet<>();
+            for (String line : Programs.print("readelf", "-rW", program.toString())) {
+                Matcher slot = VERSIONED_SLOT.matcher(line);
+                if (slot.find()) {
+                    expected.add(slot.group(1));
+                }
+            }
+            assertThat(expected).hasSizeGreaterThan(2);
+            try (ElfFile file = ElfFile.open(program)) {
+                Set<String> found = new TreeSet<>();
+                for (DynamicSection.Import imported :
+                        requireNonNull(file.dynamic()).imports()) {
+                    found.add(imported.slot().symbol() + "@" + imported.version());
+                }
+                found.removeIf(name -> name.endsWith("@"));
+                assertThat(found).isEqualTo(expected);
             }
         }
     }

@@ -104,6 +104,8 @@ class ElfFuzzTest {
                     DynamicSection dynamic = file.dynamic();
                     if (dynamic != null) {
                         dynamic.soname();
+                        assertThat(dynamic.imports().size())
+                                .isLessThanOrEqualTo(dynamic.relocations().size());
                         assertThat(dynamic.slotsOf(Set.of("puts", "printf")).size())
                                 .isLessThanOrEqualTo(dynamic.relocations().size());
                         assertThat(dynamic.defines("main") && dynamic.imports("main"))

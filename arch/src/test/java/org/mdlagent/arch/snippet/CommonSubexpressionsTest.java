@@ -74,7 +74,8 @@ class CommonSubexpressionsTest {
 
     private static long[] after(List<Snippet> chain, long[] values, long[] arguments) {
         long[] changed = Arrays.copyOf(values, values.length);
-        Interpreter interpreter = new Interpreter(changed, arguments, 0, Map.of(0x1000L, 5L, 0x2000L, -7L));
+        Interpreter interpreter =
+                new Interpreter(changed, arguments, 0, 0, Map.of(0x1000L, 5L, 0x2000L, -7L), RandomSnippets::callee);
         chain.forEach(interpreter::run);
         return changed;
     }

@@ -2,6 +2,7 @@ package org.mdlagent.arch.snippet;
 
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Expression.And;
 import org.mdlagent.arch.snippet.Expression.Argument;
@@ -19,7 +20,9 @@ public final class Interpreter {
     private final long[] values;
     private final long[] arguments;
     private final long result;
+    private final long returnAddress;
     private final Map<Long, Long> memory;
+    private final Functions functions;
 
     /// Values from `own` on, `stride` of them, are others, so much farther.
     private int own;
@@ -29,12 +32,26 @@ public final class Interpreter {
     private final long[] common = new long[Expression.Common.COUNT];
 
     /// @param values    of the thread; changed
+    /// What functions return.
+    public interface Functions {
+        /// @return empty when it is not called
+        OptionalLong call(long function, List<Long> arguments);
+    }
+
     /// @param memory    the eight bytes at each address
-    public Interpreter(long[] values, long[] arguments, long result, Map<Long, Long> memory) {
+    public Interpreter(
+            long[] values,
+            long[] arguments,
+            long result,
+            long returnAddress,
+            Map<Long, Long> memory,
+            Functions functions) {
         this.values = values;
         this.arguments = arguments;
         this.result = result;
+        this.returnAddress = returnAddress;
         this.memory = memory;
+        this.functions = functions;
     }
 
     public void run(Snippet snippet) {
@@ -46,6 +63,7 @@ public final class Interpreter {
             switch (statement) {
                 case Statement.Store store -> values[at(store.value())] = compute(store.expression());
                 case Statement.Add add -> values[at(add.value())] += compute(add.amount());
+                case Statement.Run(Expression.Call call) -> compute(call);
                 case Statement.If(Expression condition, List<Statement> body) -> {
                     if (compute(condition) != 0) {
                         run(body);
@@ -62,6 +80,7 @@ public final class Interpreter {
                     values[set] = values[at(mark.value())] != 0 ? values[set] | bit : values[set] & ~bit;
                 }
                 case Statement.ForEach each -> run(each);
+                case Statement.Note note -> throw new AssertionError("where a number is noted, no table says: " + note);
                 case Statement.Let(int slot, Expression expression) -> common[slot] = compute(expression);
             }
         }
@@ -92,8 +111,10 @@ public final class Interpreter {
             case Expression.Member(int set, int bit) -> values[set] >> bit & 1;
             case Argument(int number) -> arguments[number];
             case Result() -> result;
+            case Expression.ReturnAddress() -> returnAddress;
             case Load load -> load(load);
             case Expression.Read(Expression address, int errors) -> read(compute(address), errors);
+            case Expression.Call call -> call(call);
             case Binary(Expression.Operator operator, Expression left, Expression right) ->
                 switch (operator) {
                     case ADD -> compute(left) + compute(right);
@@ -128,6 +149,15 @@ public final class Interpreter {
             return 0;
         }
         return word;
+    }
+
+    private long call(Expression.Call call) {
+        List<Long> computed = call.arguments().stream().map(this::compute).toList();
+        OptionalLong returned = functions.call(call.function(), computed);
+        if (returned.isEmpty()) {
+            values[at(call.errors())]++;
+        }
+        return returned.orElse(0);
     }
 
     private long divide(long left, long right, int errors) {

@@ -2,6 +2,7 @@ package org.mdlagent.arch.snippet;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.snippet.Expression.Binary;
@@ -12,6 +13,9 @@ import org.mdlagent.arch.snippet.Expression.Value;
 public final class RandomSnippets {
     /// Their values are those from 1 to this; the two errors and three timers among them are as good as others.
     public static final int VALUES = 24;
+
+    /// The function that a call names has as many parameters as its number; the last is not called.
+    public static final int FUNCTIONS = Expression.Argument.COUNT + 2;
 
     private static final int ERRORS = 13;
     private static final int NOT_WRITTEN = 15;
@@ -36,6 +40,19 @@ public final class RandomSnippets {
         return new Snippet(statements(3));
     }
 
+    /// What a function returns that has as many parameters as its number: that, for each of them times 3 and what is
+    /// passed more. The last is not called.
+    public static OptionalLong callee(long function, List<Long> arguments) {
+        if (function == FUNCTIONS - 1) {
+            return OptionalLong.empty();
+        }
+        long sum = function;
+        for (long argument : arguments) {
+            sum = sum * 3 + argument;
+        }
+        return OptionalLong.of(sum);
+    }
+
     private List<Statement> statements(int depth) {
         List<Statement> statements = new ArrayList<>();
         int count = 1 + random.nextInt(3);
@@ -47,7 +64,7 @@ public final class RandomSnippets {
 
     private Statement statement(int depth) {
         int value = 1 + random.nextInt(12);
-        return switch (random.nextInt(depth > 0 ? 9 : 5)) {
+        return switch (random.nextInt(depth > 0 ? 10 : 5)) {
             case 0 -> new Statement.Store(value, expression(4));
             case 1 -> new Statement.Store(value, depth < 3 ? expression(4) : read());
             case 2 -> new Statement.Add(value, expression(4));
@@ -55,6 +72,7 @@ public final class RandomSnippets {
             case 4 -> new Statement.Stop(timer(), clock());
             case 5 -> new Statement.If(expression(3), statements(depth - 1));
             case 6 -> new Statement.Mark(value, member());
+            case 7 -> depth < 3 ? new Statement.Store(value, sumOfCalls()) : new Statement.Run(call(3));
             default -> forEach();
         };
     }
@@ -96,6 +114,24 @@ public final class RandomSnippets {
         return random.nextBoolean() ? read : new Binary(pick(Expression.Operator.values()), leaf(), read);
     }
 
+    private Expression sumOfCalls() {
+        return new Binary(pick(Expression.Operator.values()), expression(2), call(2));
+    }
+
+    /// Of its arguments, one at most may be a call or read memory.
+    private Expression.Call call(int depth) {
+        List<Expression> arguments = new ArrayList<>();
+        int count = random.nextInt(Expression.Argument.COUNT + 1);
+        while (arguments.size() < count) {
+            arguments.add(expression(2));
+        }
+        if (count > 0 && depth > 0 && random.nextBoolean()) {
+            arguments.set(random.nextInt(count), random.nextInt(4) == 0 ? read() : call(depth - 1));
+        }
+        return new Expression.Call(
+                random.nextInt(4) == 0 ? FUNCTIONS - 1 : count, arguments, ERRORS + random.nextInt(2));
+    }
+
     private Expression expression(int depth) {
         if (depth == 0 || random.nextInt(6) == 0) {
             return leaf();
@@ -112,7 +148,8 @@ public final class RandomSnippets {
     }
 
     private Expression leaf() {
-        return switch (random.nextInt(6)) {
+        return switch (random.nextInt(7)) {
+            case 6 -> body == Body.COUNT ? member() : new Expression.ReturnAddress();
             case 5 -> member();
             case 0 -> new Constant(NUMBERS[random.nextInt(NUMBERS.length)]);
             case 1 -> new Expression.Load(addresses[random.nextInt(addresses.length)], pick(Expression.Width.values()));

@@ -103,7 +103,7 @@ class VectorisationTest {
 
     private static long[] after(List<Snippet> chain, long[] values) {
         long[] changed = Arrays.copyOf(values, values.length);
-        Interpreter interpreter = new Interpreter(changed, new long[6], 0, Map.of());
+        Interpreter interpreter = new Interpreter(changed, new long[6], 0, 0, Map.of(), RandomSnippets::callee);
         chain.forEach(interpreter::run);
         return changed;
     }

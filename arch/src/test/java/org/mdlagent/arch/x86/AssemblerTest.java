@@ -56,6 +56,8 @@ class AssemblerTest {
                 both("cmpxchg " + memory + ",rcx", x -> x.compareExchange(a, displacement, Register.RCX));
                 both("cmp rdi," + memory, x -> x.cmp(Register.RDI, a, displacement));
                 both("cmp dword ptr " + memory + ",3", x -> x.cmpInt(a, displacement, 3));
+                both("add edx,dword ptr " + memory, x -> x.addInt(Register.RDX, a, displacement));
+                both("test dword ptr " + memory + ",r8d", x -> x.testInt(a, displacement, Register.R8));
                 both("cmp byte ptr " + memory + ",0", x -> x.cmpByte(a, displacement, 0));
                 both("cmp qword ptr " + memory + ",0", x -> x.cmp(a, displacement, 0));
                 both("cmp qword ptr " + memory + ",1000", x -> x.cmp(a, displacement, 1000));

@@ -130,8 +130,7 @@ class HookViewTest {
     }
 
     /// The whole instruction, on and off, for displacements 0x44332211 to the stub and 0x08070605 to the empty
-    /// function.
-    /// Regenerate the mnemonics: `objdump -D -b binary -m i386:x86-64 FILE`.
+    /// function. Regenerate the mnemonics: `objdump -D -b binary -m i386:x86-64 FILE`.
     private enum Golden {
         CALL_WHOLE("e8 11 22 33 44", "0f 1f 44 00 44", "5 nopl 0x44(%rax,%rax,1)"),
         CALL_BEHIND_TWO("e8 11 22 33 44", "eb 03 22 33 44", "2 jmp 0x5"),

@@ -11,10 +11,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,8 @@ import org.mdlagent.arch.Body;
 import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.Harness;
 import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.SnippetPlace;
+import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Value;
@@ -57,8 +61,9 @@ class SnippetExecutionTest {
     private final long after = ARENA.allocate(8L * REGISTERS, 8).address();
     private final long own = ARENA.allocate(8L * REGISTERS, 8).address();
     private final long stack = ARENA.allocate(8L * STACK_WORDS, 16).address();
-    private final long values =
-            ARENA.allocate(8L * (RandomSnippets.VALUES + 1), 8).address();
+    private final long values = ARENA.allocate(8L * (RandomSnippets.VALUES + 1 + Statement.Note.SIZE), 8)
+            .address();
+    private final long frame = ARENA.allocate(FrameDescriptor.SIZE, 8).address();
     private final long data = ARENA.allocate(8L * 4, 8).address();
     private final Map<Long, Long> memory = new HashMap<>();
     private long code;
@@ -92,9 +97,9 @@ class SnippetExecutionTest {
                 List<Snippet> chain = List.of(first, snippets.next(), first);
                 byte[] bytes;
                 try {
-                    bytes = SnippetAssembler.assemble(chain, body, bodyAt(), gate(), optimisations);
+                    bytes = SnippetAssembler.assemble(chain, place(body), bodyAt(), optimisations);
                 } catch (IllegalArgumentException e) {
-                    assertThat(e).hasMessageContaining("registers");
+                    assertThat(e).hasMessageFindingMatch("registers|read by address");
                     refused++;
                     continue;
                 }
@@ -114,7 +119,7 @@ class SnippetExecutionTest {
             Snippet right = Snippet.of(new Statement.Store(1 + i % 12, new Constant(random.nextLong())));
             Snippet wrong = Snippet.of(new Statement.Store(1 + i % 12, new Constant(random.nextLong())));
             byte[] bytes = SnippetAssembler.assemble(
-                    List.of(snippets.next(), wrong), Body.FUNCTION_ENTRY, bodyAt(), gate(), Optimisation.all());
+                    List.of(snippets.next(), wrong), place(Body.FUNCTION_ENTRY), bodyAt(), Optimisation.all());
             try {
                 check(List.of(right), Body.FUNCTION_ENTRY, bytes, List.of());
             } catch (AssertionError e) {
@@ -128,7 +133,7 @@ class SnippetExecutionTest {
     @Test
     void shouldCatchRegisterThatIsNotBroughtBack() {
         Snippet product = Snippet.of(new Statement.Store(1, new Divide(new Value(2), new Value(3), 4)));
-        byte[] bytes = SnippetAssembler.assemble(List.of(product), Body.ENTRY, bodyAt(), gate(), Optimisation.all());
+        byte[] bytes = SnippetAssembler.assemble(List.of(product), place(Body.ENTRY), bodyAt(), Optimisation.all());
 
         int caught = 0;
         for (int i = 0; i < 100; i++) {
@@ -139,6 +144,47 @@ class SnippetExecutionTest {
             }
         }
         assertThat(caught).isGreaterThan(90);
+    }
+
+    @Test
+    void shouldNoteEachNumberOnceAsLongAsThereIsRoom() {
+        int table = 2;
+        byte[] note = assemble(new Statement.Note(table, new Value(1)));
+        long behind = values + 8L * (table + Statement.Note.SIZE);
+        for (int i = 0; i < table + Statement.Note.SIZE; i++) {
+            Memory.putLong(values + 8L * i, 0);
+        }
+        Memory.putLong(behind, 42);
+        setRegisters();
+        Set<Long> numbers = new HashSet<>();
+        while (numbers.size() < 20) {
+            long number = 0x5500_0000_0000L + 8L * random.nextInt(1 << 20);
+            numbers.add(number);
+            note(note, number);
+            note(note, 0);
+            note(note, number);
+        }
+        assertThat(noted(table)).containsExactlyInAnyOrderElementsOf(numbers);
+        for (int i = 0; i < 10_000; i++) {
+            long number = random.nextLong();
+            numbers.add(number);
+            note(note, number);
+        }
+        assertThat(noted(table)).doesNotHaveDuplicates().hasSize(Statement.Note.SIZE);
+        assertThat(numbers).containsAll(noted(table));
+        assertThat(Memory.getLong(behind)).isEqualTo(42);
+    }
+
+    private void note(byte[] code, long number) {
+        Memory.putLong(values + 8, number);
+        run(code);
+    }
+
+    private List<Long> noted(int table) {
+        return IntStream.range(table, table + Statement.Note.SIZE)
+                .mapToObj(i -> Memory.getLong(values + 8L * i))
+                .filter(number -> number != 0)
+                .toList();
     }
 
     @Test
@@ -179,7 +225,7 @@ class SnippetExecutionTest {
 
     private byte[] assemble(Statement... statements) {
         return SnippetAssembler.assemble(
-                List.of(Snippet.of(statements)), Body.FUNCTION_ENTRY, bodyAt(), gate(), Optimisation.all());
+                List.of(Snippet.of(statements)), place(Body.FUNCTION_ENTRY), bodyAt(), Optimisation.all());
     }
 
     private RandomSnippets snippets(Body body) {
@@ -200,11 +246,14 @@ class SnippetExecutionTest {
             Memory.putLong(values + 8L * i, expected[i]);
         }
         long[] old = expected.clone();
+        long returnAddress = setReturnAddress(body, registers, words);
         run(bytes);
 
         long[] arguments =
                 ARGUMENTS.stream().mapToLong(each -> registers[each.ordinal()]).toArray();
-        Interpreter interpreter = new Interpreter(expected, arguments, registers[Register.RAX.ordinal()], memory);
+        long result = registers[Register.RAX.ordinal()];
+        Interpreter interpreter =
+                new Interpreter(expected, arguments, result, returnAddress, memory, RandomSnippets::callee);
         chain.forEach(interpreter::run);
         assertThat(withoutTimes(values())).as("values after %s", shown).isEqualTo(withoutTimes(expected));
         assertThat(differing(registers, body)).as("registers after %s", shown).isEmpty();
@@ -215,6 +264,22 @@ class SnippetExecutionTest {
                 .as("the stack after %s", shown)
                 .isEqualTo(Arrays.copyOfRange(words, first, STACK_WORDS));
         return !Arrays.equals(withoutTimes(old), withoutTimes(expected));
+    }
+
+    /// Puts it where it is known: at a function's entry below what the stub's call has pushed, at its return in the
+    /// frame, at a hook in the second argument.
+    private long setReturnAddress(Body body, long[] registers, long[] words) {
+        return switch (body) {
+            case FUNCTION_ENTRY -> words[STACK_WORDS / 2 + 1];
+            case FUNCTION_EXIT -> {
+                long returnAddress = number();
+                Memory.putLong(frame + FrameDescriptor.RET, returnAddress);
+                registers[Register.RBX.ordinal()] = frame;
+                Memory.putLong(before + 8L * Register.RBX.ordinal(), frame);
+                yield returnAddress;
+            }
+            case ENTRY, EXIT, COUNT -> registers[Register.RSI.ordinal()];
+        };
     }
 
     private long[] setRegisters() {
@@ -267,8 +332,17 @@ class SnippetExecutionTest {
 
     private static final int BODY_AT = 4096;
     private static final int GATE_AT = 1024;
+    private static final int CALL_AT = 2048;
     private static final List<Register> KEPT =
             List.of(Register.RBX, Register.RBP, Register.R12, Register.R13, Register.R14, Register.R15, Register.RSP);
+
+    private SnippetPlace place(Body body) {
+        return new SnippetPlace(body, gate(), callAt());
+    }
+
+    private long callAt() {
+        return code + CALL_AT;
+    }
 
     private long bodyAt() {
         return code + BODY_AT;
@@ -282,6 +356,7 @@ class SnippetExecutionTest {
         Memory.put(CODE.alias(bodyAt()), bytes);
         Memory.put(CODE.alias(code), entry());
         Memory.put(CODE.alias(gate()), exit());
+        Memory.put(CODE.alias(callAt()), caller());
         try {
             RUN.invokeExact(MemorySegment.ofAddress(code));
         } catch (Throwable e) {
@@ -324,6 +399,39 @@ class SnippetExecutionTest {
             out.load(register, Register.RAX, 8 * register.ordinal());
         }
         out.ret();
+        return out.toBytes();
+    }
+
+    /// [RandomSnippets#callee] in machine code, called as `calls.S` is: the function in RDX, where to go on in RAX,
+    /// arguments from 128
+    /// bytes below the stack pointer on. It leaves nothing where they were.
+    private byte[] caller() {
+        Assembler out = new Assembler(callAt());
+        Assembler.Label end = new Assembler.Label();
+        for (int function = 0; function < RandomSnippets.FUNCTIONS - 1; function++) {
+            Assembler.Label next = new Assembler.Label();
+            out.cmp(Register.RDX, function);
+            out.jump(Condition.NOT_EQUAL, next);
+            for (int i = 0; i < function; i++) {
+                out.multiplyBy(Register.RDX, Register.RDX, 3);
+                out.add(Register.RDX, Register.RSP, 8 * i - 128);
+            }
+            out.jump(end);
+            out.bind(next);
+        }
+        out.store(Register.RSP, -128, Register.RAX);
+        out.movInt(Register.RAX, 0);
+        out.test(Register.RAX);
+        out.jumpThrough(Register.RSP, -128);
+        out.bind(end);
+        out.store(Register.RSP, -128, Register.RAX);
+        for (int i = 1; i < ARGUMENTS.size(); i++) {
+            out.store(Register.RSP, 8 * i - 128, Register.RSP);
+        }
+        out.mov(Register.RAX, Register.RDX);
+        out.mov(Register.RDX, Register.RSP);
+        out.cmp(Register.RSP, 0);
+        out.jumpThrough(Register.RSP, -128);
         return out.toBytes();
     }
 }

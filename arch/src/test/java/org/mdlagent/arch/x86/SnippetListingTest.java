@@ -9,6 +9,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.Body;
+import org.mdlagent.arch.SnippetPlace;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
@@ -28,6 +29,7 @@ import org.mdlagent.arch.snippet.Vectorisation;
 class SnippetListingTest {
     private static final long AT = 0x1000;
     private static final long RESUME = 0x2000;
+    private static final long CALL = 0x7fff_0000_0000L;
     private static final Snippet COUNT = Snippet.of(new Add(1, new Constant(1)));
 
     @TempDir
@@ -177,7 +179,7 @@ class SnippetListingTest {
     }
 
     private List<String> listing(List<Snippet> chain, Body body, Set<Optimisation> optimisations) throws Exception {
-        byte[] code = SnippetAssembler.assemble(chain, body, AT, RESUME, optimisations);
+        byte[] code = SnippetAssembler.assemble(chain, new SnippetPlace(body, RESUME, CALL), AT, optimisations);
         return GnuTools.disassemble(directory, code, AT);
     }
 }

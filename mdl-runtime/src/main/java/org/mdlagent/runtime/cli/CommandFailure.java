@@ -29,6 +29,13 @@ final class CommandFailure extends RuntimeException {
         return new CommandFailure(USAGE, message, remedy);
     }
 
+    /// @throws CommandFailure when the option's value is not possible
+    static void check(boolean possible, String option, String remedy) {
+        if (!possible) {
+            throw usage(option + " is not possible", remedy);
+        }
+    }
+
     int status() {
         return status;
     }

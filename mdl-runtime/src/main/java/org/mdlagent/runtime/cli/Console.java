@@ -1,8 +1,12 @@
 package org.mdlagent.runtime.cli;
 
+import java.io.BufferedWriter;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
 import java.io.PrintStream;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +19,11 @@ record Console(PrintStream out, PrintStream err, boolean outIsTerminal, boolean 
 
     private static PrintStream stream(FileDescriptor descriptor) {
         return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+    }
+
+    /// Text for a stream that is not ours: to be flushed, not closed.
+    static Writer text(OutputStream out) {
+        return new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     }
 
     /// Says what is wrong, and on a second line what to do about it.

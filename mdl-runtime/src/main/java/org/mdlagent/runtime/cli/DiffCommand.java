@@ -1,10 +1,7 @@
 package org.mdlagent.runtime.cli;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
@@ -65,6 +62,11 @@ final class DiffCommand implements Callable<Integer> {
         RunSource source = new RunSource(mdl.store(), console);
         RunProfile after = runs.size() < 2 ? source.newest() : source.find(runs.get(1));
         RunProfile before = runs.isEmpty() ? source.before(after.run()) : source.find(runs.get(0));
+        if (before.run().cpuTime() != after.run().cpuTime()) {
+            throw CommandFailure.failed(
+                    "one of the two runs has measured CPU time, the other the time that passed",
+                    "record both with --cpu-time, or both without");
+        }
         Comparison comparison =
                 Comparison.of(before, after, threshold == null ? OptionalDouble.empty() : OptionalDouble.of(threshold));
         write(comparison, console);
@@ -75,13 +77,11 @@ final class DiffCommand implements Callable<Integer> {
         if (!List.of("table", "json", "html").contains(format)) {
             throw CommandFailure.usage("there is no format " + format, "there are table, json and html");
         }
-        if (limit != null && limit < 0) {
-            throw CommandFailure.usage("--limit=" + limit + " is not possible", "a limit is a number from 0");
-        }
-        if (threshold != null && !(threshold >= 0 && threshold <= THRESHOLD_MAX)) {
-            throw CommandFailure.usage(
-                    "--threshold=" + threshold + " is not possible", "a threshold is a number of percent from 0");
-        }
+        CommandFailure.check(limit == null || limit >= 0, "--limit=" + limit, "a limit is a number from 0");
+        CommandFailure.check(
+                threshold == null || threshold >= 0 && threshold <= THRESHOLD_MAX,
+                "--threshold=" + threshold,
+                "a threshold is a number of percent from 0");
         if (format.equals("html") && console.outIsTerminal()) {
             throw CommandFailure.usage("html is for a browser", "try: mdl diff --format html > comparison.html");
         }
@@ -89,8 +89,7 @@ final class DiffCommand implements Callable<Integer> {
 
     private void write(Comparison comparison, Console console) throws IOException {
         int shown = limit != null ? limit : format.equals("table") ? TABLE_LIMIT : Integer.MAX_VALUE;
-        // Not closed, since the stream is not ours.
-        Writer text = new BufferedWriter(new OutputStreamWriter(console.out(), StandardCharsets.UTF_8));
+        Writer text = Console.text(console.out());
         switch (format) {
             case "json" -> ComparisonJson.write(comparison, shown, text);
             case "html" -> ComparisonPage.write(comparison, shown, text);

@@ -51,9 +51,10 @@ final class EnableCommand implements Callable<Integer> {
                 .toList();
         String[] counts = answer.getFirst().split("\t", 3);
         String metrics = counts[0].equals("1") ? "" : counts[0] + " metrics, ";
+        String points = counts[0].equals("0") ? "each object is measured once it has been used" : points(counts[1]);
         mdl.console()
                 .out()
-                .println(request.metric() + " @ " + request.focus() + ": " + metrics + points(counts[1])
+                .println(request.metric() + " @ " + request.focus() + ": " + metrics + points
                         + (counts[2].equals("-") ? "" : ", expected overhead " + counts[2] + " %"));
         for (String obstacle : answer.subList(1, answer.size())) {
             mdl.console().say("not measured: " + obstacle, null);

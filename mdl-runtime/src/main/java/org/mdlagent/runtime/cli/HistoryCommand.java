@@ -1,10 +1,7 @@
 package org.mdlagent.runtime.cli;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
@@ -55,8 +52,7 @@ final class HistoryCommand implements Callable<Integer> {
         Predicate<FunctionProfile> functions = functions();
         RunSource source = new RunSource(mdl.store(), mdl.console());
         source.takeIn();
-        // Not closed, since the stream is not ours.
-        Writer text = new BufferedWriter(new OutputStreamWriter(mdl.console().out(), StandardCharsets.UTF_8));
+        Writer text = Console.text(mdl.console().out());
         if (function == null) {
             if (!format.equals("table")) {
                 throw CommandFailure.usage("--format=" + format + " is of a function's history", "name a function");

@@ -27,8 +27,9 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl list`: sessions, what a session knows of its program's functions and probes, and metrics.
 @Command(
         name = "list",
-        description = "List sessions, a session's functions or probes, or metrics and where they are measured.",
-        customSynopsis = "mdl list [sessions|functions|probes|metrics|points] [PID|SESSION]")
+        description =
+                "List sessions, a session's functions or probes, metrics, where they are measured, and for what they can be.",
+        customSynopsis = "mdl list [sessions|functions|probes|metrics|points|resources] [PID|SESSION] [GLOB]")
 final class ListCommand implements Callable<Integer> {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
@@ -41,23 +42,35 @@ final class ListCommand implements Callable<Integer> {
             index = "0",
             arity = "0..1",
             paramLabel = "WHAT",
-            description = "sessions, functions, probes, metrics or points.")
+            description = "sessions, functions, probes, metrics, points or resources.")
     private String what = "sessions";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "PID|SESSION", description = "Without: the newest.")
     private @Nullable String session;
 
+    @Parameters(
+            index = "2",
+            arity = "0..1",
+            paramLabel = "GLOB",
+            description =
+                    "Of resources: a path and what is below it, or with * and ? each that matches, as a focus does.")
+    private @Nullable String glob;
+
     @Override
     public Integer call() throws IOException {
+        CommandFailure.check(
+                glob == null || what.equals("resources"), "a pattern for " + what, "mdl list resources has one");
         switch (what) {
             case "sessions" -> sessions();
             case "functions" -> functions();
             case "probes" -> probes();
             case "metrics" -> metrics();
             case "points" -> points();
+            case "resources" -> resources();
             default ->
                 throw CommandFailure.usage(
-                        "mdl does not list " + what, "there are sessions, functions, probes, metrics and points");
+                        "mdl does not list " + what,
+                        "there are sessions, functions, probes, metrics, points and resources");
         }
         return 0;
     }
@@ -163,22 +176,31 @@ final class ListCommand implements Callable<Integer> {
     }
 
     private void points() throws IOException {
-        Path directory = mdl.store().find(session);
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("METRIC", "ORDER", "POINT", "FUNCTION", "ONLY WHILE"));
-        while (true) {
-            List<String> lines = ControlClient.ask(directory, "metric points " + (rows.size() - 1))
-                    .lines()
-                    .toList();
-            if (lines.isEmpty()) {
-                break;
-            }
-            for (String line : lines) {
-                String[] point = line.split("\t", 5);
-                rows.add(List.of(point[0], point[1], point[2], point[3], point[4].isEmpty() ? "-" : point[4]));
-            }
+        for (String line : askAll("metric points ")) {
+            String[] point = line.split("\t", 5);
+            rows.add(List.of(point[0], point[1], point[2], point[3], point[4].isEmpty() ? "-" : point[4]));
         }
         print(rows);
+    }
+
+    /// What can be chosen for a focus now.
+    private void resources() throws IOException {
+        ResourceListing listing = ResourceListing.of(glob, askAll("metric resources "));
+        listing.print(mdl.console().out(), mdl.console().outIsTerminal());
+    }
+
+    /// All lines of an answer that comes in parts.
+    private List<String> askAll(String request) throws IOException {
+        Path directory = mdl.store().find(session);
+        List<String> all = new ArrayList<>();
+        List<String> part;
+        do {
+            part = ControlClient.ask(directory, request + all.size()).lines().toList();
+            all.addAll(part);
+        } while (!part.isEmpty());
+        return all;
     }
 
     private SessionReader open() throws IOException {
@@ -189,6 +211,11 @@ final class ListCommand implements Callable<Integer> {
 
     private static String time(Instant instant) {
         return TIME.format(instant);
+    }
+
+    /// For a terminal: what a program calls its functions is not to control it.
+    static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
     }
 
     /// Columns as wide as their widest cell; the last ends where it ends.
@@ -203,7 +230,7 @@ final class ListCommand implements Callable<Integer> {
         for (List<String> row : rows) {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < columns; i++) {
-                String cell = row.get(i).replaceAll("\\p{Cntrl}", "?");
+                String cell = printable(row.get(i));
                 line.append(i == 0 ? "" : "  ").append(cell);
                 if (i < columns - 1) {
                     line.append(" ".repeat(widths[i] - cell.length()));

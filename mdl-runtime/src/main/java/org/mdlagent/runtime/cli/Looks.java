@@ -17,15 +17,9 @@ final class Looks {
 
     /// @throws CommandFailure when a value is not possible
     void check() {
-        check(interval >= INTERVAL_MIN, "--interval=" + interval, "an interval is a number of seconds from 0.05");
-        check(count == null || count > 0, "--count=" + count, "a count is a number from 1");
-    }
-
-    /// @throws CommandFailure when it is not possible
-    static void check(boolean possible, String option, String remedy) {
-        if (!possible) {
-            throw CommandFailure.usage(option + " is not possible", remedy);
-        }
+        CommandFailure.check(
+                interval >= INTERVAL_MIN, "--interval=" + interval, "an interval is a number of seconds from 0.05");
+        CommandFailure.check(count == null || count > 0, "--count=" + count, "a count is a number from 1");
     }
 
     /// Whether there is no end but that of the program.

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.mdlagent.arch.Body;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.SnippetPlace;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.SnippetPrinter;
@@ -24,6 +25,9 @@ final class MetricListing {
 
     private static final long RESUME = 0x2000;
 
+    /// Where it is taken to call functions of the program.
+    private static final long CALL = 0x3000;
+
     private final CompiledMetric metric;
 
     MetricListing(CompiledMetric metric) {
@@ -37,12 +41,20 @@ final class MetricListing {
         static Group of(CompiledMetric.Placed placed) {
             return new Group(
                     placed.request().order().word(),
-                    placed.request().point() instanceof Point.Entry ? Body.FUNCTION_ENTRY : Body.FUNCTION_EXIT,
+                    placed.request().isAtEnd() ? Body.FUNCTION_EXIT : Body.FUNCTION_ENTRY,
                     placed.snippet());
         }
 
         String place() {
             return order + (body == Body.FUNCTION_ENTRY ? " entry" : " return");
+        }
+
+        /// What they are the entries or returns of.
+        static String point(CompiledMetric.Placed placed) {
+            Point point = placed.request().point();
+            return point instanceof Point.Call call
+                    ? call.callee() + ", called by " + call.procedure().path()
+                    : point.procedure().path();
         }
     }
 
@@ -55,7 +67,8 @@ final class MetricListing {
     String asm(Disassembler disassembler) {
         return text(group -> {
             byte[] code = InstructionSet.ofAtomicUnit(Long.BYTES)
-                    .snippets(List.of(group.snippet), group.body, AT, RESUME, Optimisation.all());
+                    .snippets(
+                            List.of(group.snippet), new SnippetPlace(group.body, RESUME, CALL), AT, Optimisation.all());
             return disassembler.list(code, AT);
         });
     }
@@ -63,13 +76,13 @@ final class MetricListing {
     private String text(Function<Group, String> stage) {
         Map<Group, List<String>> groups = new LinkedHashMap<>();
         for (CompiledMetric.Placed placed : metric.snippets()) {
-            groups.computeIfAbsent(Group.of(placed), key -> new ArrayList<>())
-                    .add(placed.request().point().procedure().path());
+            groups.computeIfAbsent(Group.of(placed), key -> new ArrayList<>()).add(Group.point(placed));
         }
         StringBuilder out = new StringBuilder();
         metric.values()
                 .forEach((index, name) ->
                         line(out, "values+0x" + Long.toHexString((long) index * Long.BYTES) + " " + name));
+        metric.texts().forEach((text, at) -> line(out, "\"" + text + "\" at 0x" + Long.toHexString(at)));
         groups.forEach((group, points) -> {
             line(out, group.place() + " of " + join(points));
             stage.apply(group).lines().forEach(line -> line(out, INDENT + line));

@@ -9,6 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.FunctionProfile;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.ProfileOrder;
 import org.mdlagent.profiler.report.SessionFacts;
@@ -42,7 +43,9 @@ final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
-            description = "table (the default), json, csv, html, pprof, prometheus, folded, speedscope or trace.")
+            description =
+                    "table (the default), json, csv, html, pprof, folded, speedscope, trace or prometheus (as text,"
+                            + " with classic histograms; mdl serve has native ones).")
     private String format = "table";
 
     @Option(
@@ -79,9 +82,7 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ReportFormat wanted = ReportFormat.of(format);
         ProfileOrder order = sort == null ? null : ReportFormat.order(sort);
-        if (limit != null && limit < 0) {
-            throw CommandFailure.usage("--limit=" + limit + " is not possible", "a limit is a number from 0");
-        }
+        CommandFailure.check(limit == null || limit >= 0, "--limit=" + limit, "a limit is a number from 0");
         wanted.checkChoice(limit != null || sort != null || !functions.isEmpty());
         Console console = mdl.console();
         wanted.checkDestination(console.outIsTerminal());
@@ -95,9 +96,7 @@ final class ReportCommand implements Callable<Integer> {
             wanted.checkSession(whole.session());
             Profile profile = whole;
             if (!globs.isEmpty()) {
-                profile = whole.only(function -> globs.stream()
-                        .anyMatch(glob -> glob.matches(
-                                function.image(), function.file() == null ? "" : function.file(), function.name())));
+                profile = whole.only(function -> globs.stream().anyMatch(glob -> means(glob, function)));
             }
             wanted.write(
                     reader,
@@ -199,6 +198,12 @@ final class ReportCommand implements Callable<Integer> {
                     "without it the report lists them all");
         }
         return profile;
+    }
+
+    /// Whether a function is one of those that a pattern means.
+    static boolean means(FunctionGlob glob, FunctionProfile function) {
+        String file = function.file();
+        return glob.matches(function.image(), file == null ? "" : file, function.name());
     }
 
     private static FunctionGlob glob(String text) {

@@ -1,14 +1,13 @@
 package org.mdlagent.runtime.cli;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.CsvReport;
 import org.mdlagent.profiler.report.FoldedReport;
@@ -22,6 +21,7 @@ import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.profiler.report.SpeedscopeReport;
 import org.mdlagent.profiler.report.TableReport;
+import org.mdlagent.profiler.report.TimedCall;
 import org.mdlagent.profiler.report.Timeline;
 import org.mdlagent.profiler.report.TraceReport;
 
@@ -131,8 +131,7 @@ enum ReportFormat {
             throws IOException {
         ProfileOrder used = order == null ? ProfileOrder.byDefault(profile) : order;
         int shown = limit != null ? limit : this == TABLE ? TABLE_LIMIT : Integer.MAX_VALUE;
-        // Not closed, since the stream is not ours.
-        Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+        Writer text = Console.text(out);
         switch (this) {
             case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
             case JSON -> JsonReport.write(profile, used, shown, text);
@@ -142,8 +141,15 @@ enum ReportFormat {
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
             case FOLDED -> FoldedReport.write(profile, text);
             case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
-            case TRACE -> TraceReport.write(profile.session(), reader.lastCalls(), text);
+            case TRACE -> trace(profile.session(), reader.lastCalls(), text);
         }
         text.flush();
+    }
+
+    private static void trace(SessionFacts session, List<TimedCall> calls, Writer out) throws IOException {
+        // Of a program that has ended others may have the ids of its threads.
+        boolean runs = SessionStore.runs(session);
+        Set<Integer> threads = runs ? calls.stream().map(TimedCall::tid).collect(Collectors.toSet()) : Set.of();
+        TraceReport.write(session, calls, ThreadNames.of(threads), out);
     }
 }

@@ -12,8 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// A moment of a session as people write it: `14:05`, `14:05:30`, `2026-03-01T14:05:00Z` (RFC 3339), or `-10m` before
-/// the
-/// session's end.
+/// the session's end.
 final class ReportTime {
     private static final Pattern BEFORE_END = Pattern.compile("-(\\d{1,6})([smh])");
 

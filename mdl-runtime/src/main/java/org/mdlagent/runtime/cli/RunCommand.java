@@ -12,10 +12,12 @@ import java.util.Map;
 import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.profiler.report.Timeline;
 import org.mdlagent.runtime.AgentOptions;
 import org.mdlagent.runtime.AgentOptionsText;
+import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.Compilation;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.MetricLibrary;
@@ -25,6 +27,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -55,8 +58,18 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--no-profile", description = "Leave the probes to the program (fastinst.h).")
     private boolean noProfile;
 
-    @Option(names = "--exact", description = "Record every call, not a sample.")
-    private boolean exact;
+    @Option(
+            names = "--exact",
+            arity = "0..1",
+            paramLabel = "GLOB",
+            fallbackValue = "on",
+            preprocessor = ValueOnlyBehindEqualsSign.class,
+            description = "Record every call, not a sample; or every call of these functions, and a sample of the "
+                    + "others. Repeatable.")
+    private List<String> exact = List.of();
+
+    @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
+    private boolean cpuTime;
 
     @Option(names = "--sample-size", paramLabel = "N", description = "Calls timed in each window (10).")
     private @Nullable String sampleSize;
@@ -98,23 +111,23 @@ final class RunCommand implements Callable<Integer> {
             names = "--report",
             arity = "0..1",
             paramLabel = "FORMAT",
-            preprocessor = FormatOnlyBehindEqualsSign.class,
+            fallbackValue = "table",
+            preprocessor = ValueOnlyBehindEqualsSign.class,
             description = "Print the report to stderr in the end: table (the default) or json.")
     private @Nullable String report;
 
     @Parameters(paramLabel = "PROGRAM ARGS...", arity = "1..*", description = "What to run.")
     private List<String> program = List.of();
 
-    /// `--report PROGRAM` runs PROGRAM: a format is only what is attached to the option.
-    static final class FormatOnlyBehindEqualsSign implements IParameterPreprocessor {
+    /// `--report PROGRAM` runs PROGRAM: a value is only what is attached to the option.
+    static final class ValueOnlyBehindEqualsSign implements IParameterPreprocessor {
         @Override
         public boolean preprocess(
                 Stack<String> arguments, CommandSpec command, ArgSpec option, Map<String, Object> info) {
-            if ("=".equals(info.get("separator"))) {
-                return false;
+            if (!"=".equals(info.get("separator"))) {
+                arguments.push(((OptionSpec) option).fallbackValue());
             }
-            option.setValue("table");
-            return true;
+            return false;
         }
     }
 
@@ -168,7 +181,8 @@ final class RunCommand implements Callable<Integer> {
         addIf(session, AgentOptions.SESSION, text);
         addIf(await ? "on" : null, AgentOptions.WAIT, text);
         addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
-        addIf(exact ? "on" : null, AgentOptions.EXACT, text);
+        exact.forEach(value -> text.add(AgentOptions.EXACT, value));
+        addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
         addIf(sampleSize, AgentOptions.SAMPLE_SIZE, text);
         addIf(epoch, AgentOptions.EPOCH_MILLIS, text);
         addIf(budget, AgentOptions.BUDGET_PERCENT, text);
@@ -365,18 +379,34 @@ final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             store.remember(session);
         }
-        if (options.report() != null) {
-            try (SessionReader reader = SessionReader.open(session)) {
+        if (options.report() == null && options.exactFunctions().isEmpty()) {
+            return;
+        }
+        try (SessionReader reader = SessionReader.open(session)) {
+            Profile profile = reader.profile();
+            nameUnknown(options.exactFunctions(), profile, console);
+            if (options.report() != null) {
                 ReportFormat.of(options.report())
                         .write(
                                 reader,
-                                reader.profile(),
+                                profile,
                                 Timeline.NONE,
                                 null,
                                 null,
                                 console.err(),
                                 console.colour(console.errIsTerminal()),
                                 console.width(console.errIsTerminal(), 2));
+            }
+        }
+    }
+
+    /// Names the functions that were to be recorded exactly, and that the program does not have.
+    private static void nameUnknown(List<FunctionGlob> exact, Profile profile, Console console) {
+        for (FunctionGlob glob : exact) {
+            if (profile.functions().stream().noneMatch(function -> ReportCommand.means(glob, function))) {
+                console.say(
+                        "--exact=" + glob + ": no function with probes is that",
+                        "mdl list functions shows those there are");
             }
         }
     }

@@ -29,8 +29,7 @@ final class RunSource {
     }
 
     /// Takes the sessions of programs that have ended into the store. Not done by `mdl run`, whose end it would delay
-    /// by
-    /// most of a second: a session lasts until somebody removes it.
+    /// by most of a second: a session lasts until somebody removes it.
     void takeIn() throws IOException {
         List<ProfileStore.Candidate> candidates = new ArrayList<>();
         int unreadable = 0;

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -20,6 +21,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.runtime.serve.OtlpPush;
+import org.mdlagent.runtime.serve.RequestHeaders;
 import org.mdlagent.runtime.serve.SessionSource;
 import org.mdlagent.runtime.serve.WatchedSessions;
 import org.mdlagent.runtime.serve.WebServer;
@@ -65,18 +67,32 @@ final class ServeCommand implements Callable<Integer> {
             description = "Send the figures to this OpenTelemetry collector, too (OTLP over HTTP, to URL/v1/metrics).")
     private @Nullable String otlp;
 
+    @Option(
+            names = "--otlp-header",
+            paramLabel = "NAME=VALUE",
+            description = "A header that the collector wants. Repeatable. Others on this machine see it in the list of"
+                    + " processes, so a secret belongs in a file or OTEL_EXPORTER_OTLP_HEADERS.")
+    private List<String> otlpHeaders = List.of();
+
+    @Option(
+            names = "--otlp-header-file",
+            paramLabel = "FILE",
+            description = "The same from a file that nobody else can read, a line for each.")
+    private @Nullable Path otlpHeaderFile;
+
     @Option(names = "--otlp-interval", paramLabel = "SECONDS", description = "Between two requests (15).")
     private double otlpInterval = 15;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         InetSocketAddress address = address();
-        Looks.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
-        Looks.check(
+        CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
+        CommandFailure.check(
                 otlpInterval >= 1 && otlpInterval <= 86_400,
                 "--otlp-interval=" + otlpInterval,
                 "an interval is a number of seconds from 1 to 86400");
         URI collector = collector();
+        RequestHeaders headers = collector == null ? new RequestHeaders() : headers(System.getenv());
         String token = tokenFile == null ? null : token(tokenFile);
         if (token == null && !address.getAddress().isLoopbackAddress()) {
             throw CommandFailure.usage(
@@ -94,6 +110,7 @@ final class ServeCommand implements Callable<Integer> {
                 Duration interval = Duration.ofMillis(Math.round(otlpInterval * 1000));
                 new OtlpPush(
                                 collector,
+                                headers,
                                 interval,
                                 sessions,
                                 host,
@@ -126,7 +143,7 @@ final class ServeCommand implements Callable<Integer> {
     private InetSocketAddress address() {
         Matcher parts = ADDRESS.matcher(listen);
         boolean possible = parts.matches() && Integer.parseInt(parts.group(2)) < 1 << 16;
-        Looks.check(possible, "--listen=" + listen, "an address is HOST:PORT, for instance 127.0.0.1:9417");
+        CommandFailure.check(possible, "--listen=" + listen, "an address is HOST:PORT, for instance 127.0.0.1:9417");
         try {
             return new InetSocketAddress(InetAddress.getByName(parts.group(1)), Integer.parseInt(parts.group(2)));
         } catch (UnknownHostException e) {
@@ -137,10 +154,18 @@ final class ServeCommand implements Callable<Integer> {
 
     private @Nullable URI collector() {
         if (otlp == null) {
+            if (otlpHeaderFile != null || !otlpHeaders.isEmpty()) {
+                throw CommandFailure.usage("there are headers, but no collector", "add --otlp URL");
+            }
             return null;
         }
         try {
             URI uri = URI.create(otlp);
+            if (uri.getUserInfo() != null) {
+                throw CommandFailure.usage(
+                        "--otlp: an address is no place for a password",
+                        "put what the collector wants to know into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+            }
             if (uri.getHost() != null && Set.of("http", "https").contains(uri.getScheme())) {
                 return uri;
             }
@@ -151,7 +176,42 @@ final class ServeCommand implements Callable<Integer> {
                 "--otlp=" + otlp + " is not possible", "a collector is http://HOST:PORT, for instance localhost:4318");
     }
 
+    /// What stands nearer to the command takes the place of what stands farther from it.
+    private RequestHeaders headers(Map<String, String> environment) throws IOException {
+        RequestHeaders headers = new RequestHeaders();
+        for (String variable : List.of("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_METRICS_HEADERS")) {
+            checked(variable, () -> headers.addEncoded(environment.getOrDefault(variable, "")));
+        }
+        if (otlpHeaderFile != null) {
+            checkPrivate(otlpHeaderFile);
+            List<String> lines = Files.readAllLines(otlpHeaderFile);
+            checked(otlpHeaderFile.toString(), () -> headers.addLines(lines));
+        }
+        checked("--otlp-header", () -> otlpHeaders.forEach(headers::add));
+        return headers;
+    }
+
+    private static void checked(String source, Runnable add) {
+        try {
+            add.run();
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(
+                    source + ": " + e.getMessage(), "a header is NAME=VALUE, for instance api-key=...");
+        }
+    }
+
     private static String token(Path file) throws IOException {
+        checkPrivate(file);
+        String token = Files.readString(file).strip();
+        if (!TOKEN.matcher(token).matches()) {
+            throw CommandFailure.usage(
+                    file + " holds no token: 16 or more of A-Z a-z 0-9 . _ ~ -",
+                    "try: (umask 077; openssl rand -hex 32 > " + file + ")");
+        }
+        return token;
+    }
+
+    private static void checkPrivate(Path file) throws IOException {
         Set<PosixFilePermission> others = EnumSet.of(
                 PosixFilePermission.GROUP_READ,
                 PosixFilePermission.GROUP_WRITE,
@@ -161,13 +221,6 @@ final class ServeCommand implements Callable<Integer> {
         if (!others.isEmpty()) {
             throw CommandFailure.usage("others can read or write " + file, "try: chmod 600 " + file);
         }
-        String token = Files.readString(file).strip();
-        if (!TOKEN.matcher(token).matches()) {
-            throw CommandFailure.usage(
-                    file + " holds no token: 16 or more of A-Z a-z 0-9 . _ ~ -",
-                    "try: (umask 077; openssl rand -hex 32 > " + file + ")");
-        }
-        return token;
     }
 
     private static WebServer bind(

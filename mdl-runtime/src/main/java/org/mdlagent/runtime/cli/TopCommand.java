@@ -2,7 +2,6 @@ package org.mdlagent.runtime.cli;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -57,7 +56,7 @@ final class TopCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         LiveOrder order = order();
         looks.check();
-        Looks.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
+        CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
         Path directory = mdl.store().find(session);
         Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(directory)) {
@@ -113,7 +112,8 @@ final class TopCommand implements Callable<Integer> {
     /// Returns true when the program has ended, false when the user has.
     private boolean screen(LiveSession live, LiveOrder order, Path directory) throws IOException {
         Console console = mdl.console();
-        TopScreen screen = new TopScreen(console.colour(true), order, TopCommand::threadName);
+        TopScreen screen = new TopScreen(
+                console.colour(true), order, tid -> ThreadNames.of(tid).orElse("-"));
         try (TopTerminal terminal = new TopTerminal()) {
             long look = System.nanoTime();
             while (true) {
@@ -150,15 +150,6 @@ final class TopCommand implements Callable<Integer> {
             } catch (CommandFailure e) {
                 screen.say(String.valueOf(e.getMessage()));
             }
-        }
-    }
-
-    private static String threadName(int tid) {
-        try {
-            return Files.readString(Path.of("/proc", Integer.toString(tid), "comm"))
-                    .strip();
-        } catch (IOException e) {
-            return "-";
         }
     }
 

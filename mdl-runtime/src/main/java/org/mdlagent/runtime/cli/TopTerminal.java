@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// The user's terminal, all of it, from creation to [#close]: also when a signal ends this process.
 ///
 /// Only what has changed is written, so nothing flickers. The size is asked for before each update, so a change needs
-/// no
-/// signal.
+/// no signal.
 final class TopTerminal implements AutoCloseable {
     /// No key came.
     static final int NOTHING = -1;

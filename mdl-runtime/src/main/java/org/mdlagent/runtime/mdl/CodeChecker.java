@@ -10,6 +10,7 @@ import org.mdlagent.runtime.mdl.syntax.Diagnostics;
 import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.mdl.syntax.Statement;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
 /// Checks code that runs in the target: there are whole numbers of 64 bits, and strings as arguments.
@@ -31,13 +32,17 @@ final class CodeChecker {
     private final StatementChecker statements;
     private final Scope scope;
     private final WhereType points;
+    private final Statement.Side side;
 
     /// @param points where the code runs
-    CodeChecker(Diagnostics diagnostics, StatementChecker statements, Scope scope, WhereType points) {
+    /// @param side   of them
+    CodeChecker(
+            Diagnostics diagnostics, StatementChecker statements, Scope scope, WhereType points, Statement.Side side) {
         this.diagnostics = diagnostics;
         this.statements = statements;
         this.scope = scope;
         this.points = points;
+        this.side = side;
     }
 
     void check(List<Code> code) {
@@ -106,8 +111,8 @@ final class CodeChecker {
         }
         switch (name) {
             case "$return" -> {
-                if (points.kind() != Kind.RETURN && points.kind() != Kind.ANY) {
-                    error(variable, "$return is known at returns only, not at " + points, null);
+                if (!knowsResult()) {
+                    error(variable, "$return is known at returns and after calls only, not at " + points, null);
                 }
             }
             case "$arg" -> error(variable, "expected the number of an argument", "write $arg[0] for the first");
@@ -121,6 +126,14 @@ final class CodeChecker {
                 }
             }
         }
+    }
+
+    private boolean knowsResult() {
+        return switch (points.kind()) {
+            case RETURN, ANY -> true;
+            case CALL -> side == Statement.Side.AFTER;
+            default -> false;
+        };
     }
 
     /// Checks what is known before the code runs.

@@ -26,6 +26,11 @@ public record Constraint(Definition.Constraint definition, int depth, int span) 
         return definition.replaces();
     }
 
+    /// Whether it tells objects apart by code, which the program makes and uses while it runs: `/SyncObject`.
+    public boolean ofObjects() {
+        return definition.path().getFirst().text().equals("SyncObject") && !isDefault() && !replaces();
+    }
+
     /// Whether a resource can be selected by it.
     ///
     /// @param resource the components of its path, as in `Code`, `module`, `function`

@@ -47,7 +47,7 @@ final class StatementChecker {
                             "expected points, found " + points,
                             procedure ? "a procedure has .entry, .return and .calls" : null);
                 }
-                new CodeChecker(diagnostics, this, scope, points).check(insert.code());
+                new CodeChecker(diagnostics, this, scope, points, insert.side()).check(insert.code());
             }
         }
     }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
@@ -15,17 +16,20 @@ import org.mdlagent.runtime.mdl.request.Value;
 /// The snippets of a metric as they would be if nothing else were measured. Nothing is attached.
 ///
 /// @param values    names by index, counted from the first that snippets may have
+/// @param texts     arguments of functions that are called, and where each is taken to be
 /// @param snippets  in the order in which they would be attached
 /// @param obstacles what cannot be instrumented
-public record CompiledMetric(Map<Integer, String> values, List<Placed> snippets, List<Answer.Obstacle> obstacles) {
+public record CompiledMetric(
+        Map<Integer, String> values, Map<String, Long> texts, List<Placed> snippets, List<Answer.Obstacle> obstacles) {
+    private static final long FIRST_TEXT = 0x20000000;
 
     /// A snippet and where it goes.
     public record Placed(SnippetRequest request, Snippet snippet) {}
 
     public static CompiledMetric of(Answer.Instance instance) {
-        Indices indices = new Indices();
-        instance.flags().forEach(flag -> indices.of(flag.value()));
-        Lowering lowering = new Lowering(indices::of, indices::errors, flag -> Optional.empty());
+        ExampleStorage storage = new ExampleStorage();
+        instance.flags().forEach(flag -> storage.index(flag.value()));
+        Lowering lowering = new Lowering(storage);
         List<Placed> snippets = new ArrayList<>();
         List<Answer.Obstacle> obstacles = new ArrayList<>(instance.obstacles());
         for (SnippetRequest request : instance.snippets()) {
@@ -35,26 +39,44 @@ public record CompiledMetric(Map<Integer, String> values, List<Placed> snippets,
                 obstacles.add(new Answer.Obstacle(request.point().description(), String.valueOf(e.getMessage())));
             }
         }
-        return new CompiledMetric(indices.names, List.copyOf(snippets), List.copyOf(obstacles));
+        return new CompiledMetric(storage.names, storage.texts, List.copyOf(snippets), List.copyOf(obstacles));
     }
 
-    /// Gives each value the next index.
-    private static final class Indices {
+    /// Gives each value the next index, and each text the next place.
+    private static final class ExampleStorage implements Lowering.Storage {
         private final Map<Value, Integer> known = new LinkedHashMap<>();
         private final Map<Integer, String> names = new TreeMap<>();
+        private final Map<String, Long> texts = new LinkedHashMap<>();
         private int next = ValueDescriptor.FIRST;
+        private long nextText = FIRST_TEXT;
         private int errors;
 
-        int of(Value value) {
+        @Override
+        public int index(Value value) {
             return known.computeIfAbsent(
                     value, key -> take(key.name(), key.kind().isTimer() ? ValueDescriptor.TIMER_SIZE : 1));
         }
 
-        int errors() {
+        @Override
+        public Optional<Expression.Member> member(Value flag) {
+            return Optional.empty();
+        }
+
+        @Override
+        public int errors() {
             if (errors == 0) {
                 errors = take("errors", 1);
             }
             return errors;
+        }
+
+        @Override
+        public long text(String text) {
+            return texts.computeIfAbsent(text, key -> {
+                long at = nextText;
+                nextText += key.length() + 1;
+                return at;
+            });
         }
 
         private int take(String name, int count) {

@@ -9,26 +9,32 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.EventCounter;
 import org.mdlagent.arch.KernelEvent;
+import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.fastinst.MetricTable;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.fastinst.Values;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
 /// A metric that is measured for a focus: its snippets, and the values that they write, or what the kernel counts for
 /// it.
-final class EnabledMetric {
+final class EnabledMetric implements Lowering.Storage {
     private Answer.Instance instance;
     private final Values values;
     private final Flags flags;
+    private final ToLongFunction<String> texts;
     private final SnippetGroup base;
     private final List<Flags.Shared> tested = new ArrayList<>();
     private final Map<Value, Integer> indices = new HashMap<>();
@@ -37,12 +43,18 @@ final class EnabledMetric {
     /// Values that no other metric has.
     private final List<Integer> own = new ArrayList<>();
 
-    private final Lowering lowering = new Lowering(this::index, this::errors, this::member);
+    private final Lowering lowering = new Lowering(this);
+
+    /// Index of the counter of errors, 0 when there can be none.
     private int errors;
+
+    /// What the kernel counts, null where code counts.
     private @Nullable EventCounter events;
 
-    EnabledMetric(Answer.Instance instance, Snippets snippets, Flags flags) {
+    /// @param texts gives a text's address: [org.mdlagent.fastinst.Probes#text]
+    EnabledMetric(Answer.Instance instance, Snippets snippets, Flags flags, ToLongFunction<String> texts) {
         this.instance = instance;
+        this.texts = texts;
         this.values = snippets.values();
         this.flags = flags;
         base = new SnippetGroup(snippets);
@@ -113,11 +125,13 @@ final class EnabledMetric {
         }
     }
 
-    private int index(Value value) {
+    @Override
+    public int index(Value value) {
         return indices.computeIfAbsent(value, this::allocate);
     }
 
-    private Optional<Member> member(Value flag) {
+    @Override
+    public Optional<Member> member(Value flag) {
         return Optional.ofNullable(members.get(flag));
     }
 
@@ -131,7 +145,8 @@ final class EnabledMetric {
         return index;
     }
 
-    private int errors() {
+    @Override
+    public int errors() {
         if (errors == 0) {
             errors = values.counter();
             own.add(errors);
@@ -139,24 +154,45 @@ final class EnabledMetric {
         return errors;
     }
 
+    @Override
+    public long text(String text) {
+        return texts.applyAsLong(text);
+    }
+
     Answer.Instance instance() {
         return instance;
     }
 
     /// Index of what is read, 0 when no code writes it.
-    int value() {
+    private int value() {
         return indices.getOrDefault(instance.value(), 0);
     }
 
-    /// What the kernel counts, null where code counts.
-    @Nullable
-    EventCounter events() {
-        return events;
-    }
-
-    /// Index of the counter of errors, 0 when there can be none.
-    int errorCounter() {
-        return errors;
+    /// What readers know of it.
+    MetricTable.Row row() {
+        Metric metric = instance.metric();
+        Scope scope = Scope.of(instance.scopes());
+        return new MetricTable.Row(
+                metric.id(),
+                metric.name(),
+                metric.units(),
+                instance.focus().resources().stream().map(Resource::toString).collect(Collectors.joining("\n")),
+                switch (metric.unitsType()) {
+                    case NORMALIZED -> MetricDescriptor.UNITS_RATE;
+                    case UNNORMALIZED -> MetricDescriptor.UNITS_AMOUNT;
+                    case SAMPLED -> MetricDescriptor.UNITS_SAMPLED;
+                },
+                switch (metric.aggregate()) {
+                    case SUM -> MetricDescriptor.COMBINE_SUM;
+                    case MIN -> MetricDescriptor.COMBINE_MIN;
+                    case MAX -> MetricDescriptor.COMBINE_MAX;
+                    case AVERAGE -> MetricDescriptor.COMBINE_AVERAGE;
+                },
+                value(),
+                errors,
+                scope.pid(),
+                scope.tid(),
+                events);
     }
 
     /// Snippets that are in place, those of shared flags too, in the order of the request.

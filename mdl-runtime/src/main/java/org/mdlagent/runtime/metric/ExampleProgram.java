@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.request.CodeModule;
 import org.mdlagent.runtime.mdl.request.Focus;
@@ -25,6 +26,9 @@ public final class ExampleProgram implements Program {
     private static final String IMAGE = "/bin/example";
     private static final long FIRST_ADDRESS = 0x10000000;
     private static final int VARIABLE_BYTES = 8;
+
+    /// Of the one call that each function makes.
+    private static final int CALL_OFFSET = 0x10;
 
     private final Map<String, Map<String, Procedure>> modules = new LinkedHashMap<>();
     private final Map<String, Symbol> symbols = new LinkedHashMap<>();
@@ -66,6 +70,11 @@ public final class ExampleProgram implements Program {
         }
     }
 
+    @Override
+    public Symbol function(String name) {
+        return symbol(name);
+    }
+
     /// Variables and functions that have been asked for: where they are taken to be.
     public List<Symbol> symbols() {
         return List.copyOf(symbols.values());
@@ -76,6 +85,17 @@ public final class ExampleProgram implements Program {
         List<CodeModule> all = new ArrayList<>();
         modules.forEach((name, found) -> all.add(new CodeModule(name, List.copyOf(found.values()))));
         return all;
+    }
+
+    @Override
+    public List<Resource> instances() {
+        return List.of();
+    }
+
+    /// What it calls it has.
+    @Override
+    public List<Procedure> imported(FunctionGlob name) {
+        return List.of();
     }
 
     @Override
@@ -91,12 +111,12 @@ public final class ExampleProgram implements Program {
 
     @Override
     public List<Point.Call> calls(Procedure procedure) {
-        return ProbedProgram.anyCall(procedure);
+        return List.of(new Point.Call(procedure, FUNCTION, CALL_OFFSET, FIRST_ADDRESS));
     }
 
     @Override
     public @Nullable String obstacle(Point point) {
-        return point instanceof Point.Call ? ProbedProgram.NO_CALLS : null;
+        return null;
     }
 
     @Override

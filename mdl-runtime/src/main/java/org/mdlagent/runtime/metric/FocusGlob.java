@@ -3,57 +3,72 @@ package org.mdlagent.runtime.metric;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.mdlagent.runtime.FunctionGlob;
-import org.mdlagent.runtime.mdl.request.CodeModule;
 import org.mdlagent.runtime.mdl.request.Focus;
-import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Program;
 import org.mdlagent.runtime.mdl.request.Resource;
+import org.mdlagent.runtime.mdl.request.ResourceGlob;
 
-/// Finds what a focus with `*` and `?` in its code means: each module or function that matches.
+/// Finds what a focus with `*` and `?` means: each resource that matches.
 final class FocusGlob {
     private FocusGlob() {}
 
-    /// The focuses that one stands for: itself where it is no pattern, or names something as it stands.
+    /// The focuses that one stands for. A choice stands for itself where it is no pattern, or names something as it
+    /// stands, or matches nothing. A pattern of objects stands for none as long as none has appeared.
     static List<Focus> expand(Focus focus, Program program) {
-        List<Resource> resources = focus.resources();
-        int at = 0;
-        while (at < resources.size() && !resources.get(at).hierarchy().equals("Code")) {
-            at++;
+        List<List<Resource>> expanded = List.of(List.of());
+        for (Resource choice : focus.resources()) {
+            List<List<Resource>> longer = new ArrayList<>();
+            List<Resource> meant = expand(choice, program);
+            for (List<Resource> chosen : expanded) {
+                for (Resource resource : meant) {
+                    List<Resource> more = new ArrayList<>(chosen);
+                    more.add(resource);
+                    longer.add(more);
+                }
+            }
+            expanded = longer;
         }
-        if (at == resources.size() || !isPattern(resources.get(at).toString())) {
-            return List.of(focus);
-        }
-        List<String> wanted = resources.get(at).components();
-        List<String> paths = program.modules().stream()
-                .flatMap(module -> matches(wanted, module))
-                .distinct()
-                .toList();
-        if (paths.isEmpty() || paths.contains(resources.get(at).toString())) {
-            return List.of(focus);
-        }
-        List<Focus> expanded = new ArrayList<>();
-        for (String path : paths) {
-            List<Resource> chosen = new ArrayList<>(resources);
-            chosen.set(at, Resource.of(path));
-            expanded.add(new Focus(List.copyOf(chosen)));
-        }
-        return expanded;
+        return expanded.stream().map(chosen -> new Focus(List.copyOf(chosen))).toList();
     }
 
-    private static boolean isPattern(String text) {
-        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
+    /// Whether more may match while the program runs: objects appear as they are used.
+    static boolean mayGrow(Focus focus) {
+        return focus.resources().stream().anyMatch(FocusGlob::isOfObjects);
     }
 
-    /// Paths of what `wanted` means in a module: the module, or functions of it.
-    private static Stream<String> matches(List<String> wanted, CodeModule module) {
-        if (!FunctionGlob.matches(wanted.get(1), module.name())) {
-            return Stream.of();
+    private static boolean isOfObjects(Resource choice) {
+        return choice.hierarchy().equals("SyncObject") && new ResourceGlob(choice).isPattern();
+    }
+
+    /// Whether objects of a kind, as `/SyncObject/Mutex`, may match.
+    static boolean isPartOf(Focus focus, Resource kind) {
+        return focus.resources().stream()
+                .map(Resource::components)
+                .anyMatch(choice -> choice.size() == kind.components().size() + 1
+                        && new ResourceGlob(new Resource(choice.subList(0, choice.size() - 1))).matches(kind));
+    }
+
+    private static List<Resource> expand(Resource choice, Program program) {
+        ResourceGlob glob = new ResourceGlob(choice);
+        if (!glob.isPattern()) {
+            return List.of(choice);
         }
-        return wanted.size() == 2
-                ? Stream.of("/Code/" + module.name())
-                : module.procedures().stream()
-                        .filter(procedure -> FunctionGlob.matches(wanted.get(2), procedure.name()))
-                        .map(Procedure::path);
+        // Threads and processes are looked for only where some are asked for.
+        Stream<Resource> candidates = choice.hierarchy().equals("Code") ? program.code() : program.instances().stream();
+        List<Resource> found =
+                candidates.flatMap(one -> meant(glob, one)).distinct().toList();
+        if (found.isEmpty() && isOfObjects(choice)) {
+            return List.of();
+        }
+        return found.isEmpty() || found.contains(choice) ? List.of(choice) : found;
+    }
+
+    /// Of a function, all copies that the compiler has made of it, or this one where only its own name matches.
+    private static Stream<Resource> meant(ResourceGlob glob, Resource resource) {
+        Resource copies = resource.ofCopies();
+        if (glob.matches(copies)) {
+            return Stream.of(copies);
+        }
+        return glob.matches(resource) ? Stream.of(resource) : Stream.empty();
     }
 }

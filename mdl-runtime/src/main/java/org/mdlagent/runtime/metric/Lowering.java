@@ -3,12 +3,10 @@ package org.mdlagent.runtime.metric;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.function.IntSupplier;
-import java.util.function.ToIntFunction;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.mdl.request.SnippetExpression;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Symbol;
@@ -18,9 +16,22 @@ import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
 /// Turns code with resolved names into the form that machine code is made of.
 final class Lowering {
-    private final ToIntFunction<Value> indices;
-    private final IntSupplier errors;
-    private final Function<Value, Optional<Expression.Member>> members;
+    private final Storage storage;
+
+    /// Where in memory there is what code names.
+    interface Storage {
+        /// Index of a value, which each thread has.
+        int index(Value value);
+
+        /// As which a flag is in a set too, if it is.
+        Optional<Expression.Member> member(Value flag);
+
+        /// Index of the counter of divisions by zero, memory that cannot be read, and functions that are not called.
+        int errors();
+
+        /// Address of a text with a NUL behind it.
+        long text(String text);
+    }
 
     /// Machine code has no counterpart for something.
     static final class UnsupportedException extends Exception {
@@ -31,13 +42,8 @@ final class Lowering {
         }
     }
 
-    /// @param indices where threads have a value
-    /// @param errors  where they count divisions by zero, and memory that cannot be read
-    /// @param members as which a flag is in a set too, if it is
-    Lowering(ToIntFunction<Value> indices, IntSupplier errors, Function<Value, Optional<Expression.Member>> members) {
-        this.indices = indices;
-        this.errors = errors;
-        this.members = members;
+    Lowering(Storage storage) {
+        this.storage = storage;
     }
 
     Snippet lower(SnippetRequest request) throws UnsupportedException {
@@ -52,10 +58,16 @@ final class Lowering {
             }
         }
         Snippet snippet = new Snippet(statements);
+        if (request.point() instanceof Point.Call call) {
+            snippet = snippet.constrained(new Expression.Compare(
+                    Expression.Relation.EQUAL,
+                    new Expression.ReturnAddress(),
+                    new Expression.Constant(call.returnAddress())));
+        }
         for (Value guard : request.guards()) {
-            Optional<Expression.Member> member = members.apply(guard);
-            snippet = snippet.constrained(
-                    member.isPresent() ? member.get() : new Expression.Value(indices.applyAsInt(guard)));
+            Optional<Expression.Member> member = storage.member(guard);
+            snippet =
+                    snippet.constrained(member.isPresent() ? member.get() : new Expression.Value(storage.index(guard)));
         }
         return snippet;
     }
@@ -63,13 +75,15 @@ final class Lowering {
     private List<Statement> effect(SnippetExpression effect) throws UnsupportedException {
         return switch (effect) {
             case SnippetExpression.Store(Value counter, SnippetExpression value) ->
-                marking(counter, new Statement.Store(indices.applyAsInt(counter), lower(value)));
+                marking(counter, new Statement.Store(storage.index(counter), lower(value)));
             case SnippetExpression.Add(Value counter, SnippetExpression amount) ->
-                marking(counter, new Statement.Add(indices.applyAsInt(counter), lower(amount)));
+                marking(counter, new Statement.Add(storage.index(counter), lower(amount)));
             case SnippetExpression.Start(Value timer) ->
-                List.of(new Statement.Start(indices.applyAsInt(timer), clock(timer)));
-            case SnippetExpression.Stop(Value timer) ->
-                List.of(new Statement.Stop(indices.applyAsInt(timer), clock(timer)));
+                List.of(new Statement.Start(storage.index(timer), clock(timer)));
+            case SnippetExpression.Stop(Value timer) -> List.of(new Statement.Stop(storage.index(timer), clock(timer)));
+            case SnippetExpression.Note(Value table, SnippetExpression number) ->
+                List.of(new Statement.Note(storage.index(table), lower(number)));
+            case SnippetExpression.Call call -> List.of(new Statement.Run(call(call)));
             default -> {
                 // What has no effect of its own may have been written for that of a part.
                 lower(effect);
@@ -80,9 +94,9 @@ final class Lowering {
 
     /// Keeps the set of a flag, if it is in one, as the flag says.
     private List<Statement> marking(Value changed, Statement change) {
-        Optional<Expression.Member> member = members.apply(changed);
+        Optional<Expression.Member> member = storage.member(changed);
         return member.isPresent()
-                ? List.of(change, new Statement.Mark(indices.applyAsInt(changed), member.get()))
+                ? List.of(change, new Statement.Mark(storage.index(changed), member.get()))
                 : List.of(change);
     }
 
@@ -93,7 +107,7 @@ final class Lowering {
     private Expression lower(SnippetExpression expression) throws UnsupportedException {
         return switch (expression) {
             case SnippetExpression.Constant(long value) -> new Expression.Constant(value);
-            case SnippetExpression.Load(Value counter) -> new Expression.Value(indices.applyAsInt(counter));
+            case SnippetExpression.Load(Value counter) -> new Expression.Value(storage.index(counter));
             case SnippetExpression.Argument(int index) -> new Expression.Argument(index);
             case SnippetExpression.Result() -> new Expression.Result();
             case SnippetExpression.Global(Symbol symbol) -> new Expression.Load(symbol.address(), width(symbol));
@@ -102,16 +116,27 @@ final class Lowering {
                 new Expression.Binary(Expression.Operator.SUBTRACT, new Expression.Constant(0), lower(operand));
             case SnippetExpression.Binary(Operator operator, SnippetExpression left, SnippetExpression right) ->
                 binary(operator, lower(left), lower(right));
-            case SnippetExpression.Text text -> throw new UnsupportedException("a string");
+            case SnippetExpression.Text text -> throw new UnsupportedException("a string that is no argument");
             case SnippetExpression.Memory(SnippetExpression address) ->
-                new Expression.Read(lower(address), errors.getAsInt());
-            case SnippetExpression.Call call ->
-                throw new UnsupportedException("the call of " + call.function().name());
+                new Expression.Read(lower(address), storage.errors());
+            case SnippetExpression.Call call -> call(call);
             case SnippetExpression.Store store -> throw inside();
             case SnippetExpression.Add add -> throw inside();
             case SnippetExpression.Start start -> throw inside();
             case SnippetExpression.Stop stop -> throw inside();
+            case SnippetExpression.Note note -> throw inside();
         };
+    }
+
+    private Expression.Call call(SnippetExpression.Call call) throws UnsupportedException {
+        List<Expression> arguments = new ArrayList<>();
+        for (SnippetExpression argument : call.arguments()) {
+            arguments.add(
+                    argument instanceof SnippetExpression.Text(String text)
+                            ? new Expression.Constant(storage.text(text))
+                            : lower(argument));
+        }
+        return new Expression.Call(call.function().address(), arguments, storage.errors());
     }
 
     private static UnsupportedException inside() {
@@ -125,7 +150,7 @@ final class Lowering {
             case ADD -> new Expression.Binary(Expression.Operator.ADD, left, right);
             case SUBTRACT -> new Expression.Binary(Expression.Operator.SUBTRACT, left, right);
             case MULTIPLY -> new Expression.Binary(Expression.Operator.MULTIPLY, left, right);
-            case DIVIDE -> new Expression.Divide(left, right, errors.getAsInt());
+            case DIVIDE -> new Expression.Divide(left, right, storage.errors());
             case EQUAL -> new Expression.Compare(Expression.Relation.EQUAL, left, right);
             case NOT_EQUAL -> new Expression.Compare(Expression.Relation.NOT_EQUAL, left, right);
             case LESS -> new Expression.Compare(Expression.Relation.LESS, left, right);

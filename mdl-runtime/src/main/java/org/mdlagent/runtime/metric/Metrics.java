@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,12 +15,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.layout.MetricDescriptor;
-import org.mdlagent.arch.snippet.Snippet;
-import org.mdlagent.fastinst.CostModel;
-import org.mdlagent.fastinst.MetricTable;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.runtime.FunctionGlob;
@@ -32,7 +26,7 @@ import org.mdlagent.runtime.mdl.MetricLibrary;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Evaluator;
 import org.mdlagent.runtime.mdl.request.Focus;
-import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
@@ -45,15 +39,21 @@ public final class Metrics {
     /// Metrics that one request with a pattern may enable.
     private static final int EXPANDED_MAX = 1000;
 
+    /// Objects that one request with a pattern may measure: each costs a comparison where any of them is used.
+    private static final int OBJECTS_MAX = 64;
+
     /// How much longer than a look at what the program has got is the pause behind it.
     private static final int FOLLOW_PAUSE = 50;
 
     private final Probes probes;
     private final ProbeClient client;
     private final String executable;
-    private final LongSupplier profiledTicks;
+    private final ExpectedCost expectedCost;
     private final Flags flags;
+    private final SyncObjects objects;
+    private final GrowingRequests growing;
     private final Map<MetricRequest, Enabled> enabled = new LinkedHashMap<>();
+
     private @Nullable Definitions definitions;
     private @Nullable View view;
     private int requests;
@@ -65,7 +65,8 @@ public final class Metrics {
 
     /// @param id     `$globalId`
     /// @param record in the session's table
-    private record Enabled(EnabledMetric metric, int id, long record) {}
+    /// @param kinds  of objects that appear as long as it is enabled
+    private record Enabled(EnabledMetric metric, int id, long record, Set<Resource> kinds) {}
 
     /// A metric that can be started.
     private record Candidate(Answer.Instance instance, int id) {}
@@ -95,8 +96,10 @@ public final class Metrics {
         this.probes = probes;
         this.client = client;
         this.executable = executable;
-        this.profiledTicks = profiledTicks;
+        expectedCost = new ExpectedCost(probes.snippets(), profiledTicks);
         flags = new Flags(probes.snippets());
+        objects = new SyncObjects(probes.snippets());
+        growing = new GrowingRequests(objects);
     }
 
     /// Adds what a file defines to what the agent knows; what has errors is left out.
@@ -142,36 +145,84 @@ public final class Metrics {
             MetricRequest one = new MetricRequest(metric.id(), focus);
             attempt(one, focuses, obstacles, () -> found.put(one, evaluate(one, metric, now.evaluator)));
         }
-        OptionalDouble percent = expectedPercent(found.values(), program);
+        OptionalDouble percent = expectedCost.percent(
+                found.values().stream().map(Candidate::instance).toList(), program, percentMax);
         if (percent.orElse(0) > percentMax) {
             throw new IllegalArgumentException(request + " would take some " + significant(percent.getAsDouble())
                     + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
         }
+        Map<Resource, List<SnippetRequest>> sightings = now.evaluator.sightings(metric);
         List<EnabledMetric> started = new ArrayList<>();
         try (SideBySide places = new SideBySide(probes.snippets().values(), flags)) {
             places.reserve(found.values().stream().map(Candidate::instance).toList());
-            for (Map.Entry<MetricRequest, Candidate> one : found.entrySet()) {
-                attempt(
-                        one.getKey(),
-                        focuses,
-                        obstacles,
-                        () -> started.add(start(one.getKey(), one.getValue(), program, places)));
-            }
+            probes.snippets().together(() -> {
+                for (Map.Entry<MetricRequest, Candidate> one : found.entrySet()) {
+                    attempt(
+                            one.getKey(),
+                            focuses,
+                            obstacles,
+                            () -> started.add(start(one.getKey(), one.getValue(), sightings, program, places)));
+                }
+            });
+        } catch (IOException | RuntimeException e) {
+            remove(enabled.entrySet().stream()
+                    .filter(one -> started.contains(one.getValue().metric))
+                    .map(Map.Entry::getKey)
+                    .toList());
+            throw e;
         }
-        started.forEach(one -> obstacles.addAll(one.obstacles()));
+        for (EnabledMetric one : started) {
+            obstacles.addAll(one.obstacles());
+            addHiddenCallers(one, program, obstacles);
+        }
         if (program.strangers() > 0) {
             obstacles.add(new Answer.Obstacle(
                     program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
         }
+        if (FocusGlob.mayGrow(request.focus())) {
+            growing.add(request, percentMax, sightings, program);
+        }
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
+    }
+
+    /// What cannot be measured of one object does not stop the others.
+    private void enableAppeared(MetricRequest pattern, double percentMax) throws IOException {
+        for (Focus focus : FocusGlob.expand(pattern.focus(), view().program)) {
+            MetricRequest one = new MetricRequest(pattern.metric(), focus);
+            if (!enabled.containsKey(one) && matching(pattern).size() < OBJECTS_MAX) {
+                try {
+                    Outcome unused = enable(one, percentMax);
+                } catch (IllegalArgumentException e) {
+                    // As if it had not appeared.
+                }
+            }
+        }
+    }
+
+    private List<MetricRequest> matching(MetricRequest request) {
+        String pattern = request.toString();
+        return enabled.keySet().stream()
+                .filter(candidate -> candidate.equals(request) || FunctionGlob.matches(pattern, candidate.toString()))
+                .toList();
+    }
+
+    private static void addHiddenCallers(EnabledMetric metric, ProbedProgram program, Set<Answer.Obstacle> obstacles) {
+        for (SnippetRequest snippet : metric.snippets()) {
+            Procedure called = snippet.point().procedure();
+            String hidden = program.hiddenCallers(called);
+            if (!hidden.isEmpty()) {
+                obstacles.add(new Answer.Obstacle(
+                        "calls of " + called.name() + " in " + hidden, "those by a pointer to it are not seen"));
+            }
+        }
     }
 
     /// The program as it is now: looked at anew when it has changed.
     private View view() {
         Probes.Version version = probes.version();
         if (view == null || !view.version.equals(version)) {
-            ProbedProgram program = new ProbedProgram(client, executable);
+            ProbedProgram program = new ProbedProgram(client, probes, objects, executable);
             view = new View(version, program, new Evaluator(definitions(), program));
         }
         return view;
@@ -204,34 +255,19 @@ public final class Metrics {
         };
     }
 
-    /// What metrics would have taken of a processor in the calls that the profiler has seen, flags included that
-    /// are set and cleared already.
-    private OptionalDouble expectedPercent(Collection<Candidate> candidates, ProbedProgram program) {
-        long ticks = profiledTicks.getAsLong();
-        if (ticks <= 0) {
-            return OptionalDouble.empty();
-        }
-        Map<Point, List<Snippet>> chains = new LinkedHashMap<>();
-        for (Candidate candidate : candidates) {
-            for (CompiledMetric.Placed placed :
-                    CompiledMetric.of(candidate.instance).snippets()) {
-                chains.computeIfAbsent(placed.request().point(), key -> new ArrayList<>())
-                        .add(placed.snippet());
-            }
-        }
-        double pastTicks = chains.entrySet().stream()
-                .mapToDouble(chain -> program.calls(chain.getKey()) * CostModel.ticks(chain.getValue()))
-                .sum();
-        return OptionalDouble.of(100 * pastTicks / ticks);
-    }
-
-    private EnabledMetric start(MetricRequest request, Candidate candidate, ProbedProgram program, SideBySide places)
+    private EnabledMetric start(
+            MetricRequest request,
+            Candidate candidate,
+            Map<Resource, List<SnippetRequest>> sightings,
+            ProbedProgram program,
+            SideBySide places)
             throws IOException {
-        EnabledMetric started = new EnabledMetric(candidate.instance, probes.snippets(), flags);
+        EnabledMetric started = new EnabledMetric(candidate.instance, probes.snippets(), flags, probes::text);
         try {
             started.start(program, places);
-            enabled.put(
-                    request, new Enabled(started, candidate.id, probes.metrics().add(row(started))));
+            objects.retain(sightings, program);
+            long record = probes.metrics().add(started.row());
+            enabled.put(request, new Enabled(started, candidate.id, record, sightings.keySet()));
         } catch (IOException | RuntimeException e) {
             started.stop();
             throw e;
@@ -240,13 +276,15 @@ public final class Metrics {
     }
 
     /// Keeps the histories of what is measured, and looks now and then whether the program has got more. To be
-    /// called often.
+    /// called some ten times a second.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public void observe() throws IOException {
         long now = System.nanoTime();
         probes.metrics().observe(now);
+        probes.imports().confirm();
+        growing.observe(this::enableAppeared);
         if (now >= nextFollow) {
             follow();
         }
@@ -265,9 +303,11 @@ public final class Metrics {
         long begin = System.nanoTime();
         try {
             View now = view();
-            for (Map.Entry<MetricRequest, Enabled> one : enabled.entrySet()) {
-                follow(one.getKey(), one.getValue(), now);
-            }
+            probes.snippets().together(() -> {
+                for (Map.Entry<MetricRequest, Enabled> one : enabled.entrySet()) {
+                    follow(one.getKey(), one.getValue(), now);
+                }
+            });
         } finally {
             long end = System.nanoTime();
             nextFollow = end + FOLLOW_PAUSE * (end - begin);
@@ -290,52 +330,38 @@ public final class Metrics {
         return metric;
     }
 
-    private static MetricTable.Row row(EnabledMetric enabled) {
-        Metric metric = enabled.instance().metric();
-        Scope scope = Scope.of(enabled.instance().scopes());
-        return new MetricTable.Row(
-                metric.id(),
-                metric.name(),
-                metric.units(),
-                enabled.instance().focus().resources().stream()
-                        .map(Resource::toString)
-                        .collect(Collectors.joining("\n")),
-                switch (metric.unitsType()) {
-                    case NORMALIZED -> MetricDescriptor.UNITS_RATE;
-                    case UNNORMALIZED -> MetricDescriptor.UNITS_AMOUNT;
-                    case SAMPLED -> MetricDescriptor.UNITS_SAMPLED;
-                },
-                switch (metric.aggregate()) {
-                    case SUM -> MetricDescriptor.COMBINE_SUM;
-                    case MIN -> MetricDescriptor.COMBINE_MIN;
-                    case MAX -> MetricDescriptor.COMBINE_MAX;
-                    case AVERAGE -> MetricDescriptor.COMBINE_AVERAGE;
-                },
-                enabled.value(),
-                enabled.errorCounter(),
-                scope.pid(),
-                scope.tid(),
-                enabled.events());
-    }
-
     /// Stops to measure a metric, or all that a pattern means.
     ///
     /// @return how many
     /// @throws IllegalArgumentException when none is enabled
     public int disable(MetricRequest request) throws IOException {
-        String pattern = request.toString();
-        List<MetricRequest> found = enabled.keySet().stream()
-                .filter(candidate -> candidate.equals(request) || FunctionGlob.matches(pattern, candidate.toString()))
-                .toList();
-        if (found.isEmpty()) {
+        List<MetricRequest> found = matching(request);
+        boolean grew = growing.remove(request);
+        if (found.isEmpty() && !grew) {
             throw new IllegalArgumentException(request + " is not enabled");
         }
-        for (MetricRequest each : found) {
-            Enabled gone = Objects.requireNonNull(enabled.remove(each));
-            probes.metrics().remove(gone.record);
-            gone.metric.stop();
-        }
+        remove(found);
         return found.size();
+    }
+
+    private void remove(List<MetricRequest> requests) throws IOException {
+        probes.snippets().together(() -> {
+            for (MetricRequest request : requests) {
+                Enabled gone = Objects.requireNonNull(enabled.remove(request));
+                probes.metrics().remove(gone.record);
+                gone.metric.stop();
+                objects.release(gone.kinds);
+            }
+        });
+    }
+
+    /// What focuses can name now, each behind what it is a part of.
+    ///
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public List<Resource> resources() throws IOException {
+        growing.observe(this::enableAppeared);
+        return view().program.resources().toList();
     }
 
     /// The snippets of all metrics that are enabled; one that sets a shared flag is there for each that tests it.

@@ -1,38 +1,60 @@
 package org.mdlagent.runtime.metric;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.EventCounter;
 import org.mdlagent.arch.KernelEvent;
+import org.mdlagent.fastinst.Call;
+import org.mdlagent.fastinst.Imports;
 import org.mdlagent.fastinst.Probe;
 import org.mdlagent.fastinst.ProbeClient;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.request.CodeModule;
 import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Program;
+import org.mdlagent.runtime.mdl.request.Resource;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Symbol;
 
 /// The program as its probes show it at one time.
 final class ProbedProgram implements Program {
-    static final String NO_CALLS = "there are probes at entries and returns only";
-
     private static final int POINTER_BYTES = 8;
 
     private final Map<Long, Procedure> procedures = new LinkedHashMap<>();
     private final Map<String, Symbol> symbols = new HashMap<>();
-    private final Map<Point, List<Integer>> probes = new HashMap<>();
+    private final Map<Point, List<Integer>> byPoint = new HashMap<>();
+
+    /// Null until they are needed.
+    private @Nullable Map<Procedure, List<Call>> calls;
+
+    /// Those that have been asked for.
+    private final Map<Procedure, Map<Point.Call, Call>> callPoints = new HashMap<>();
+
     private final ProbeClient client;
+    private final Probes probes;
     private final String executable;
     private final Variables variables;
+    private final SyncObjects objects;
+    private final Map<Procedure, Imports.Function> imported = new HashMap<>();
     private int strangers;
 
     /// @param executable path of the program's own image
-    ProbedProgram(ProbeClient client, String executable) {
+    ProbedProgram(ProbeClient client, Probes probes, SyncObjects objects, String executable) {
         this.client = client;
+        this.probes = probes;
+        this.objects = objects;
         this.executable = executable;
         variables = new Variables(executable);
         client.discover(0, this::add);
@@ -50,7 +72,7 @@ final class ProbedProgram implements Program {
             variables.add(procedure.symbol(), probe.function());
         }
         Point point = probe.kind() == Probe.Kind.ENTRY ? new Point.Entry(procedure) : new Point.Return(procedure);
-        probes.computeIfAbsent(point, key -> new ArrayList<>()).add(probe.id());
+        byPoint.computeIfAbsent(point, key -> new ArrayList<>()).add(probe.id());
     }
 
     private static Procedure procedure(Probe probe, String name) {
@@ -68,15 +90,18 @@ final class ProbedProgram implements Program {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /// The probes that see a point; a function may have several returns.
-    List<Integer> probes(Point point) {
-        return probes.getOrDefault(point, List.of());
+    /// The probes where a snippet runs; a function may have several returns.
+    List<Integer> probes(SnippetRequest snippet) {
+        if (snippet.point() instanceof Point.Call point) {
+            Call call = call(point);
+            return snippet.isAtEnd() ? call.returns() : call.entries();
+        }
+        return byPoint.getOrDefault(snippet.point(), List.of());
     }
 
-    /// How often a point has been reached so far, as the profiler knows.
-    double calls(Point point) {
-        List<Integer> seeing = probes(point);
-        return seeing.isEmpty() ? 0 : client.profiledCalls(seeing.getFirst());
+    /// How often a probe has been reached so far, as the profiler knows.
+    double reached(int probe) {
+        return client.profiledCalls(probe);
     }
 
     /// Begins to count an event of the kernel: [ProbeClient#count].
@@ -101,6 +126,65 @@ final class ProbedProgram implements Program {
                 .toList();
     }
 
+    /// They are made ready for snippets; one for which there is no room is left out.
+    @Override
+    public List<Procedure> imported(FunctionGlob name) {
+        List<Procedure> found = new ArrayList<>();
+        for (String symbol :
+                name.isName() ? Set.of(name.toString()) : probes.imports().symbols()) {
+            Imports.Function function = name.matches("", "", symbol) ? importOf(symbol) : null;
+            if (function != null) {
+                found.add(add(function));
+            }
+        }
+        return found;
+    }
+
+    private Imports.@Nullable Function importOf(String symbol) {
+        try {
+            return probes.imports().of(symbol);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Procedure add(Imports.Function function) {
+        Procedure procedure = new Procedure(
+                function.probe(), function.name(), function.name(), lastName(function.image()), function.image());
+        if (imported.put(procedure, function) == null) {
+            byPoint.put(new Point.Entry(procedure), List.of(function.probe()));
+            byPoint.put(new Point.Return(procedure), List.of(function.probe() + 1));
+        }
+        return procedure;
+    }
+
+    /// Whether a probe is of a library's function without probes of its own, so that no profiler knows its calls.
+    boolean isOfLibrary(int probe) {
+        return imported.values().stream().anyMatch(each -> probe == each.probe() || probe == each.probe() + 1);
+    }
+
+    /// Images that may call a function otherwise than its probes see, "" for none.
+    String hiddenCallers(Procedure procedure) {
+        Imports.Function function = imported.get(procedure);
+        return function == null
+                ? ""
+                : function.hidden().stream().map(ProbedProgram::lastName).collect(Collectors.joining(", "));
+    }
+
+    /// Processes and threads are those that there are now.
+    @Override
+    public List<Resource> instances() {
+        List<Resource> instances = new ArrayList<>();
+        client.processes().forEach((pid, threads) -> {
+            instances.add(Resource.of("/Process/" + pid));
+            threads.forEach(tid -> instances.add(Resource.of("/Thread/" + tid)));
+        });
+        instances.add(Resource.of("/Machine/" + Scope.host()));
+        instances.addAll(objects.seen());
+        instances.sort(Comparator.comparing(Resource::hierarchy));
+        return instances;
+    }
+
     @Override
     public @Nullable Procedure start() {
         return procedures.values().stream()
@@ -118,23 +202,51 @@ final class ProbedProgram implements Program {
 
     @Override
     public List<Point.Call> calls(Procedure procedure) {
-        return anyCall(procedure);
+        return List.copyOf(points(procedure).keySet());
     }
 
-    /// One that stands for all: nobody has looked for them.
-    static List<Point.Call> anyCall(Procedure procedure) {
-        return List.of(new Point.Call(procedure, "", 0));
+    private Call call(Point.Call point) {
+        return Objects.requireNonNull(points(point.procedure()).get(point));
+    }
+
+    private Map<Point.Call, Call> points(Procedure procedure) {
+        Map<Point.Call, Call> points = callPoints.get(procedure);
+        if (points == null) {
+            points = new LinkedHashMap<>();
+            for (Call call : calls().getOrDefault(procedure, List.of())) {
+                points.put(new Point.Call(procedure, call.callee(), call.offset(), call.returnAddress()), call);
+            }
+            callPoints.put(procedure, points);
+        }
+        return points;
+    }
+
+    private Map<Procedure, List<Call>> calls() {
+        Map<Procedure, List<Call>> found = calls;
+        if (found == null) {
+            found = new HashMap<>();
+            try {
+                for (Call call : probes.calls()) {
+                    Procedure caller = procedures.get(call.caller());
+                    if (caller != null) {
+                        found.computeIfAbsent(caller, key -> new ArrayList<>()).add(call);
+                    }
+                }
+            } catch (IOException e) {
+                throw new IllegalArgumentException("calls are not known: " + e.getMessage(), e);
+            }
+            calls = found;
+        }
+        return found;
     }
 
     @Override
     public @Nullable String obstacle(Point point) {
-        if (!probes(point).isEmpty()) {
-            return null;
-        }
         return switch (point) {
-            case Point.Call call -> NO_CALLS;
-            case Point.Entry entry -> "no probe is known there";
-            case Point.Return end -> "no probe is known there (with -pg there is none)";
+            case Point.Call call -> call(call).obstacle();
+            case Point.Entry entry -> byPoint.containsKey(point) ? null : "no probe is known there";
+            case Point.Return end ->
+                byPoint.containsKey(point) ? null : "no probe is known there (with -pg there is none)";
         };
     }
 
@@ -142,5 +254,15 @@ final class ProbedProgram implements Program {
     public @Nullable Symbol symbol(String name) {
         Symbol function = symbols.get(name);
         return function == null ? variables.find(name) : function;
+    }
+
+    @Override
+    public @Nullable Symbol function(String name) {
+        try {
+            long address = probes.callable().find(name);
+            return address == 0 ? null : new Symbol(name, address, POINTER_BYTES, false);
+        } catch (IOException e) {
+            return null; // as without symbols
+        }
     }
 }

@@ -37,11 +37,15 @@ record Scope(int pid, int tid) {
     }
 
     private static void requireHost(String name) {
+        if (!name.equals(host())) {
+            throw new IllegalArgumentException("this machine is /Machine/" + host());
+        }
+    }
+
+    /// This machine's name.
+    static String host() {
         try {
-            String host = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
-            if (!name.equals(host)) {
-                throw new IllegalArgumentException("this machine is /Machine/" + host);
-            }
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

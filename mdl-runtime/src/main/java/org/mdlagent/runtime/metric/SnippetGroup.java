@@ -2,7 +2,6 @@ package org.mdlagent.runtime.metric;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -10,12 +9,12 @@ import java.util.Set;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.fastinst.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
-import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.SnippetExpression;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 
-/// Snippets that come and go together. What clears a flag or stops a timer is attached before what sets or starts it,
-/// and detached after it; at each point they stand in the order in which they were asked for.
+/// Snippets that come and go together ([Snippets#together]). At each point they stand in the order in which they were
+/// asked for.
 final class SnippetGroup {
     private final Snippets snippets;
     private final List<Attached> attached = new ArrayList<>();
@@ -38,20 +37,25 @@ final class SnippetGroup {
         inPlace.clear();
         obstacles.clear();
         Set<Attached> known = new HashSet<>(attached);
-        List<SnippetRequest> returnsFirst = requests.stream()
-                .sorted(Comparator.comparing(request -> !(request.point() instanceof Point.Return)))
-                .toList();
-        for (SnippetRequest request : returnsFirst) {
+        for (SnippetRequest request : requests) {
             int before = attached.size();
             try {
                 Snippet snippet = lowering.lower(request);
-                attach(request, program.probes(request.point()), snippet, known);
+                attach(request, program.probes(request), snippet, known);
                 inPlace.add(request);
             } catch (Lowering.UnsupportedException | IllegalArgumentException e) {
                 detachFrom(before);
                 obstacles.add(new Answer.Obstacle(request.point().description(), String.valueOf(e.getMessage())));
             }
         }
+    }
+
+    /// Timers say whether something begins or ends; of flags it is taken from the point.
+    private static Snippets.Effect effect(SnippetRequest request) {
+        boolean starts = request.code().stream().anyMatch(step -> step.effect() instanceof SnippetExpression.Start);
+        boolean stops = request.code().stream().anyMatch(step -> step.effect() instanceof SnippetExpression.Stop);
+        boolean ends = starts == stops ? request.isAtEnd() : stops;
+        return ends ? Snippets.Effect.ENDS : Snippets.Effect.BEGINS;
     }
 
     /// @param known those that were there before: a request may ask for the same at a point twice, but not later
@@ -62,7 +66,7 @@ final class SnippetGroup {
         for (int probe : probes) {
             Attached one = new Attached(probe, snippet);
             if (!known.contains(one)) {
-                snippets.attach(probe, order, snippet);
+                snippets.attach(probe, order, effect(request), snippet);
                 attached.add(one);
             }
         }

@@ -1,14 +1,19 @@
 package org.mdlagent.runtime.serve;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
+import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.OtlpReport;
 import org.mdlagent.profiler.report.SessionSeries;
 
@@ -23,20 +28,37 @@ public final class OtlpPush implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final int TIMEOUT_MILLIS = 10_000;
 
+    /// Of an answer, which is shown.
+    private static final int ANSWER_BYTES = 300;
+
+    /// A collector that takes a part of a request only says so in an answer of success.
+    private static final Pattern REJECTED = Pattern.compile("\"rejectedDataPoints\"\\s*:\\s*\"?[1-9]");
+
+    private static final String FINE = "takes metrics again";
+
     private final URI collector;
+    private final RequestHeaders headers;
     private final Duration interval;
     private final WatchedSessions sessions;
     private final String host;
     private final Consumer<String> messages;
     private final Thread thread;
+    private String said = FINE;
 
     /// @param collector of which the path `/v1/metrics` takes metrics
+    /// @param headers   that it wants
     /// @param host      name of the machine
-    /// @param messages  where it is said that requests begin to fail, and that they succeed again
+    /// @param messages  where it is said that requests begin to fail, or fail for another reason, and succeed again
     public OtlpPush(
-            URI collector, Duration interval, WatchedSessions sessions, String host, Consumer<String> messages) {
+            URI collector,
+            RequestHeaders headers,
+            Duration interval,
+            WatchedSessions sessions,
+            String host,
+            Consumer<String> messages) {
         String base = collector.toString().replaceFirst("/+$", "");
         this.collector = URI.create(base.endsWith("/v1/metrics") ? base : base + "/v1/metrics");
+        this.headers = headers;
         this.interval = interval;
         this.sessions = sessions;
         this.host = host;
@@ -59,20 +81,32 @@ public final class OtlpPush implements AutoCloseable {
             while (true) {
                 try {
                     push();
-                    if (failures > 0) {
-                        messages.accept("the collector " + collector + " takes metrics again");
-                    }
                     failures = 0;
                 } catch (IOException e) {
-                    if (failures++ == 0) {
-                        messages.accept("the collector " + collector + " takes no metrics: " + e.getMessage());
-                    }
+                    failures++;
+                    say("takes no metrics: " + reason(e), "");
                 }
                 Thread.sleep(pause(failures, interval));
             }
         } catch (InterruptedException e) {
             // closed
         }
+    }
+
+    /// Says how it goes, unless that was said last.
+    private void say(String state, String details) {
+        if (!state.equals(said)) {
+            messages.accept("the collector " + collector + " " + state + details);
+            said = state;
+        }
+    }
+
+    private static String reason(IOException e) {
+        return switch (e) {
+            case UnknownHostException unknown -> "there is no host " + unknown.getMessage();
+            case SocketTimeoutException slow -> "it has not answered in " + TIMEOUT_MILLIS / 1000 + " s";
+            default -> String.valueOf(e.getMessage());
+        };
     }
 
     /// Until the next request, after so many failures in a row.
@@ -99,16 +133,43 @@ public final class OtlpPush implements AutoCloseable {
             connection.setInstanceFollowRedirects(false);
             connection.setRequestMethod("POST");
             connection.setDoOutput(true);
+            headers.forEach(connection::setRequestProperty);
             connection.setRequestProperty("Content-Type", "application/json");
             try (OutputStream out = connection.getOutputStream()) {
                 out.write(request.toString().getBytes(StandardCharsets.UTF_8));
             }
-            int status = connection.getResponseCode();
-            if (status / 100 != 2) {
-                throw new IOException("it answers with status " + status);
-            }
+            judge(connection);
         } finally {
             connection.disconnect();
+        }
+    }
+
+    /// What a collector rejects is not sent once more, as OTLP demands; figures that are cumulative have no need to be.
+    private void judge(HttpURLConnection connection) throws IOException {
+        int status = connection.getResponseCode();
+        String answer = answer(status < 400 ? connection.getInputStream() : connection.getErrorStream());
+        if (status == 401 || status == 403) {
+            throw new IOException("it answers with status " + status
+                    + "; what it wants to know goes into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+        }
+        if (status / 100 != 2) {
+            throw new IOException("it answers with status " + status + (answer.isBlank() ? "" : ", " + answer));
+        }
+        if (REJECTED.matcher(answer).find()) {
+            say("takes a part of the metrics only: ", answer);
+        } else {
+            say(FINE, "");
+        }
+    }
+
+    /// The beginning of what was answered, in one line.
+    private static String answer(@Nullable InputStream in) throws IOException {
+        if (in == null) {
+            return "";
+        }
+        try (in) {
+            String text = new String(in.readNBytes(ANSWER_BYTES), StandardCharsets.UTF_8);
+            return text.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
         }
     }
 }

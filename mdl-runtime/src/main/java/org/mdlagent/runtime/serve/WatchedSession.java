@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.HeatNews;
 import org.mdlagent.profiler.report.LiveReport;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionFacts;
@@ -99,6 +100,13 @@ final class WatchedSession {
             report = known;
         }
         return known;
+    }
+
+    /// What is new of the heat map of a function, by its position, since a slice of time.
+    HeatNews heat(int function, long from) throws IOException {
+        try (SessionReader reader = SessionReader.open(directory)) {
+            return new HeatNews(reader, function, from);
+        }
     }
 
     /// What monitoring systems are told: the hottest functions, as many as `limit`.

@@ -3,6 +3,7 @@ package org.mdlagent.runtime.serve;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,15 +13,19 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.HeatNews;
 import org.mdlagent.profiler.report.LiveReport;
 import org.mdlagent.profiler.report.PrometheusReport;
 import org.mdlagent.profiler.report.SessionFormatException;
@@ -33,15 +38,17 @@ import org.mdlagent.profiler.report.SessionsPage;
 /// | --- | --- |
 /// | `/` | the list of programs |
 /// | `/session/ID` | the report of one, which goes on |
-/// | `/session/ID/profile.json?since=LOOK` | what is new of it |
-/// | `/metrics` | the figures of all that run, for Prometheus |
+/// | `/session/ID/profile.json?since=LOOK&shown=POSITION,...` | what is new of it |
+/// | `/session/ID/heat.json?function=POSITION&from=SLICE` | what is new of a function's heat map |
+/// | `/metrics` | the figures of all that run, for Prometheus, in the [ExpositionFormat] that it wants |
 ///
 /// Nothing can be changed through it. It is not encrypted.
 public final class WebServer implements AutoCloseable {
     private static final int ENDED_SHOWN = 20;
-    private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(/profile\\.json)?");
-    private static final Pattern SINCE = Pattern.compile("(?:.*&)?since=([0-9]{1,18})(?:&.*)?");
+    private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(?:/(profile|heat)\\.json)?");
+    private static final int POSITION_DIGITS = 9;
     private static final String HTML = "text/html; charset=utf-8";
+    private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
             + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -61,12 +68,28 @@ public final class WebServer implements AutoCloseable {
 
     /// What is answered.
     private record Answer(int status, String type, Body body) {
+        static Answer of(String type, TextBody body) {
+            return text(200, type, body);
+        }
+
         static Answer text(int status, String text) {
-            return new Answer(status, TEXT, out -> out.append(text).append('\n'));
+            return text(status, TEXT, out -> out.append(text).append('\n'));
+        }
+
+        private static Answer text(int status, String type, TextBody body) {
+            return new Answer(status, type, out -> {
+                Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+                body.write(writer);
+                writer.flush();
+            });
         }
     }
 
     private interface Body {
+        void write(OutputStream out) throws IOException;
+    }
+
+    private interface TextBody {
         void write(Appendable out) throws IOException;
     }
 
@@ -140,7 +163,7 @@ public final class WebServer implements AutoCloseable {
             return withCookie(exchange, token);
         }
         try {
-            return content(uri);
+            return content(uri, exchange.getRequestHeaders());
         } catch (IOException e) {
             return Answer.text(500, String.valueOf(e.getMessage()));
         }
@@ -154,7 +177,7 @@ public final class WebServer implements AutoCloseable {
         return Answer.text(303, "the token is in a cookie now");
     }
 
-    private Answer content(URI uri) throws IOException {
+    private Answer content(URI uri, Headers headers) throws IOException {
         String path = Objects.requireNonNullElse(uri.getPath(), "");
         Matcher session = SESSION.matcher(path);
         if (path.equals("/")) {
@@ -162,14 +185,22 @@ public final class WebServer implements AutoCloseable {
         }
         if (path.equals("/metrics")) {
             List<SessionSeries> series = sessions.series();
-            return new Answer(
-                    200, "text/plain; version=0.0.4; charset=utf-8", out -> PrometheusReport.write(series, out));
+            ExpositionFormat format = ExpositionFormat.wanted(headers.getOrDefault("Accept", List.of()));
+            return switch (format) {
+                case TEXT -> Answer.of(format.contentType(), out -> PrometheusReport.write(series, out));
+                case PROTOBUF ->
+                    new Answer(200, format.contentType(), out -> PrometheusReport.writeProtobuf(series, out));
+            };
         }
         Optional<WatchedSession> found = session.matches() ? sessions.find(session.group(1)) : Optional.empty();
         if (found.isEmpty()) {
             return Answer.text(404, "there is no such page; / lists the programs");
         }
-        return session.group(2) == null ? page(found.get()) : news(found.get(), uri);
+        return switch (session.group(2)) {
+            case "profile" -> news(found.get(), uri);
+            case "heat" -> heat(found.get(), uri);
+            case null, default -> page(found.get());
+        };
     }
 
     private Answer list() throws IOException {
@@ -186,20 +217,40 @@ public final class WebServer implements AutoCloseable {
                 .limit(ENDED_SHOWN)
                 .map(session -> new SessionsPage.Ended(session.id(), session.facts(), source.ending(session.facts())))
                 .toList();
-        return new Answer(200, HTML, out -> SessionsPage.write(live, ended, host, out));
+        return Answer.of(HTML, out -> SessionsPage.write(live, ended, host, out));
     }
 
     private static Answer page(WatchedSession session) throws IOException {
         LiveReport report = session.report();
-        String news = SessionsPage.path(session.id()) + "/profile.json";
-        return new Answer(200, HTML, out -> report.writePage(news, out));
+        return Answer.of(HTML, out -> report.writePage(SessionsPage.path(session.id()), out));
     }
 
     private static Answer news(WatchedSession session, URI uri) throws IOException {
         LiveReport report = session.report();
-        Matcher since = SINCE.matcher(Objects.requireNonNullElse(uri.getRawQuery(), ""));
-        long known = since.matches() ? Long.parseLong(since.group(1)) : 0;
-        return new Answer(200, "application/json", out -> report.writeNews(known, out));
+        long known = number(uri, "since");
+        Set<Integer> shown = Arrays.stream(
+                        parameter(uri, "shown", "[0-9,]{1,2000}").orElse("").split(","))
+                .filter(position -> !position.isEmpty() && position.length() <= POSITION_DIGITS)
+                .map(Integer::valueOf)
+                .collect(Collectors.toSet());
+        return Answer.of(JSON, out -> report.writeNews(known, shown, out));
+    }
+
+    private static Answer heat(WatchedSession session, URI uri) throws IOException {
+        int function = Math.clamp(number(uri, "function"), 0, Integer.MAX_VALUE);
+        HeatNews news = session.heat(function, number(uri, "from"));
+        return Answer.of(JSON, news::write);
+    }
+
+    /// A parameter that is a number; 0 where it is not there.
+    private static long number(URI uri, String parameter) {
+        return parameter(uri, parameter, "[0-9]{1,18}").map(Long::parseLong).orElse(0L);
+    }
+
+    private static Optional<String> parameter(URI uri, String parameter, String values) {
+        Matcher found = Pattern.compile("(?:.*&)?" + parameter + "=(" + values + ")(?:&.*)?")
+                .matcher(Objects.requireNonNullElse(uri.getRawQuery(), ""));
+        return found.matches() ? Optional.of(found.group(1)) : Optional.empty();
     }
 
     private static void send(HttpExchange exchange, Answer answer) throws IOException {
@@ -215,8 +266,7 @@ public final class WebServer implements AutoCloseable {
         }
         exchange.sendResponseHeaders(answer.status(), 0);
         OutputStream body = exchange.getResponseBody();
-        try (Writer out = new BufferedWriter(
-                new OutputStreamWriter(zipped ? new GZIPOutputStream(body) : body, StandardCharsets.UTF_8))) {
+        try (OutputStream out = zipped ? new GZIPOutputStream(body) : new BufferedOutputStream(body)) {
             answer.body().write(out);
         }
     }

@@ -59,7 +59,9 @@ class CompileCommandTest {
         "paper, ir, /Code/myprog.c/foo",
         "paper, asm, /Code/myprog.c/foo",
         "values, ir, /Code/myprog.c/foo",
-        "values, asm, /Code/myprog.c/foo"
+        "values, asm, /Code/myprog.c/foo",
+        "calls, ir, /Code/called.c/audit",
+        "calls, asm, /Code/called.c/audit"
     })
     void shouldShowEachStage(String name, String stage, String focus) throws Exception {
         String shown = dump(name, stage, focus);

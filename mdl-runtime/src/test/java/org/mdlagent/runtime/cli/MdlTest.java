@@ -74,13 +74,19 @@ class MdlTest {
         serve --listen 0.0.0.0:0                  | others than this machine could read the profiles
         serve --limit -1                          | a limit is a number from 0
         serve --otlp collector:4318               | a collector is http://HOST:PORT
+        serve --otlp http://me:secret@collector   | an address is no place for a password
+        serve --otlp-header api-key=secret        | there are headers, but no collector
+        serve --otlp http://c --otlp-header key   | --otlp-header: there is no = in a header
+        serve --otlp http://c --otlp-header host=x | the header host is what each request says of itself
+        serve --otlp http://c --otlp-header a:b=x | a header's name has letters, digits and - only
         serve --otlp-interval 0                   | an interval is a number of seconds from 1 to 86400
         report --sort size                        | there are self, total, calls
         report --limit -1                         | a limit is a number from 0
         report --limit many                       | Invalid value for option '--limit'
         report --format trace --from 14:05        | trace has no ranges of time
         report --function app!                    | a function is given as FUNCTION
-        list everything                           | there are sessions, functions, probes, metrics and points
+        list everything                           | there are sessions, functions, probes, metrics, points and resources
+        list points 1 /Code                       | a pattern for points is not possible
         compile                                   | Missing required parameter
         compile --dump=tree absent.mdl            | there is no stage tree
         """)
@@ -145,6 +151,19 @@ class MdlTest {
         Files.writeString(file, "short");
         assertThat(mdl.execute("serve", "--token-file", file.toString())).isEqualTo(2);
         assertThat(err()).contains(file + " holds no token");
+    }
+
+    @Test
+    void shouldTakeHeadersFromAFileThatNobodyElseCanReadOnly() throws IOException {
+        Path file = Files.writeString(root.resolve("headers"), "# of the collector\nsecret\n");
+        String[] command = {"serve", "--otlp", "http://c", "--otlp-header-file", file.toString()};
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        assertThat(mdl.execute(command)).isEqualTo(2);
+        assertThat(err()).contains("others can read or write " + file, "chmod 600");
+
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        assertThat(mdl.execute(command)).isEqualTo(2);
+        assertThat(err()).contains(file + ": line 2: there is no = in a header").doesNotContain("secret");
     }
 
     @Test

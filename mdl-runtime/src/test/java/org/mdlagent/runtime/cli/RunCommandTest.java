@@ -166,6 +166,16 @@ class RunCommandTest {
     }
 
     @Test
+    void shouldAskForExactFunctionsByWhatIsAttachedToTheOption() throws Exception {
+        String attached =
+                run("--exact=f", "--exact=g*", "sh", "-c", "echo $MDL_OPTIONS").out();
+        String alone = run("--exact", "sh", "-c", "echo $MDL_OPTIONS").out();
+
+        assertThat(attached).isEqualTo("exact=f,exact=g*\n");
+        assertThat(alone).isEqualTo("exact=on\n");
+    }
+
+    @Test
     void shouldKeepOtherPreloadedLibraries() throws Exception {
         ProcessBuilder builder = mdl("sh", "-c", "echo $LD_PRELOAD");
         builder.environment().put("LD_PRELOAD", "libm.so.6");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.runtime.serve.OtlpPush;
+import org.mdlagent.runtime.serve.RequestHeaders;
 import org.mdlagent.runtime.serve.WatchedSessions;
 import org.mdlagent.runtime.serve.WebServer;
 
@@ -99,9 +101,12 @@ class ServeCommandTest {
     void shouldServeTheReportOfASessionAndWhatIsNew() throws IOException {
         assertThat(get("/session/" + ENDED))
                 .startsWith("HTTP/1.1 200 ")
-                .contains("\"source\": \"/session/" + ENDED + "/profile.json\"", "\"runs\": false");
-        String news = get("/session/" + LIVE + "/profile.json?since=7");
+                .contains("\"source\": \"/session/" + ENDED + "\"", "\"runs\": false");
+        String news = get("/session/" + LIVE + "/profile.json?since=7&shown=,0,99999999999");
         assertThat(news).startsWith("HTTP/1.1 200 ").contains("application/json", "\"runs\": true");
+        assertThat(get("/session/" + LIVE + "/heat.json?function=99999999999&from=7"))
+                .startsWith("HTTP/1.1 200 ")
+                .contains("{\"columns\": [],\"heat\": [],\"next\": 7}");
     }
 
     @Test
@@ -125,6 +130,7 @@ class ServeCommandTest {
                 "/session/" + LIVE + "/session.mdl",
                 "/session/" + LIVE + "/../" + LIVE,
                 "/session/%2e%2e/profile.json",
+                "/session/" + LIVE + "/heatXjson",
                 "//session",
                 "/favicon.ico",
                 "/metrics/"
@@ -174,6 +180,75 @@ class ServeCommandTest {
         assertThat(get("/session/app-damaged-20260102T000000")).startsWith("HTTP/1.1 404 ");
     }
 
+    /// Answers that a collector gives in turn, the last one to all requests that follow.
+    private HttpServer collector(BlockingQueue<Headers> taken, Reply... replies) throws IOException {
+        AtomicInteger requests = new AtomicInteger();
+        HttpServer collector = HttpServer.create(ANY_PORT, 0);
+        collector.createContext("/v1/metrics", exchange -> {
+            try (exchange) {
+                exchange.getRequestBody().readAllBytes();
+                Reply reply = replies[Math.min(requests.getAndIncrement(), replies.length - 1)];
+                byte[] body = reply.body().getBytes(StandardCharsets.UTF_8);
+                exchange.sendResponseHeaders(reply.status(), body.length == 0 ? -1 : body.length);
+                exchange.getResponseBody().write(body);
+                taken.add(exchange.getRequestHeaders());
+            }
+        });
+        collector.start();
+        return collector;
+    }
+
+    private record Reply(int status, String body) {}
+
+    @Test
+    void shouldTellTheCollectorWhatItWantsToKnowAndThePersonWhatItAnswers() throws Exception {
+        BlockingQueue<Headers> taken = new LinkedBlockingQueue<>();
+        BlockingQueue<String> said = new LinkedBlockingQueue<>();
+        HttpServer collector = collector(
+                taken,
+                new Reply(401, ""),
+                new Reply(400, "no\tsuch\nmetric\u001b[1m"),
+                new Reply(200, "{\"partialSuccess\": {\"rejectedDataPoints\": \"3\", \"errorMessage\": \"late\"}}"),
+                new Reply(200, "{\"partialSuccess\": {}}"));
+        URI uri = URI.create("http://localhost:" + collector.getAddress().getPort());
+        RequestHeaders headers = new RequestHeaders();
+        headers.add("api-key=secret");
+
+        try (OtlpPush push = new OtlpPush(uri, headers, Duration.ofSeconds(1), sessions, "host", said::add)) {
+            push.start();
+
+            assertThat(said.poll(30, TimeUnit.SECONDS))
+                    .endsWith("takes no metrics: it answers with status 401; what it wants to know goes into"
+                            + " OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("it answers with status 400, no such metric [1m");
+            assertThat(said.poll(30, TimeUnit.SECONDS))
+                    .contains("takes a part of the metrics only: ", "\"errorMessage\": \"late\"");
+            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes metrics again");
+            assertThat(taken).hasSizeGreaterThanOrEqualTo(3).allSatisfy(request -> {
+                assertThat(request.getFirst("Api-key")).isEqualTo("secret");
+                assertThat(request.getFirst("Content-type")).isEqualTo("application/json");
+            });
+        } finally {
+            collector.stop(0);
+        }
+    }
+
+    @Test
+    void shouldSayOnceThatThereIsNoCollector() throws Exception {
+        HttpServer collector = collector(new LinkedBlockingQueue<>(), new Reply(200, ""));
+        URI uri = URI.create("http://localhost:" + collector.getAddress().getPort());
+        collector.stop(0);
+        BlockingQueue<String> said = new LinkedBlockingQueue<>();
+
+        try (OtlpPush push =
+                new OtlpPush(uri, new RequestHeaders(), Duration.ofMinutes(5), sessions, "host", said::add)) {
+            push.start();
+
+            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes no metrics: Connection refused");
+            assertThat(said.poll(2, TimeUnit.SECONDS)).isNull();
+        }
+    }
+
     @Test
     void shouldGoOnPushingWhenTheCollectorIsThereAgain() throws Exception {
         BlockingQueue<JsonNode> taken = new LinkedBlockingQueue<>();
@@ -194,7 +269,8 @@ class ServeCommandTest {
         collector.start();
         URI uri = URI.create("http://localhost:" + collector.getAddress().getPort() + "/");
 
-        try (OtlpPush push = new OtlpPush(uri, Duration.ofMinutes(5), sessions, "host", said::add)) {
+        try (OtlpPush push =
+                new OtlpPush(uri, new RequestHeaders(), Duration.ofMinutes(5), sessions, "host", said::add)) {
             push.start();
 
             assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes no metrics: it answers with status 503");

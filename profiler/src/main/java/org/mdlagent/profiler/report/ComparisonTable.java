@@ -40,7 +40,7 @@ public record ComparisonTable(int limit, boolean colour) {
         facts.add(TableReport.printable(TableReport.baseName(run.program())));
         facts.add(TIME.format(run.started()));
         run.elapsedNanos().ifPresent(nanos -> facts.add(TableReport.elapsed(nanos)));
-        facts.add(run.exact() ? "exact" : "sampled");
+        facts.add(run.mode());
         facts.add("build " + TableReport.printable(Run.shortBuild(run.build(run.program()))));
         facts.add("session " + TableReport.printable(run.id()));
         return String.join(" · ", facts);
@@ -56,14 +56,12 @@ public record ComparisonTable(int limit, boolean colour) {
                 names.stream().mapToInt(ShortName::columns).max().orElse(0));
         List<TableReport.Column> columns = columns(shown);
         StringBuilder line = new StringBuilder(TableReport.pad("FUNCTION", width));
-        columns.forEach(column -> line.append("  ").append(column.title()));
+        line.append(TableReport.Column.titles(columns));
         out.append(style.dim(line.toString())).append('\n');
         for (int i = 0; i < shown.size(); i++) {
             line.setLength(0);
             line.append(TableReport.pad(names.get(i), width));
-            for (TableReport.Column column : columns) {
-                line.append("  ").append(column.cell(i));
-            }
+            line.append(TableReport.Column.cells(columns, i));
             out.append(line.toString().stripTrailing()).append('\n');
         }
     }

@@ -21,7 +21,9 @@ public final class CsvReport {
             "callsError",
             "sampled",
             "totalNanos",
+            "totalError",
             "selfNanos",
+            "selfError",
             "minNanos",
             "meanNanos",
             "p50Nanos",
@@ -55,7 +57,9 @@ public final class CsvReport {
         fields.add(text(function.callsError()));
         fields.add(Long.toString(function.sampled()));
         fields.add(text(function.totalNanos()));
+        fields.add(text(function.totalError()));
         fields.add(text(function.selfNanos()));
+        fields.add(text(function.selfError()));
         fields.add(text(latency.minNanos()));
         fields.add(text(latency.meanNanos()));
         fields.add(text(latency.percentileNanos(50)));

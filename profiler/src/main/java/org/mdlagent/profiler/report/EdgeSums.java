@@ -15,6 +15,9 @@ final class EdgeSums {
     /// What a function measures that does nothing: the shortest call of a session, and not more than this.
     private static final long EMPTY_NANOS_MAX = 10;
 
+    /// The same where the kernel is asked for CPU time.
+    private static final long EMPTY_CPU_NANOS_MAX = 1000;
+
     /// By callee, then by caller, which is [CodeMap#NONE] when it is not known.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
 
@@ -27,8 +30,12 @@ final class EdgeSums {
         }
     }
 
+    private final long emptyMax;
+
     /// @param functions how many there are
-    EdgeSums(int functions) {
+    /// @param cpuTime   whether durations are CPU time
+    EdgeSums(int functions, boolean cpuTime) {
+        emptyMax = cpuTime ? EMPTY_CPU_NANOS_MAX : EMPTY_NANOS_MAX;
         for (int i = 0; i < functions; i++) {
             edges.add(new TreeMap<>());
         }
@@ -65,15 +72,17 @@ final class EdgeSums {
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
     /// they are where no caller is known.
-    static List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges) {
+    List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, SessionFacts session) {
         if (edges.isEmpty()) {
             return functions;
         }
         long empty = emptyNanos(functions);
+        TotalErrors errors = new TotalErrors(functions, session);
         long[] inCallees = new long[functions.size()];
         for (Estimate edge : edges) {
             if (edge.caller != CodeMap.NONE) {
                 inCallees[edge.caller] += edge.nanos;
+                errors.addCallee(edge);
             }
         }
         List<FunctionProfile> known = new ArrayList<>(functions.size());
@@ -81,7 +90,10 @@ final class EdgeSums {
             FunctionProfile function = functions.get(i);
             OptionalLong total = function.totalNanos();
             long own = total.orElse(0) - empty * function.calls() - inCallees[i];
-            known.add(total.isEmpty() ? function : function.withSelfNanos(Math.max(0, own)));
+            known.add(
+                    total.isEmpty()
+                            ? function
+                            : function.withSelf(Math.max(0, own), errors.ofTotal(i), errors.ofSelf(i)));
         }
         return known;
     }
@@ -98,10 +110,10 @@ final class EdgeSums {
                 .toList();
     }
 
-    private static long emptyNanos(List<FunctionProfile> functions) {
+    private long emptyNanos(List<FunctionProfile> functions) {
         return functions.stream()
-                .mapToLong(function -> function.latency().minNanos().orElse(EMPTY_NANOS_MAX))
-                .reduce(EMPTY_NANOS_MAX, Math::min);
+                .mapToLong(function -> function.latency().minNanos().orElse(emptyMax))
+                .reduce(emptyMax, Math::min);
     }
 
     /// What one unit of the edges that lead to a function stands for when together they are `whole`.

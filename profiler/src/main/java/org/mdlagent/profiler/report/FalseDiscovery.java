@@ -5,8 +5,7 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /// Corrects for many tests at once: of a thousand functions that have not changed, fifty would look as if they had, at
-/// a
-/// level of 5 % for each (Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995).
+/// a level of 5 % for each (Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995).
 final class FalseDiscovery {
     private FalseDiscovery() {}
 

@@ -14,10 +14,13 @@ import org.jspecify.annotations.Nullable;
 /// @param calls      how often it was called: counted, or estimated
 /// @param callsExact whether `calls` was counted without a gap
 /// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`
+/// @param exact      whether every call was recorded, and not a sample
 /// @param sampled    calls whose duration is in `latency`
 /// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
 /// @param selfNanos  the same without the probed functions it called; of a sampled session, without those whose
 ///     calls by this very function were seen
+/// @param totalError of an estimate: half the width of its 95 % interval, relative to `totalNanos`
+/// @param selfError  the same of `selfNanos`
 /// @param latency    of the calls that were timed
 /// @param on         false while the profiler leaves it out, because somebody has asked for that
 public record FunctionProfile(
@@ -29,37 +32,43 @@ public record FunctionProfile(
         long calls,
         boolean callsExact,
         OptionalDouble callsError,
+        boolean exact,
         long sampled,
         OptionalLong totalNanos,
         OptionalLong selfNanos,
+        OptionalDouble totalError,
+        OptionalDouble selfError,
         Latency latency,
         boolean on) {
 
     /// The same with a self time.
-    FunctionProfile withSelfNanos(long nanos) {
-        return new FunctionProfile(
-                name,
-                symbol,
-                file,
-                line,
-                image,
+    ///
+    /// @param totalError,selfError halves of 95 % intervals, in nanoseconds
+    FunctionProfile withSelf(long nanos, OptionalDouble totalError, OptionalDouble selfError) {
+        return with(
                 calls,
-                callsExact,
                 callsError,
                 sampled,
                 totalNanos,
                 OptionalLong.of(nanos),
-                latency,
-                on);
+                relative(totalError, totalNanos.orElse(0)),
+                relative(selfError, nanos),
+                latency);
     }
 
-    /// The same function in a range of time.
-    FunctionProfile during(
+    private static OptionalDouble relative(OptionalDouble error, long nanos) {
+        return error.isPresent() && nanos > 0 ? OptionalDouble.of(error.getAsDouble() / nanos) : OptionalDouble.empty();
+    }
+
+    /// The same function, measured otherwise.
+    FunctionProfile with(
             long calls,
             OptionalDouble callsError,
             long sampled,
             OptionalLong totalNanos,
             OptionalLong selfNanos,
+            OptionalDouble totalError,
+            OptionalDouble selfError,
             Latency latency) {
         return new FunctionProfile(
                 name,
@@ -70,9 +79,12 @@ public record FunctionProfile(
                 calls,
                 callsExact,
                 callsError,
+                exact,
                 sampled,
                 totalNanos,
                 selfNanos,
+                totalError,
+                selfError,
                 latency,
                 on);
     }

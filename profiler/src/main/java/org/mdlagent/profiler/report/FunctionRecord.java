@@ -14,6 +14,8 @@ import java.util.OptionalLong;
 /// A function's profile as bytes: what a store keeps of it. What is not known is -1, or NaN.
 public final class FunctionRecord {
     private static final byte VERSION = 1;
+    private static final int CALLS_EXACT = 1;
+    private static final int EXACT = 2;
 
     private FunctionRecord() {}
 
@@ -35,7 +37,7 @@ public final class FunctionRecord {
         out.writeInt(function.line());
         Text.write(function.image(), out);
         out.writeLong(function.calls());
-        out.writeBoolean(function.callsExact());
+        out.writeByte((function.callsExact() ? CALLS_EXACT : 0) | (function.exact() ? EXACT : 0));
         out.writeDouble(function.callsError().orElse(Double.NaN));
         out.writeLong(function.sampled());
         out.writeLong(function.totalNanos().orElse(-1));
@@ -71,13 +73,13 @@ public final class FunctionRecord {
         int line = in.readInt();
         String image = Text.read(in);
         long calls = in.readLong();
-        boolean callsExact = in.readBoolean();
+        int flags = in.readUnsignedByte();
         double callsError = in.readDouble();
         long sampled = in.readLong();
         long total = in.readLong();
         long self = in.readLong();
         Latency latency = Latency.readFrom(in);
-        if (calls < 0 || sampled < 0 || callsError < 0) {
+        if (calls < 0 || sampled < 0 || callsError < 0 || flags > (CALLS_EXACT | EXACT)) {
             throw new RecordFormatException("a function's record has impossible counts");
         }
         return new FunctionProfile(
@@ -87,11 +89,14 @@ public final class FunctionRecord {
                 Math.max(0, line),
                 image,
                 calls,
-                callsExact,
+                (flags & CALLS_EXACT) != 0,
                 Double.isFinite(callsError) ? OptionalDouble.of(callsError) : OptionalDouble.empty(),
+                (flags & EXACT) != 0,
                 sampled,
                 known(total),
                 known(self),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 latency,
                 true);
     }

@@ -2,11 +2,14 @@ package org.mdlagent.profiler.report;
 
 import java.util.Arrays;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 
 /// The figures of the functions that a monitoring system cannot tell apart, added up.
 ///
-/// The durations are counted in three buckets a decade: a call counts where the middle of its slot lies, so at most
-/// 0.4 % of a bound away from its own side.
+/// Durations are kept by the slots of [Latency], in ticks, and become nanoseconds by the frequency of the first look.
+/// It is known ever better, and a slot that went from bucket to bucket would let one fall. In buckets, of which there
+/// are three a decade, a call counts where the middle of its slot lies, so at most 0.4 % of a bound away from its own
+/// side.
 final class FunctionSeries {
     /// Bounds of the buckets in nanoseconds: 1, 2 and 5 of each decade from 100 ns to 10 s, and what lies outside.
     private static final double[] BOUNDS = bounds();
@@ -23,7 +26,8 @@ final class FunctionSeries {
     }
 
     private final Labels labels;
-    private final long[] buckets = new long[BUCKETS];
+    private final TreeMap<Integer, Long> slots = new TreeMap<>();
+    private double nanosPerTick;
     private long calls;
     private OptionalLong total = OptionalLong.empty();
     private OptionalLong self = OptionalLong.empty();
@@ -59,8 +63,10 @@ final class FunctionSeries {
         if (latency.known()) {
             timed = true;
             timedNanos += latency.totalNanos().orElse(0);
-            long[] more = latency.spread(BOUNDS);
-            Arrays.setAll(buckets, i -> buckets[i] + more[i]);
+            nanosPerTick = latency.nanosPerTick();
+            for (int n = 0; n < latency.size(); n++) {
+                slots.merge(latency.slot(n), latency.calls(n), Long::sum);
+            }
         }
     }
 
@@ -71,7 +77,8 @@ final class FunctionSeries {
         self = max(self, before.self);
         timed |= before.timed;
         timedNanos = Math.max(timedNanos, before.timedNanos);
-        Arrays.setAll(buckets, i -> Math.max(buckets[i], before.buckets[i]));
+        before.slots.forEach((slot, count) -> slots.merge(slot, count, Math::max));
+        nanosPerTick = before.timed ? before.nanosPerTick : nanosPerTick;
     }
 
     private static OptionalLong sum(OptionalLong a, OptionalLong b) {
@@ -111,8 +118,22 @@ final class FunctionSeries {
         return timedNanos;
     }
 
-    /// Calls of a bucket, without those of shorter ones.
-    long inBucket(int bucket) {
-        return buckets[bucket];
+    /// Calls of each bucket, without those of shorter ones.
+    long[] buckets() {
+        long[] buckets = new long[BUCKETS];
+        forEachDuration((nanos, count) -> {
+            int bucket = Arrays.binarySearch(BOUNDS, nanos);
+            buckets[bucket < 0 ? -bucket - 2 : bucket] += count;
+        });
+        return buckets;
+    }
+
+    /// Tells of all durations, the shortest first.
+    void forEachDuration(DurationConsumer consumer) {
+        slots.forEach((slot, count) -> consumer.accept(Latency.middleTicks(slot) * nanosPerTick, count));
+    }
+
+    interface DurationConsumer {
+        void accept(double nanos, long calls);
     }
 }

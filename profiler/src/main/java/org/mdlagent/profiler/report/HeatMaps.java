@@ -5,34 +5,32 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.TreeMap;
-import org.mdlagent.arch.layout.SliceDescriptor;
 
-/// Calls by time and duration, for pictures: a column is some slices of time, a row some slots of their histograms,
-/// four to an octave. Coarser than what is kept, and of so many functions only, that a page stays small.
+/// Calls by time and duration, for pictures of which a column is some slices of time. Coarser than what is kept, and of
+/// so many functions only, that a page stays small.
 final class HeatMaps {
     private static final int FUNCTIONS_MAX = 500;
     private static final int COLUMNS_MAX = 240;
-    private static final int SLOTS_PER_ROW = 4;
-    private static final int ROWS = SliceDescriptor.SLOTS / SLOTS_PER_ROW;
 
     /// The slices of each column.
     private final List<List<TimeSlice>> columns = new ArrayList<>();
 
-    /// By function: calls, by column and row.
-    private final IdentityHashMap<FunctionProfile, TreeMap<Integer, Long>> cells = new IdentityHashMap<>();
+    private final IdentityHashMap<FunctionProfile, HeatMap> maps = new IdentityHashMap<>();
 
-    private final OptionalDouble tscHz;
+    private final OptionalDouble nanosPerUnit;
 
     /// @param functions in descending order of importance
     HeatMaps(SessionFacts session, List<FunctionProfile> functions, Timeline timeline) throws IOException {
-        tscHz = session.tscHz();
+        nanosPerUnit = session.nanosPerUnit();
         List<TimeSlice> slices = timeline.slices();
+        if (slices.isEmpty()) {
+            return;
+        }
         int perColumn = Math.ceilDiv(slices.size(), COLUMNS_MAX);
         for (int i = 0; i < slices.size(); i += perColumn) {
             columns.add(slices.subList(i, Math.min(slices.size(), i + perColumn)));
         }
-        functions.stream().limit(FUNCTIONS_MAX).forEach(function -> cells.put(function, new TreeMap<>()));
+        functions.stream().limit(FUNCTIONS_MAX).forEach(function -> maps.put(function, new HeatMap()));
         for (int column = 0; column < columns.size(); column++) {
             for (TimeSlice slice : columns.get(column)) {
                 add(column, slice, timeline.functions());
@@ -42,11 +40,9 @@ final class HeatMaps {
 
     private void add(int column, TimeSlice slice, List<FunctionProfile> functions) throws IOException {
         for (FunctionSlice function : slice.functions()) {
-            TreeMap<Integer, Long> map = cells.get(functions.get(function.function()));
+            HeatMap map = maps.get(functions.get(function.function()));
             if (map != null) {
-                function.slots()
-                        .forEach(slot ->
-                                map.merge(column * ROWS + slot.index() / SLOTS_PER_ROW, slot.calls(), Long::sum));
+                map.add(column, function);
             }
         }
     }
@@ -60,25 +56,17 @@ final class HeatMaps {
         }
         json.endArray();
         json.beginArray("rows");
-        for (int row = 0; row < ROWS && tscHz.isPresent(); row++) {
-            double ticks = Latency.lowest(row * SLOTS_PER_ROW * SliceDescriptor.SLOT);
-            json.element(Math.round(ticks / tscHz.getAsDouble() * 1e9));
+        for (int row = 0; row < HeatMap.ROWS && nanosPerUnit.isPresent(); row++) {
+            json.element(Math.round(HeatMap.lowestTicks(row) * nanosPerUnit.getAsDouble()));
         }
         json.endArray();
     }
 
-    /// A function's column, row and calls in turn; nothing of one that has no map.
+    /// Nothing of a function that has no map.
     void cells(FunctionProfile function, JsonWriter json) throws IOException {
-        TreeMap<Integer, Long> map = cells.get(function);
-        if (map == null) {
-            return;
+        HeatMap map = maps.get(function);
+        if (map != null) {
+            map.write(json);
         }
-        json.beginArray("heat");
-        for (var cell : map.entrySet()) {
-            json.element(cell.getKey() / ROWS);
-            json.element(cell.getKey() % ROWS);
-            json.element(cell.getValue());
-        }
-        json.endArray();
     }
 }

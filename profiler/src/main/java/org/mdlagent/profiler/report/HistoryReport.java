@@ -70,16 +70,14 @@ public record HistoryReport(List<Entry> entries) {
             columns[5].add(TableReport.duration(latency.percentileNanos(99)));
             columns[6].add(TableReport.duration(latency.maxNanos()));
         }
-        rows(columns, style, out);
+        rows(List.of(columns), style, out);
     }
 
-    private void rows(TableReport.Column[] columns, Style style, Appendable out) throws IOException {
+    private void rows(List<TableReport.Column> columns, Style style, Appendable out) throws IOException {
         double[] bounds =
                 TableReport.bounds(entries.stream().map(Entry::function).toList());
         StringBuilder line = new StringBuilder("STARTED            ");
-        for (TableReport.Column column : columns) {
-            line.append("  ").append(column.title());
-        }
+        line.append(TableReport.Column.titles(columns));
         line.append("  LATENCY ")
                 .append(TableReport.powerOfTen(bounds[0]))
                 .append("..")
@@ -89,9 +87,7 @@ public record HistoryReport(List<Entry> entries) {
             Entry entry = entries.get(i);
             line.setLength(0);
             line.append(ComparisonTable.TIME.format(entry.run().started()));
-            for (TableReport.Column column : columns) {
-                line.append("  ").append(column.cell(i));
-            }
+            line.append(TableReport.Column.cells(columns, i));
             line.append("  ")
                     .append(TableReport.pad(TableReport.bars(entry.function().latency(), bounds), bounds.length - 1))
                     .append("  ")

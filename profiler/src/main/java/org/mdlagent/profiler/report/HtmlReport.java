@@ -5,7 +5,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
-import java.util.function.Predicate;
+import java.util.function.IntPredicate;
 
 /// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
 /// `report.js` draws it.
@@ -19,21 +19,30 @@ public final class HtmlReport {
             throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = new JsonWriter(data, false).beginObject();
-        data(profile, timeline, order, order.first(limit, profile.functions()), function -> true, json);
+        data(profile, timeline, order, order.first(limit, profile.functions()), Choice.ALL, json);
         json.endObject();
         Page.write("report.html", "", List.of("report.css"), data, List.of("table.js", "report.js"), out);
+    }
+
+    /// What to write of functions, by their positions.
+    ///
+    /// @param wanted    whether to write one
+    /// @param described whether with what never changes, its name among that
+    /// @param pictured  whether with its histogram, which is larger than all else
+    record Choice(IntPredicate wanted, IntPredicate described, IntPredicate pictured) {
+        static final Choice ALL = new Choice(position -> true, position -> true, position -> true);
     }
 
     /// Writes the members that are what the JSON report holds, and what only pictures need.
     ///
     /// @param functions whose positions here are what other members name them by
-    /// @param wanted    which of these to write
+    /// @param choice    which of these to write
     static void data(
             Profile profile,
             Timeline timeline,
             ProfileOrder order,
             List<FunctionProfile> functions,
-            Predicate<FunctionProfile> wanted,
+            Choice choice,
             JsonWriter json)
             throws IOException {
         JsonReport.session(profile.session(), json);
@@ -55,12 +64,17 @@ public final class HtmlReport {
         HeatMaps heat = new HeatMaps(profile.session(), functions, timeline);
         heat.axes(json);
         json.beginArray("functions");
-        for (FunctionProfile function : functions) {
-            if (wanted.test(function)) {
+        for (int i = 0; i < functions.size(); i++) {
+            if (choice.wanted.test(i)) {
+                FunctionProfile function = functions.get(i);
                 json.element().beginObject();
-                JsonReport.function(function, json);
-                json.member("callsError", function.callsError());
-                latency(function.latency(), json);
+                if (choice.described.test(i)) {
+                    JsonReport.description(function, json);
+                }
+                JsonReport.figures(function, json);
+                if (choice.pictured.test(i)) {
+                    latency(function.latency(), json);
+                }
                 heat.cells(function, json);
                 callers(callers.getOrDefault(function, List.of()), positions, json);
                 json.endObject();

@@ -63,6 +63,7 @@ public final class JsonReport {
         json.member("percent", profile.overheadPercent());
         json.member("probePercent", profile.probePercent());
         json.member("agentPercent", profile.agentPercent());
+        json.member("everyCallPercent", profile.everyCallPercent());
         json.member("budgetPercent", profile.session().budgetPercent());
         json.member("toggles", profile.session().toggles());
         json.member("samples", samples(profile));
@@ -122,6 +123,7 @@ public final class JsonReport {
             json.member("signal", session.exitSignal());
             json.endObject();
         }
+        json.member("time", session.cpuTime() ? "cpu" : "wall");
         json.member("sync", session.sync().name().toLowerCase(Locale.ROOT));
         json.member(
                 "tscHz",
@@ -133,7 +135,11 @@ public final class JsonReport {
 
     /// The members of a function's object.
     static void function(FunctionProfile function, JsonWriter json) throws IOException {
-        Latency latency = function.latency();
+        description(function, json);
+        figures(function, json);
+    }
+
+    static void description(FunctionProfile function, JsonWriter json) throws IOException {
         json.member("name", function.name());
         json.member("symbol", function.symbol());
         json.member("file", function.file());
@@ -141,11 +147,19 @@ public final class JsonReport {
             json.member("line", function.line());
         }
         json.member("image", function.image());
+    }
+
+    static void figures(FunctionProfile function, JsonWriter json) throws IOException {
+        Latency latency = function.latency();
         json.member("calls", function.calls());
         json.member("callsExact", function.callsExact());
+        json.member("exact", function.exact());
+        json.member("callsError", function.callsError());
         json.member("sampled", function.sampled());
         json.member("totalNanos", function.totalNanos());
+        json.member("totalError", function.totalError());
         json.member("selfNanos", function.selfNanos());
+        json.member("selfError", function.selfError());
         json.member("minNanos", latency.minNanos());
         json.member("meanNanos", latency.meanNanos());
         json.member("p50Nanos", latency.percentileNanos(50));

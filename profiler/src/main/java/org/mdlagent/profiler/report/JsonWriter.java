@@ -129,8 +129,9 @@ final class JsonWriter {
         return this;
     }
 
+    /// To millionths, as far as a double has some.
     private static String text(double value) {
-        return Double.toString(Math.round(value * 1e6) / 1e6);
+        return Double.toString(Math.abs(value) < 0x1p33 ? Math.round(value * 1e6) / 1e6 : value);
     }
 
     private JsonWriter begin(char bracket) throws IOException {

@@ -80,6 +80,11 @@ public final class Latency {
         return lowest(index) + (1L << shift(index)) - 1;
     }
 
+    /// What stands for the durations of a slot.
+    static double middleTicks(int index) {
+        return (lowest(index) + highest(index)) / 2.0;
+    }
+
     private static int shift(int index) {
         return Math.max(0, (index >> HALF_SHIFT) - 1);
     }
@@ -199,9 +204,14 @@ public final class Latency {
         return indices.length;
     }
 
+    /// The index of the n-th slot that is not empty.
+    int slot(int n) {
+        return indices[n];
+    }
+
     /// The middle of the n-th slot that is not empty, in nanoseconds.
     double middle(int slot) {
-        return (lowest(indices[slot]) + highest(indices[slot])) / 2.0 * nanosPerTick;
+        return middleTicks(indices[slot]) * nanosPerTick;
     }
 
     /// Durations in the n-th slot that is not empty.
@@ -269,8 +279,7 @@ public final class Latency {
         long[] spread = new long[boundsNanos.length - 1];
         int range = 0;
         for (int slot = 0; slot < indices.length; slot++) {
-            double middle = (lowest(indices[slot]) + highest(indices[slot])) / 2.0 * nanosPerTick;
-            while (range < spread.length - 1 && middle >= boundsNanos[range + 1]) {
+            while (range < spread.length - 1 && middle(slot) >= boundsNanos[range + 1]) {
                 range++;
             }
             spread[range] += counts[slot];
@@ -282,8 +291,7 @@ public final class Latency {
     public Histogram histogram() {
         Histogram histogram = new Histogram(2);
         for (int slot = 0; known() && slot < indices.length; slot++) {
-            double middle = (lowest(indices[slot]) + highest(indices[slot])) / 2.0;
-            histogram.recordValueWithCount(Math.round(middle * nanosPerTick), counts[slot]);
+            histogram.recordValueWithCount(Math.round(middle(slot)), counts[slot]);
         }
         return histogram;
     }

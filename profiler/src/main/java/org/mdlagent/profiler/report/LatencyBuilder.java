@@ -1,12 +1,17 @@
 package org.mdlagent.profiler.report;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.layout.RowDescriptor;
 
-/// Sums the rows and ring records of one function.
+/// Sums the rows and ring records of one function. There is one for each function of a session, so it has no more than
+/// the slots that are not empty.
 final class LatencyBuilder {
-    private final long[] @Nullable [] chunks = new long[RowDescriptor.CHUNKS][];
+    private static final int SLOTS_FIRST = 32;
+
+    /// Ascending, as many as `size`.
+    private int[] indices = new int[0];
+
+    private long[] counts = new long[0];
+    private int size;
     private long count;
     private long totalTicks;
     private long minTicks = Long.MAX_VALUE;
@@ -20,47 +25,36 @@ final class LatencyBuilder {
         this.maxTicks = Math.max(this.maxTicks, maxTicks);
     }
 
-    void addSlot(int chunk, int slot, long count) {
-        long[] slots = chunks[chunk];
-        if (slots == null) {
-            slots = new long[RowDescriptor.CHUNK_SLOTS];
-            chunks[chunk] = slots;
+    void addSlot(int index, long count) {
+        // A row tells its slots in this order.
+        boolean last = size == 0 || indices[size - 1] < index;
+        int found = last ? -size - 1 : Arrays.binarySearch(indices, 0, size, index);
+        int at = found < 0 ? -found - 1 : found;
+        if (found < 0) {
+            insert(at, index);
         }
-        slots[slot] = Math.addExact(slots[slot], count);
+        counts[at] = Math.addExact(counts[at], count);
+    }
+
+    private void insert(int at, int index) {
+        if (size == indices.length) {
+            int capacity = Math.max(SLOTS_FIRST, 2 * size);
+            indices = Arrays.copyOf(indices, capacity);
+            counts = Arrays.copyOf(counts, capacity);
+        }
+        System.arraycopy(indices, at, indices, at + 1, size - at);
+        System.arraycopy(counts, at, counts, at + 1, size - at);
+        indices[at] = index;
+        counts[at] = 0;
+        size++;
     }
 
     void add(long ticks) {
-        int index = Math.min(Latency.index(ticks), Latency.SLOTS - 1);
-        addSlot(index / RowDescriptor.CHUNK_SLOTS, index % RowDescriptor.CHUNK_SLOTS, 1);
+        addSlot(Math.min(Latency.index(ticks), Latency.SLOTS - 1), 1);
         addSums(1, ticks, ticks, ticks);
     }
 
-    long count() {
-        return count;
-    }
-
-    long totalTicks() {
-        return totalTicks;
-    }
-
     Latency build(double nanosPerTick) {
-        int[] indices = new int[16];
-        long[] counts = new long[16];
-        int size = 0;
-        for (int chunk = 0; chunk < chunks.length; chunk++) {
-            long[] slots = chunks[chunk];
-            for (int slot = 0; slots != null && slot < slots.length; slot++) {
-                if (slots[slot] != 0) {
-                    if (size == indices.length) {
-                        indices = Arrays.copyOf(indices, 2 * size);
-                        counts = Arrays.copyOf(counts, 2 * size);
-                    }
-                    indices[size] = chunk * RowDescriptor.CHUNK_SLOTS + slot;
-                    counts[size] = slots[slot];
-                    size++;
-                }
-            }
-        }
         return new Latency(
                 Arrays.copyOf(indices, size),
                 Arrays.copyOf(counts, size),

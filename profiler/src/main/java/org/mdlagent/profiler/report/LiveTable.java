@@ -38,7 +38,7 @@ public record LiveTable(int width, boolean colour) {
         facts.add(threads == 1 ? "1 thread" : TableReport.grouped(threads) + " threads");
         live.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         live.agentPercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent %.1f %%", percent)));
-        facts.add(session.exact() ? "exact" : "sampled" + TableReport.budget(session));
+        facts.add(TableReport.mode(live.whole()));
         return style().bold(cut(String.join(" · ", facts)));
     }
 
@@ -174,7 +174,8 @@ public record LiveTable(int width, boolean colour) {
             most = Math.max(most, rate);
         }
         StringBuilder line = new StringBuilder();
-        String bars = TableReport.BARS;
+        // Not the highest: steady rates would make one block of all lines.
+        String bars = TableReport.BARS.substring(0, TableReport.BARS.length() - 1);
         for (float rate : rates) {
             int height = (int) Math.ceil(rate / most * bars.length());
             line.append(rate == 0 ? ' ' : bars.charAt(Math.clamp(height - 1, 0, bars.length() - 1)));

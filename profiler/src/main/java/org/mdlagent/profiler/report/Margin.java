@@ -8,9 +8,8 @@ record Margin(double factor, double nanos) {
     static final Margin NONE = new Margin(1, 0);
 
     /// What a probe adds to a call differs by so much from one run to the next: where the stub lies, and what the
-    /// caches
-    /// hold, and a tick of the clock at either end.
-    private static final double PROBE_NANOS = 10;
+    /// caches hold, and a tick of the clock at either end.
+    static final double PROBE_NANOS = 10;
 
     static Margin ofPercent(double percent) {
         return new Margin(1 + percent / 100, PROBE_NANOS);

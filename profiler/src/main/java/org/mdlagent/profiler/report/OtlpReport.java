@@ -116,9 +116,9 @@ public final class OtlpReport {
         attributes(function);
         long count = 0;
         json.beginArray("bucketCounts");
-        for (int i = 0; i < FunctionSeries.BUCKETS; i++) {
-            count += function.inBucket(i);
-            json.element(Long.toString(function.inBucket(i)));
+        for (long calls : function.buckets()) {
+            count += calls;
+            json.element(Long.toString(calls));
         }
         json.endArray().beginArray("explicitBounds");
         for (int i = 0; i < FunctionSeries.BUCKETS; i++) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.ProbeCost;
 
 /// A session's contents at one instant.
 ///
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// @param family the processes whose calls these are
 /// @param selfNanos time in all probed functions of the session, 0 when it is not known
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
+/// @param everyCallNanos of that, what it has cost to record every call of some functions while others are sampled
 /// @param metrics those that are enabled, in the order in which that was asked for
 /// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
 /// @param range of time that functions, edges and costs are of; null for all of the session
@@ -29,6 +31,7 @@ public record Profile(
         Family family,
         long selfNanos,
         long probeNanos,
+        long everyCallNanos,
         List<MetricValue> metrics,
         List<CallEdge> edges,
         @Nullable TimeRange range) {
@@ -74,9 +77,22 @@ public record Profile(
                 family,
                 functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
                 probeNanos,
+                everyCallNanos(session, functions),
                 metrics,
                 edges,
                 null);
+    }
+
+    private static long everyCallNanos(SessionFacts session, List<FunctionProfile> functions) {
+        if (session.exact() || session.tscHz().isEmpty()) {
+            return 0;
+        }
+        long recorded = functions.stream()
+                .filter(FunctionProfile::exact)
+                .mapToLong(FunctionProfile::sampled)
+                .sum();
+        double ticks = ProbeCost.exact(recorded) + ProbeCost.clock(session.cpuTime(), recorded);
+        return Math.round(ticks / session.tscHz().getAsDouble() * 1e9);
     }
 
     /// What was measured of the same session in a range of time; the rest is the session's.
@@ -88,7 +104,18 @@ public record Profile(
             List<CallEdge> edges) {
         long self = functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum();
         return new Profile(
-                facts, functions, dropped, unmatched, unseenThreads, family, self, probeNanos, metrics, edges, range);
+                facts,
+                functions,
+                dropped,
+                unmatched,
+                unseenThreads,
+                family,
+                self,
+                probeNanos,
+                everyCallNanos(facts, functions),
+                metrics,
+                edges,
+                range);
     }
 
     /// The same session with those functions only for which `wanted` holds.
@@ -102,6 +129,7 @@ public record Profile(
                 family,
                 selfNanos,
                 probeNanos,
+                everyCallNanos,
                 metrics,
                 edges,
                 range);
@@ -127,6 +155,11 @@ public record Profile(
     /// What the probes have cost the program's threads, in percent of the program's time.
     public OptionalDouble probePercent() {
         return session.tscHz().isPresent() ? percentOfTime(probeNanos) : OptionalDouble.empty();
+    }
+
+    /// Of that, what it has cost to record every call of some functions; empty where all are treated alike.
+    public OptionalDouble everyCallPercent() {
+        return everyCallNanos > 0 ? percentOfTime(everyCallNanos) : OptionalDouble.empty();
     }
 
     /// The two together.

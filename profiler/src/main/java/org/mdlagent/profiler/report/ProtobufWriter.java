@@ -1,11 +1,17 @@
 package org.mdlagent.profiler.report;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.stream.LongStream;
 
-/// A message in the wire format of Protocol Buffers: the three kinds of fields that a profile needs.
+/// A message in the wire format of Protocol Buffers: the kinds of fields that reports need.
 final class ProtobufWriter {
     private static final int VARINT = 0;
+    private static final int FIXED_64 = 1;
     private static final int LENGTH_DELIMITED = 2;
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -19,6 +25,21 @@ final class ProtobufWriter {
         return this;
     }
 
+    /// An integer of a type whose small negative numbers are short, `sint32` or `sint64`.
+    ProtobufWriter signed(int number, long value) {
+        return field(number, zigzag(value));
+    }
+
+    /// A number of the type `double`.
+    ProtobufWriter field(int number, double value) {
+        varint(((long) number << 3) | FIXED_64);
+        bytes.writeBytes(ByteBuffer.allocate(Double.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putDouble(value)
+                .array());
+        return this;
+    }
+
     /// A packed list of integers.
     ProtobufWriter packed(int number, long... values) {
         ProtobufWriter packed = new ProtobufWriter();
@@ -26,6 +47,11 @@ final class ProtobufWriter {
             packed.varint(value);
         }
         return field(number, packed);
+    }
+
+    /// A packed list of integers of a type as in [#signed].
+    ProtobufWriter packedSigned(int number, long... values) {
+        return packed(number, LongStream.of(values).map(ProtobufWriter::zigzag).toArray());
     }
 
     ProtobufWriter field(int number, String value) {
@@ -40,11 +66,24 @@ final class ProtobufWriter {
         return bytes.toByteArray();
     }
 
+    /// Writes the length of the message, and it.
+    void writeDelimitedTo(OutputStream out) throws IOException {
+        ProtobufWriter length = new ProtobufWriter();
+        length.varint(bytes.size());
+        length.bytes.writeTo(out);
+        bytes.writeTo(out);
+    }
+
     private ProtobufWriter field(int number, byte[] content) {
         varint(((long) number << 3) | LENGTH_DELIMITED);
         varint(content.length);
         bytes.writeBytes(content);
         return this;
+    }
+
+    /// The lowest bit is the sign.
+    private static long zigzag(long value) {
+        return (value << 1) ^ (value >> (Long.SIZE - 1));
     }
 
     /// Seven bits a byte, the lowest first.

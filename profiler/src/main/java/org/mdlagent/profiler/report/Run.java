@@ -10,6 +10,7 @@ import java.util.OptionalLong;
 /// @param program      path of the executable
 /// @param elapsedNanos from its start to its end
 /// @param exact        whether every call was recorded, and not a sample
+/// @param cpuTime      whether durations are CPU time, and not time that has passed
 /// @param sampleSize   of a sample: calls timed in succession at most, which are no independent ones
 /// @param builds       build ids, in hexadecimal, of those images with probes that have one, by their paths
 public record Run(
@@ -18,6 +19,7 @@ public record Run(
         Instant started,
         OptionalLong elapsedNanos,
         boolean exact,
+        boolean cpuTime,
         int sampleSize,
         Map<String, String> builds) {
     /// Stands for the build id of an image that has none.
@@ -38,12 +40,18 @@ public record Run(
                 session.started(),
                 session.elapsedNanos(),
                 session.exact(),
+                session.cpuTime(),
                 Math.max(1, session.sampleSize()),
                 builds);
     }
 
     public Run {
         builds = Map.copyOf(builds);
+    }
+
+    /// How calls were recorded, and what their durations are: for people.
+    String mode() {
+        return (exact ? "exact" : "sampled") + (cpuTime ? ", CPU time" : "");
     }
 
     /// The build id of an image, or [#NO_BUILD].

@@ -18,6 +18,8 @@ import java.util.TreeMap;
 public final class RunRecord {
     private static final byte VERSION = 1;
     private static final int IMAGES_MAX = 1 << 16;
+    private static final int EXACT = 1;
+    private static final int CPU_TIME = 2;
 
     private RunRecord() {}
 
@@ -39,7 +41,7 @@ public final class RunRecord {
         out.writeLong(started.getEpochSecond());
         out.writeInt(started.getNano());
         out.writeLong(run.elapsedNanos().orElse(-1));
-        out.writeBoolean(run.exact());
+        out.writeByte((run.exact() ? EXACT : 0) | (run.cpuTime() ? CPU_TIME : 0));
         out.writeInt(run.sampleSize());
         Varint.write(run.builds().size(), out);
         for (Map.Entry<String, String> build : new TreeMap<>(run.builds()).entrySet()) {
@@ -75,10 +77,14 @@ public final class RunRecord {
         long second = in.readLong();
         int nano = in.readInt();
         long elapsed = in.readLong();
-        boolean exact = in.readBoolean();
+        int flags = in.readUnsignedByte();
         int sampleSize = in.readInt();
         long images = Varint.read(in);
-        boolean plausible = second >= 0 && second <= Integer.toUnsignedLong(-1) && nano >= 0 && sampleSize > 0;
+        boolean plausible = second >= 0
+                && second <= Integer.toUnsignedLong(-1)
+                && nano >= 0
+                && sampleSize > 0
+                && flags <= (EXACT | CPU_TIME);
         if (!plausible || images > IMAGES_MAX) {
             throw new RecordFormatException("a run's record has impossible numbers");
         }
@@ -91,7 +97,8 @@ public final class RunRecord {
                 program,
                 Instant.ofEpochSecond(second, nano),
                 elapsed < 0 ? OptionalLong.empty() : OptionalLong.of(elapsed),
-                exact,
+                (flags & EXACT) != 0,
+                (flags & CPU_TIME) != 0,
                 sampleSize,
                 builds);
     }

@@ -21,20 +21,17 @@ public final class RunTable {
             columns[0].add(new Quantity(elapsed, "", "", ""));
             String build = TableReport.printable(Run.shortBuild(run.build(run.program())));
             columns[1].add(new Quantity(build, "", "", ""));
-            columns[2].add(new Quantity(run.exact() ? "exact" : "sampled", "", "", ""));
+            columns[2].add(new Quantity(run.mode(), "", "", ""));
         }
+        List<TableReport.Column> shown = List.of(columns);
         StringBuilder line = new StringBuilder("STARTED            ");
-        for (TableReport.Column column : columns) {
-            line.append("  ").append(column.title());
-        }
+        line.append(TableReport.Column.titles(shown));
         line.append("  SESSION");
         out.append(new Style(colour).dim(line.toString())).append('\n');
         for (int i = 0; i < runs.size(); i++) {
             line.setLength(0);
             line.append(ComparisonTable.TIME.format(runs.get(i).started()));
-            for (TableReport.Column column : columns) {
-                line.append("  ").append(column.cell(i));
-            }
+            line.append(TableReport.Column.cells(shown, i));
             line.append("  ").append(TableReport.printable(runs.get(i).id()));
             out.append(line).append('\n');
         }

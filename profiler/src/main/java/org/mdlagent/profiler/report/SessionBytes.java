@@ -123,6 +123,28 @@ final class SessionBytes implements AutoCloseable {
         return block(offset).getLong((int) (offset & (BLOCK - 1)));
     }
 
+    /// Fills `into` with the words from `offset` on, which is divisible by their size.
+    void getLongs(long offset, long[] into) throws IOException {
+        for (int filled = 0; filled < into.length; ) {
+            long at = offset + (long) filled * Long.BYTES;
+            int from = (int) (at & (BLOCK - 1)) / Long.BYTES;
+            int count = Math.min(into.length - filled, BLOCK / Long.BYTES - from);
+            block(at).clear().asLongBuffer().get(from, into, filled, count);
+            filled += count;
+        }
+    }
+
+    private byte[] getBytes(long offset, int length) throws IOException {
+        byte[] bytes = new byte[length];
+        for (int filled = 0; filled < length; ) {
+            int from = (int) ((offset + filled) & (BLOCK - 1));
+            int count = Math.min(length - filled, BLOCK - from);
+            block(offset + filled).get(from, bytes, filled, count);
+            filled += count;
+        }
+        return bytes;
+    }
+
     int getInt(long offset) throws IOException {
         return block(offset).getInt((int) (offset & (BLOCK - 1)));
     }
@@ -156,8 +178,7 @@ final class SessionBytes implements AutoCloseable {
             throw damaged("a name claims " + Integer.toUnsignedString(length) + " bytes");
         }
         claim(Integer.BYTES + length);
-        long bytes = checked(at + Integer.BYTES, length, 1, "a name");
-        return new String(copy(bytes, length).array(), StandardCharsets.UTF_8);
+        return new String(getBytes(checked(at + Integer.BYTES, length, 1, "a name"), length), StandardCharsets.UTF_8);
     }
 
     /// A word that only grows from 0.

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// @param programNanos CPU time of the program's threads, 0 when nobody has asked for it
 /// @param budgetPercent of the program's time that a sampled profile may cost
 /// @param armed        whether probes were in place at any time
+/// @param cpuTime      whether durations are CPU time of the calling threads, and not time that has passed
 public record SessionFacts(
         String id,
         String program,
@@ -41,7 +42,8 @@ public record SessionFacts(
         long samples,
         long programNanos,
         OptionalDouble budgetPercent,
-        boolean armed) {
+        boolean armed,
+        boolean cpuTime) {
 
     /// The same session in a range of time, of which the samples are not known.
     SessionFacts during(long elapsedNanos, long agentNanos, long programNanos) {
@@ -66,7 +68,16 @@ public record SessionFacts(
                 0,
                 programNanos,
                 budgetPercent,
-                armed);
+                armed,
+                cpuTime);
+    }
+
+    /// Nanoseconds in a unit of recorded durations; empty when that is not known.
+    OptionalDouble nanosPerUnit() {
+        if (cpuTime) {
+            return OptionalDouble.of(1);
+        }
+        return tscHz.isPresent() ? OptionalDouble.of(1e9 / tscHz.getAsDouble()) : OptionalDouble.empty();
     }
 
     /// How far the agent came.

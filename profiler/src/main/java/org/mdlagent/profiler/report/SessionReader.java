@@ -29,6 +29,7 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.Confidence;
 import org.mdlagent.profiler.ProbeCost;
 
 /// Reads a session file, whether its program still runs, ended, or was killed.
@@ -50,11 +51,15 @@ public final class SessionReader implements AutoCloseable {
     private static final int METRICS_MAX = 1 << 16;
     private static final double PLAUSIBLE_HZ_MIN = 1e6;
     private static final double PLAUSIBLE_HZ_MAX = 1e11;
-    private static final double QUANTILE_95 = 1.96;
     private static final ProbeSite.Kind[] KINDS = ProbeSite.Kind.values();
 
     private final SessionBytes bytes;
+
+    /// By offset. None is ever changed or moved.
     private final Map<Integer, String> strings = new HashMap<>();
+
+    /// Those of the chunk of a histogram that is being read.
+    private final long[] slots = new long[RowDescriptor.CHUNK_SLOTS];
 
     private SessionReader(SessionBytes bytes) {
         this.bytes = bytes;
@@ -161,9 +166,13 @@ public final class SessionReader implements AutoCloseable {
     }
 
     /// The slices of the session's time that it has kept, the oldest first: what is recorded since the last one has
-    /// ended is
-    /// not in them. None where the frequency of the clock is not known.
+    /// ended is not in them. None where the frequency of the clock is not known.
     public List<TimeSlice> slices() throws IOException {
+        return slices(0);
+    }
+
+    /// Those of them that have this number, or a higher one.
+    List<TimeSlice> slices(long from) throws IOException {
         bytes.refresh();
         OptionalDouble tscHz = readFacts(0).tscHz();
         long slices = bytes.getLong(HeaderDescriptor.SLICES);
@@ -176,7 +185,7 @@ public final class SessionReader implements AutoCloseable {
                         bytes.offset(slices, SlicesDescriptor.SIZE, "the table of slices"),
                         1e9 / tscHz.getAsDouble(),
                         count(HeaderDescriptor.FUNCTION_COUNT, HeaderDescriptor.FUNCTION_CAPACITY, "functions"))
-                .read();
+                .read(from);
     }
 
     /// What was recorded in some slices.
@@ -185,7 +194,9 @@ public final class SessionReader implements AutoCloseable {
     public Profile profile(List<TimeSlice> slices) throws IOException {
         Profile whole = profile();
         try {
-            return new SliceSums(slices, whole.functions().size()).profile(whole);
+            return new SliceSums(
+                            slices, whole.functions().size(), whole.session().cpuTime())
+                    .profile(whole);
         } catch (ArithmeticException e) {
             throw bytes.damaged("its slices of time are beyond all bounds");
         }
@@ -194,7 +205,6 @@ public final class SessionReader implements AutoCloseable {
     private Profile profile(Wanted wanted) throws IOException {
         try {
             bytes.refresh();
-            strings.clear();
             return read(wanted);
         } catch (ArithmeticException e) {
             throw bytes.damaged("its counts are beyond all bounds");
@@ -261,11 +271,12 @@ public final class SessionReader implements AutoCloseable {
     public List<TimedCall> lastCalls() throws IOException {
         List<FunctionProfile> functions = profile().functions();
         bytes.refresh();
-        OptionalDouble tscHz = readFacts(0).tscHz();
-        if (tscHz.isEmpty()) {
+        SessionFacts facts = readFacts(0);
+        if (facts.tscHz().isEmpty()) {
             return List.of();
         }
-        double nanosPerTick = 1e9 / tscHz.getAsDouble();
+        double nanosPerTick = 1e9 / facts.tscHz().getAsDouble();
+        double nanosPerUnit = facts.nanosPerUnit().orElse(0);
         long began = bytes.getLong(HeaderDescriptor.START_TSC);
         RingReader rings = new RingReader(bytes, functions.size());
         List<TimedCall> calls = new ArrayList<>();
@@ -279,7 +290,7 @@ public final class SessionReader implements AutoCloseable {
                             tid,
                             functions.get(function),
                             Math.round((start - began) * nanosPerTick),
-                            Math.round(ticks * nanosPerTick))));
+                            Math.round(ticks * nanosPerUnit))));
         }
         return calls;
     }
@@ -287,7 +298,6 @@ public final class SessionReader implements AutoCloseable {
     /// The metrics that are enabled now, in the order in which that was asked for.
     public List<MetricValue> metrics() throws IOException {
         bytes.refresh();
-        strings.clear();
         return metrics(threads(), readFacts(0).tscHz());
     }
 
@@ -317,7 +327,6 @@ public final class SessionReader implements AutoCloseable {
     /// The sites that are known now.
     public List<ProbeSite> sites() throws IOException {
         bytes.refresh();
-        strings.clear();
         int count = count(HeaderDescriptor.SITE_COUNT, HeaderDescriptor.SITE_CAPACITY, "sites");
         if (count == 0) {
             return List.of();
@@ -348,7 +357,7 @@ public final class SessionReader implements AutoCloseable {
     }
 
     private Profile read(Wanted wanted) throws IOException {
-        boolean exact = (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0;
+        boolean allExact = (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0;
         int count = count(HeaderDescriptor.FUNCTION_COUNT, HeaderDescriptor.FUNCTION_CAPACITY, "functions");
         int capacity = bytes.getInt(HeaderDescriptor.FUNCTION_CAPACITY);
         long table = count == 0
@@ -363,10 +372,12 @@ public final class SessionReader implements AutoCloseable {
         long[] selfTicks = new long[count];
         long[] entered = new long[count];
         long[] samples = new long[count];
-        EdgeSums edges = new EdgeSums(count);
+        boolean[] exact = new boolean[count];
+        EdgeSums edges = new EdgeSums(count, isCpuTime());
         EdgeReader callers = new EdgeReader(bytes, edges, count);
         for (int i = 0; i < count; i++) {
             latencies[i] = new LatencyBuilder();
+            exact[i] = allExact || hasFlag(table + i * FunctionDescriptor.SIZE, FunctionDescriptor.FLAG_EVERY_CALL);
             long address = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
             long row = address == 0 ? 0 : bytes.offset(address, RowDescriptor.SIZE, "a row");
             if (row != 0) {
@@ -400,8 +411,10 @@ public final class SessionReader implements AutoCloseable {
                 entered[i] = Math.addExact(entered[i], bytes.counted(calls.getLong(i * Long.BYTES)));
             }
             rings.undrained(thread, (function, start, ticks, caller) -> {
-                latencies[function].add(ticks);
-                samples[function]++;
+                if (!exact[function]) {
+                    latencies[function].add(ticks);
+                    samples[function]++;
+                }
                 edges.add(function, code.callerAt(caller), 1, ticks, 1);
             });
         }
@@ -411,19 +424,21 @@ public final class SessionReader implements AutoCloseable {
 
         SessionFacts facts = readFacts(threads.size());
         double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
+        double nanosPerUnit = facts.nanosPerUnit().orElse(0);
         List<FunctionProfile> functions = new ArrayList<>(count);
         double probeTicks = snippetTicks(threads);
         for (int i = 0; i < count; i++) {
             long at = table + i * FunctionDescriptor.SIZE;
-            Latency latency = latencies[i].build(nanosPerTick);
-            probeTicks += exact ? ProbeCost.exact(latency.count()) : ProbeCost.sampled(entered[i], samples[i]);
+            Latency latency = latencies[i].build(nanosPerUnit);
+            probeTicks += exact[i] ? ProbeCost.exact(latency.count()) : ProbeCost.sampled(entered[i], samples[i]);
+            probeTicks += ProbeCost.clock(facts.cpuTime(), exact[i] ? latency.count() : samples[i]);
             functions.add(
-                    exact
-                            ? exactly(at, latency, entered[i], selfTicks[i], complete, nanosPerTick)
+                    exact[i]
+                            ? exactly(at, latency, entered[i], allExact ? selfTicks[i] * nanosPerUnit : -1, complete)
                             : estimated(at, latency, samples[i], entered[i], complete));
         }
         List<EdgeSums.Estimate> between = edges.estimates(functions);
-        functions = EdgeSums.withSelf(functions, between);
+        functions = edges.withSelf(functions, between, facts);
         return new Profile(
                 facts,
                 functions,
@@ -450,9 +465,14 @@ public final class SessionReader implements AutoCloseable {
         return ticks;
     }
 
+    private boolean hasFlag(long function, int flag) throws IOException {
+        return (bytes.getInt(function + FunctionDescriptor.FLAGS) & flag) != 0;
+    }
+
     /// Every call is counted when it begins, and timed when it returns, which some never do.
-    private FunctionProfile exactly(
-            long at, Latency latency, long counted, long selfTicks, boolean complete, double nanosPerTick)
+    ///
+    /// @param selfNanos below 0 where others are sampled, so that callees are known by their edges alone
+    private FunctionProfile exactly(long at, Latency latency, long counted, double selfNanos, boolean complete)
             throws IOException {
         return function(
                 at,
@@ -461,8 +481,9 @@ public final class SessionReader implements AutoCloseable {
                 Math.max(counted, latency.count()),
                 complete,
                 OptionalDouble.empty(),
+                true,
                 latency.totalNanos(),
-                latency.known() ? OptionalLong.of(Math.round(selfTicks * nanosPerTick)) : OptionalLong.empty());
+                latency.known() && selfNanos >= 0 ? OptionalLong.of(Math.round(selfNanos)) : OptionalLong.empty());
     }
 
     /// Of a sampled function, the calls are an estimate, unless its window has been open all the time: then each was
@@ -477,9 +498,10 @@ public final class SessionReader implements AutoCloseable {
         boolean whole = complete && bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
         long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), samples);
         OptionalDouble error = variance > 0 && calls > 0
-                ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / calls)
+                ? OptionalDouble.of(Confidence.QUANTILE_95 * Math.sqrt(variance) / calls)
                 : OptionalDouble.empty();
-        return function(at, latency, samples, calls, whole, error, latency.totalNanosOf(calls), OptionalLong.empty());
+        return function(
+                at, latency, samples, calls, whole, error, false, latency.totalNanosOf(calls), OptionalLong.empty());
     }
 
     private FunctionProfile function(
@@ -489,6 +511,7 @@ public final class SessionReader implements AutoCloseable {
             long calls,
             boolean callsExact,
             OptionalDouble callsError,
+            boolean exact,
             OptionalLong totalNanos,
             OptionalLong selfNanos)
             throws IOException {
@@ -502,11 +525,14 @@ public final class SessionReader implements AutoCloseable {
                 calls,
                 callsExact,
                 callsError,
+                exact,
                 sampled,
                 totalNanos,
                 selfNanos,
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 latency,
-                (bytes.getInt(at + FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_OFF) == 0);
+                !hasFlag(at, FunctionDescriptor.FLAG_OFF));
     }
 
     private List<Long> threads() throws IOException {
@@ -640,10 +666,10 @@ public final class SessionReader implements AutoCloseable {
                 long size = (long) RowDescriptor.CHUNK_SLOTS * Long.BYTES;
                 long at = bytes.offset(pointer, size, "a histogram");
                 bytes.claim(size);
-                for (int slot = 0; slot < RowDescriptor.CHUNK_SLOTS; slot++) {
-                    long calls = bytes.getCounter(at + (long) slot * Long.BYTES);
-                    if (calls != 0) {
-                        latency.addSlot(chunk, slot, calls);
+                bytes.getLongs(at, slots);
+                for (int slot = 0; slot < slots.length; slot++) {
+                    if (slots[slot] != 0) {
+                        latency.addSlot(chunk * slots.length + slot, bytes.counted(slots[slot]));
                     }
                 }
             }
@@ -693,7 +719,12 @@ public final class SessionReader implements AutoCloseable {
                 bytes.getCounter(HeaderDescriptor.SAMPLES),
                 bytes.getCounter(HeaderDescriptor.PROGRAM_CPU_NANOS),
                 budgetPercent(),
-                bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0);
+                bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0,
+                isCpuTime());
+    }
+
+    private boolean isCpuTime() throws IOException {
+        return (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
     }
 
     private OptionalDouble budgetPercent() throws IOException {

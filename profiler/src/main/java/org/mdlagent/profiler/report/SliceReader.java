@@ -13,8 +13,7 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 
 /// Reads the slices of time of a session, which may be written at this moment. The protocol, whose reader this is,
-/// stands in
-/// `org.mdlagent.profiler.SliceRing`.
+/// stands in `org.mdlagent.profiler.SliceRing`.
 final class SliceReader {
     private final SessionBytes bytes;
     private final double nanosPerTick;
@@ -30,15 +29,17 @@ final class SliceReader {
         this.functions = functions;
     }
 
-    /// All slices that there are, the oldest first.
-    List<TimeSlice> read() throws IOException {
+    /// The slices that there are, the oldest first.
+    ///
+    /// @param from number of the first one wanted
+    List<TimeSlice> read(long from) throws IOException {
         List<TimeSlice> all = new ArrayList<>();
         long complete = complete(); // 1
-        for (long slice = Math.max(0, complete - SlicesDescriptor.SLICES + 1); slice < complete; slice++) {
+        for (long slice = Math.max(from, complete - SlicesDescriptor.SLICES + 1); slice < complete; slice++) {
             ByteBuffer row = bytes.copy(slices + SlicesDescriptor.row(slice), (int) SliceDescriptor.SIZE); // 2
             byte[] numbers = numbers(row);
             if (slice > complete() - SlicesDescriptor.SLICES) { // 3
-                all.add(slice(row, numbers));
+                all.add(slice(slice, row, numbers));
             }
         }
         return all;
@@ -67,7 +68,7 @@ final class SliceReader {
         return numbers.hasRemaining() ? null : numbers.array();
     }
 
-    private TimeSlice slice(ByteBuffer row, byte @Nullable [] numbers) throws IOException {
+    private TimeSlice slice(long number, ByteBuffer row, byte @Nullable [] numbers) throws IOException {
         if (numbers == null) {
             throw bytes.damaged("a slice of time ends early");
         }
@@ -79,6 +80,7 @@ final class SliceReader {
             throw bytes.damaged("a slice of time has " + known + " functions, and lasts " + (end - start) + " ticks");
         }
         return new TimeSlice(
+                number,
                 instant(start),
                 instant(end),
                 new TimeSlice.Costs(

@@ -8,11 +8,10 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.profiler.Confidence;
 
 /// Adds up slices of time.
 final class SliceSums {
-    private static final double QUANTILE_95 = 1.96;
-
     private final List<TimeSlice> slices;
 
     /// By function, null where it was not called.
@@ -45,10 +44,11 @@ final class SliceSums {
 
     /// @param slices    in the order of time, one at least
     /// @param functions that the session knows
-    SliceSums(List<TimeSlice> slices, int functions) throws IOException {
+    /// @param cpuTime   whether its durations are CPU time
+    SliceSums(List<TimeSlice> slices, int functions, boolean cpuTime) throws IOException {
         this.slices = slices;
         sums = new Sum[functions];
-        edges = new EdgeSums(functions);
+        edges = new EdgeSums(functions, cpuTime);
         for (TimeSlice slice : slices) {
             slice.functions().forEach(this::add);
         }
@@ -73,7 +73,7 @@ final class SliceSums {
             functions.add(function(whole.functions().get(i), sums[i], whole.session()));
         }
         List<EdgeSums.Estimate> between = edges.estimates(functions);
-        functions = EdgeSums.withSelf(functions, between);
+        functions = edges.withSelf(functions, between, whole.session());
         TimeSlice.Costs costs =
                 slices.stream().map(TimeSlice::costs).reduce(TimeSlice.Costs.NONE, TimeSlice.Costs::plus);
         TimeRange range = range();
@@ -99,27 +99,39 @@ final class SliceSums {
 
     private static FunctionProfile function(FunctionProfile whole, @Nullable Sum sum, SessionFacts session) {
         if (sum == null) {
-            return whole.during(0, OptionalDouble.empty(), 0, OptionalLong.empty(), OptionalLong.empty(), Latency.NONE);
+            return whole.with(
+                    0,
+                    OptionalDouble.empty(),
+                    0,
+                    OptionalLong.empty(),
+                    OptionalLong.empty(),
+                    OptionalDouble.empty(),
+                    OptionalDouble.empty(),
+                    Latency.NONE);
         }
         Latency latency = whole.latency().part(sum.slots, sum.timed, sum.ticks);
-        if (session.exact()) {
-            return whole.during(
+        if (whole.exact()) {
+            return whole.with(
                     Math.max(sum.calls, sum.timed),
                     OptionalDouble.empty(),
                     sum.timed,
                     latency.totalNanos(),
-                    latency.nanos(sum.selfTicks),
+                    session.exact() ? latency.nanos(sum.selfTicks) : OptionalLong.empty(),
+                    OptionalDouble.empty(),
+                    OptionalDouble.empty(),
                     latency);
         }
         long calls = Math.max(sum.calls, sum.samples);
-        return whole.during(
+        return whole.with(
                 calls,
                 sum.variance > 0 && calls > 0
-                        ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(sum.variance) / calls)
+                        ? OptionalDouble.of(Confidence.QUANTILE_95 * Math.sqrt(sum.variance) / calls)
                         : OptionalDouble.empty(),
                 sum.samples,
                 latency.totalNanosOf(calls),
                 OptionalLong.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 latency);
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 
 /// The report for people: one line of facts, then a table of functions whose numbers line up.
 ///
@@ -64,7 +65,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
         facts.add(session.threads() == 1 ? "1 thread" : grouped(session.threads()) + " threads");
         facts.add(grouped(profile.functions().size()) + " functions, " + grouped(called) + " called");
-        facts.add(session.exact() ? "exact" : "sampled" + budget(session));
+        facts.add(mode(profile));
         profile.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         profile.agentPercent()
                 .ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent's CPU %.1f %%", percent)));
@@ -82,11 +83,26 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return TIME.format(instant.atZone(ZoneId.systemDefault()));
     }
 
-    static String budget(SessionFacts session) {
-        OptionalDouble budget = session.budgetPercent();
-        return budget.isEmpty()
-                ? ""
-                : " for " + Quantity.percent(budget.getAsDouble()).text();
+    /// How calls are recorded, and what their durations are.
+    static String mode(Profile profile) {
+        return (profile.session().exact() ? "exact" : sampled(profile))
+                + (profile.session().cpuTime() ? ", CPU time" : "");
+    }
+
+    private static String sampled(Profile profile) {
+        OptionalDouble budget = profile.session().budgetPercent();
+        long exact = profile.functions().stream().filter(FunctionProfile::exact).count();
+        return "sampled"
+                + (budget.isEmpty()
+                        ? ""
+                        : " for " + Quantity.percent(budget.getAsDouble()).text())
+                + (exact == 0 ? "" : ", " + grouped(exact) + " exact")
+                + (isBudgetExceeded(profile) ? ": over the budget" : "");
+    }
+
+    private static boolean isBudgetExceeded(Profile profile) {
+        OptionalDouble budget = profile.session().budgetPercent();
+        return budget.isPresent() && profile.everyCallPercent().orElse(0) > budget.getAsDouble();
     }
 
     private void table(Profile profile, List<FunctionProfile> shown, Appendable out) throws IOException {
@@ -130,18 +146,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 names.stream().mapToInt(ShortName::columns).max().orElse(0));
 
         StringBuilder line = new StringBuilder(pad("FUNCTION", nameWidth));
-        for (Column column : columns) {
-            line.append("  ").append(column.title());
-        }
-        line.append("  LATENCY ").append(range);
+        line.append(Column.titles(columns)).append("  LATENCY ").append(range);
         out.append(dim(line.toString())).append('\n');
         for (int i = 0; i < shown.size(); i++) {
             line.setLength(0);
             line.append(pad(names.get(i), nameWidth));
-            for (Column column : columns) {
-                line.append("  ").append(column.cell(i));
-            }
-            line.append("  ").append(bars(shown.get(i).latency(), bounds));
+            line.append(Column.cells(columns, i))
+                    .append("  ")
+                    .append(bars(shown.get(i).latency(), bounds));
             out.append(line.toString().stripTrailing()).append('\n');
         }
     }
@@ -329,6 +341,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             warnings.add("the process that had the agent has ended; " + grouped(orphans)
                     + (orphans == 1 ? " process goes" : " processes go") + " on without probes");
         }
+        if (isBudgetExceeded(profile)) {
+            warnings.add("recording every call of functions costs "
+                    + Quantity.percent(profile.everyCallPercent().orElse(0)).text()
+                    + " of the time, more than the budget: the others are sampled within a tenth of it");
+        }
         if (profile.dropped() > 0) {
             warnings.add(grouped(profile.dropped()) + " calls were not timed for want of room");
         }
@@ -419,6 +436,16 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             whole = Math.max(whole, cell.whole().length());
             unit = Math.max(unit, cell.fraction().length() + cell.unit().length());
             tail = Math.max(tail, cell.tail().length());
+        }
+
+        /// The titles of columns beside each other.
+        static String titles(List<Column> columns) {
+            return columns.stream().map(column -> "  " + column.title()).collect(Collectors.joining());
+        }
+
+        /// One cell of each.
+        static String cells(List<Column> columns, int row) {
+            return columns.stream().map(column -> "  " + column.cell(row)).collect(Collectors.joining());
         }
 
         int width() {

@@ -3,9 +3,11 @@ package org.mdlagent.profiler.report;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// What was measured in a slice of a session's time.
 public final class TimeSlice {
+    private final long number;
     private final Instant start;
     private final Instant end;
     private final Costs costs;
@@ -25,15 +27,22 @@ public final class TimeSlice {
         }
     }
 
+    /// @param number    of the session's slices, from 0
     /// @param functions how many of them the numbers are of
     /// @param leftOut   functions for which there was no room
-    TimeSlice(Instant start, Instant end, Costs costs, int functions, int leftOut, SliceNumbers numbers) {
+    TimeSlice(long number, Instant start, Instant end, Costs costs, int functions, int leftOut, SliceNumbers numbers) {
+        this.number = number;
         this.start = start;
         this.end = end;
         this.costs = costs;
         this.functions = functions;
         this.leftOut = leftOut;
         this.numbers = numbers;
+    }
+
+    /// Of the session's slices, from 0.
+    long number() {
+        return number;
     }
 
     public Instant start() {
@@ -68,5 +77,19 @@ public final class TimeSlice {
         }
         numbers.checkEnd();
         return all;
+    }
+
+    /// One of them, unless it was not called.
+    ///
+    /// @throws SessionFormatException when they cannot be read
+    Optional<FunctionSlice> function(int function) throws SessionFormatException {
+        numbers.rewind();
+        for (int i = 0; i < functions; i++) {
+            FunctionSlice slice = FunctionSlice.read(numbers);
+            if (slice.function() == function) {
+                return Optional.of(slice);
+            }
+        }
+        return Optional.empty();
     }
 }

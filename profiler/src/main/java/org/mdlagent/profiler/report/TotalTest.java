@@ -2,8 +2,6 @@ package org.mdlagent.profiler.report;
 
 /// Whether a function takes more time altogether: the difference of two estimates, in units of its standard error.
 final class TotalTest {
-    private static final double QUANTILE_95 = 1.96;
-
     /// Below, the mean of durations, which have long tails, is not yet distributed normally.
     private static final double SAMPLES_MIN = 30;
 
@@ -25,16 +23,7 @@ final class TotalTest {
         return (after.totalNanos().orElse(0) - total) / Math.sqrt(variance);
     }
 
-    /// Variance of the total, a product of two estimates: the calls, and their mean duration (the delta method).
     private static double variance(FunctionProfile function, double samples) {
-        boolean known = function.callsExact() || function.callsError().isPresent();
-        if (!known || function.totalNanos().isEmpty() || samples < SAMPLES_MIN) {
-            return Double.NaN;
-        }
-        Latency.Moments duration = function.latency().moments();
-        double calls = function.calls();
-        double callsDeviation = function.callsError().orElse(0) * calls / QUANTILE_95;
-        return calls * calls * duration.variance() / samples
-                + duration.mean() * duration.mean() * callsDeviation * callsDeviation;
+        return samples < SAMPLES_MIN ? Double.NaN : TotalErrors.variance(function, samples);
     }
 }

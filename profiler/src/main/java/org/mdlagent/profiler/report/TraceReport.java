@@ -1,9 +1,13 @@
 package org.mdlagent.profiler.report;
 
 import java.io.IOException;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.stream.Collectors;
+import java.util.Set;
 
 /// The report for trace viewers, Perfetto and Chrome's among them: complete events of the Trace Event Format, in
 /// microseconds since the session began.
@@ -20,7 +24,9 @@ public final class TraceReport {
     /// Writes the calls.
     ///
     /// @param session that they are of
-    public static void write(SessionFacts session, List<TimedCall> calls, Appendable out) throws IOException {
+    /// @param threads names of threads by their ids, where they are known
+    public static void write(SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, Appendable out)
+            throws IOException {
         JsonWriter json = new JsonWriter(out, false);
         json.beginObject();
         json.member("displayTimeUnit", "ns");
@@ -30,9 +36,7 @@ public final class TraceReport {
         json.member("calls", calls.size());
         json.endObject();
         json.beginArray("traceEvents");
-        for (int pid : calls.stream().map(TimedCall::pid).collect(Collectors.toSet())) {
-            processName(pid, TableReport.baseName(session.program()), json.element());
-        }
+        names(session, calls, threads, json);
         for (TimedCall call : calls) {
             slice(call, json.element());
         }
@@ -41,15 +45,44 @@ public final class TraceReport {
         out.append('\n');
     }
 
-    private static void processName(int pid, String name, JsonWriter json) throws IOException {
-        json.beginObject();
-        json.member("ph", "M");
-        json.member("name", "process_name");
-        json.member("pid", pid);
-        json.name("args").beginObject();
-        json.member("name", name);
-        json.endObject();
-        json.endObject();
+    /// Names processes and threads, and puts them in order: the first thread of each process first, the others as they
+    /// come to the fore.
+    private static void names(
+            SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, JsonWriter json)
+            throws IOException {
+        Map<Integer, Set<Integer>> byProcess = new LinkedHashMap<>();
+        byProcess.put(session.pid(), new LinkedHashSet<>(List.of(session.pid())));
+        calls.stream()
+                .sorted(Comparator.comparingLong(TimedCall::startNanos))
+                .forEach(call -> byProcess
+                        .computeIfAbsent(call.pid(), pid -> new LinkedHashSet<>(List.of(pid)))
+                        .add(call.tid()));
+        int order = 0;
+        for (int pid : byProcess.keySet()) {
+            name("process_name", pid, pid, TableReport.baseName(session.program()), json);
+            order("process_sort_index", pid, pid, order++, json);
+            for (int tid : byProcess.getOrDefault(pid, Set.of())) {
+                name("thread_name", pid, tid, threads.getOrDefault(tid, tid == pid ? "first thread" : "thread"), json);
+                order("thread_sort_index", pid, tid, order++, json);
+            }
+        }
+    }
+
+    private static void name(String what, int pid, int tid, String name, JsonWriter json) throws IOException {
+        beginMetadata(what, pid, tid, json).member("name", name).endObject().endObject();
+    }
+
+    private static void order(String what, int pid, int tid, int order, JsonWriter json) throws IOException {
+        beginMetadata(what, pid, tid, json)
+                .member("sort_index", order)
+                .endObject()
+                .endObject();
+    }
+
+    private static JsonWriter beginMetadata(String what, int pid, int tid, JsonWriter json) throws IOException {
+        json.element().beginObject();
+        json.member("ph", "M").member("name", what).member("pid", pid).member("tid", tid);
+        return json.name("args").beginObject();
     }
 
     private static void slice(TimedCall call, JsonWriter json) throws IOException {

@@ -12,7 +12,8 @@ function changeText(percentage) {
   if (percentage === undefined) {
     return "-";
   }
-  const text = percentage >= 999.5 ? `×${(percentage / 100 + 1).toPrecision(3)}` : `${Math.abs(percentage).toFixed(1)} %`;
+  const size = Math.abs(percentage);
+  const text = percentage >= 999.5 ? `×${(percentage / 100 + 1).toPrecision(3)}` : `${size.toFixed(size < 99.95 ? 1 : 0)} %`;
   return isSlight(percentage) ? "0.0 %" : `${percentage > 0 ? "▲" : "▼"} ${text}`;
 }
 
@@ -53,7 +54,7 @@ function measure(f) {
 function describe(run) {
   return [
     time(run.started),
-    duration(run.elapsedNanos),
+    elapsed(run.elapsedNanos),
     run.exact ? "exact" : "sampled",
     `build ${run.build?.slice(0, 12) ?? "-"}`,
     `session ${run.id}`,

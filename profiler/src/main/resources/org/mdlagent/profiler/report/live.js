@@ -2,15 +2,20 @@
 /* A page that is served: it asks for what is new, again and again, and stays as its reader has left it. */
 
 const NEWS_MILLIS = 1000;
+/** Whoever took long to answer is left alone for so many times as long. */
+const PATIENCE = 3;
 /** News that rates go back: hot functions are counted in windows, seconds apart. */
 const RATE_NEWS = 10;
 
 const live = { paused: false, held: false, answered: new Date(), counts: [] };
 
-/** Functions that are not in the news were not called meanwhile, and keep what is known of them. */
+/** Slices of time that a heat map goes back: as many as a session keeps. */
+const SLICES = 480;
+
+/** Functions that are not in the news were not called meanwhile, and keep what is known of them. So do histograms. */
 function merge(news) {
   const { functions } = data;
-  news.positions.forEach((position, i) => Object.assign(functions[position] ??= {}, news.functions[i]));
+  news.positions.forEach((position, i) => Object.assign(functions[position] ??= { latency: [] }, news.functions[i]));
   Object.assign(data, news, { functions });
 }
 
@@ -53,17 +58,59 @@ function redrawDetail() {
     return;
   }
   const { scrollTop } = detail;
-  const focused = [...detail.querySelectorAll("button")].indexOf(document.activeElement);
+  const focused = [...detail.querySelectorAll("button, .heat")].indexOf(document.activeElement);
   show(view.shown);
   detail.scrollTop = scrollTop;
-  detail.querySelectorAll("button")[focused]?.focus({ preventScroll: true });
+  detail.querySelectorAll("button, .heat")[focused]?.focus({ preventScroll: true });
+}
+
+/** Appends what is new to a function's heat map. */
+function addSlices(f, news) {
+  const known = (f.columns ?? []).length / 2;
+  f.columns = [...(f.columns ?? []), ...news.columns];
+  f.heat = [...(f.heat ?? []), ...news.heat.map((n, i) => (i % 3 === 0 ? n + known : n))];
+  f.nextSlice = news.next;
+  const excess = f.columns.length / 2 - SLICES;
+  if (excess > 0) {
+    f.columns = f.columns.slice(2 * excess);
+    f.heat = heatCells(f).filter((cell) => cell.column >= excess).flatMap(({ column, row, calls }) => [column - excess, row, calls]);
+  }
+}
+
+/** Asks for the slices of time that the heat map of a function does not have yet. */
+async function readHeat(f) {
+  if (f.reading) {
+    return;
+  }
+  f.reading = true;
+  try {
+    const answer = await fetch(
+      `${data.source}/heat.json?function=${data.functions.indexOf(f)}&from=${f.nextSlice ?? 0}`,
+      { signal: AbortSignal.timeout(20 * NEWS_MILLIS) });
+    const news = answer.ok ? await answer.json() : { columns: [] };
+    if (news.columns.length > 0) {
+      addSlices(f, news);
+      view.shown === f && byId("heat") && !live.held && drawHeat(f);
+    }
+  } catch {
+    // The page says already that there is no answer; the next one has these slices, too.
+  } finally {
+    f.reading = false;
+  }
+}
+
+/** Positions of the functions whose histograms can be seen. */
+function inView() {
+  const shown = new Set([...table.inView(), ...(byId("detail").hidden ? [] : [view.shown])]);
+  return data.functions.flatMap((f, i) => (shown.has(f) ? [i] : []));
 }
 
 async function follow() {
   // Whoever looks elsewhere costs the server nothing.
+  const asked = performance.now();
   if (!live.paused && !document.hidden) {
     try {
-      const answer = await fetch(`${data.source}?since=${data.look}`, { signal: AbortSignal.timeout(20 * NEWS_MILLIS) });
+      const answer = await fetch(`${data.source}/profile.json?since=${data.look}&shown=${inView()}`, { signal: AbortSignal.timeout(20 * NEWS_MILLIS) });
       if (!answer.ok) {
         throw new Error(await answer.text());
       }
@@ -76,7 +123,7 @@ async function follow() {
       showState(`no answer since ${live.answered.toLocaleTimeString()}`);
     }
   }
-  data.runs && setTimeout(follow, NEWS_MILLIS);
+  data.runs && setTimeout(follow, Math.max(NEWS_MILLIS, PATIENCE * (performance.now() - asked)));
 }
 
 function showState(trouble) {
@@ -103,6 +150,7 @@ function startLive() {
   addEventListener("pointerdown", () => (live.held = true));
   addEventListener("pointerup", () => (live.held = false));
   addEventListener("pointercancel", () => (live.held = false));
+  view.opened = readHeat;
   showState("");
   countCalls();
   data.runs && setTimeout(follow, NEWS_MILLIS);

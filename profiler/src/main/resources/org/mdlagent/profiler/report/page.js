@@ -16,6 +16,16 @@ function scaled(value, units, digits) {
 }
 
 const duration = (nanos) => (nanos === undefined ? "-" : scaled(nanos, [" ns", " us", " ms", " s"], 3));
+/** From a minute on as clocks show it. */
+function elapsed(nanos) {
+  const seconds = Math.floor(nanos / 1e9);
+  const two = (n) => String(n).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  if (hours > 0) {
+    return `${hours}:${two(minutes)}:${two(seconds % 60)} h`;
+  }
+  return minutes > 0 ? `${minutes}:${two(seconds % 60)} min` : duration(nanos);
+}
 const tick = (nanos) => duration(nanos).replace(/\.0+ /, " ");
 const count = (n) => (n === undefined ? "-" : scaled(n, ["", " k", " M", " G", " T"], 3));
 const grouped = (n) => n.toLocaleString("en");

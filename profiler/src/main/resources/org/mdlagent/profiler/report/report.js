@@ -16,12 +16,13 @@ function showSession() {
   byId("facts").textContent = [
     `pid ${session.pid}`,
     time(session.started),
-    duration(data.elapsedNanos),
+    elapsed(data.elapsedNanos),
     ending(session.exit),
     plural(data.threads, "thread", "threads"),
     `${plural(functions.length, "function", "functions")}, ${grouped(called)} called`,
     data.range && `${time(data.range.from)} to ${time(data.range.to)} only`,
     data.exact ? "exact: every call recorded" : "sampled: calls and times of hot functions are estimates",
+    session.time === "cpu" && "CPU time of the calling threads",
     `session ${session.id}`,
   ].filter((fact) => fact).join(" · ");
   facts(byId("overhead"), [
@@ -97,7 +98,7 @@ const COLUMNS = [
     title: "Calls",
     draw: (f, cell) => {
       cell.append(count(f.calls));
-      if (f.callsError !== undefined) {
+      if (f.callsError >= 0.00005) {
         cell.append(" ", element("small", {}, `±${percent(f.callsError * 100)}`));
       }
     },
@@ -117,7 +118,8 @@ const COLUMNS = [
   { title: "", about: "Calls by latency", draw: (f, cell) => cell.append(f.latency.length > 0 ? spark(f) : "") },
 ];
 
-const view = { uncalled: false, flame: false, metrics: false, shown: null };
+/** What is shown; a page that is served wants to know of a function that it was opened. */
+const view = { uncalled: false, flame: false, metrics: false, shown: null, slice: null, opened: () => {} };
 
 const table = new Table(COLUMNS, {
   wanted: (f) => view.uncalled || f.calls > 0,
@@ -134,27 +136,28 @@ function show(f) {
     detail.append(element("p", {}, f.symbol));
   }
   detail.append(element("p", {}, [f.file && f.file + (f.line ? `:${f.line}` : ""), f.image].filter((x) => x).join(" · ")));
-  const about = f.callsExact ? "" : "≈ ";
   detail.append(facts(element("dl"), [
     ["Calls", calls(f)],
     ["Timed", grouped(f.sampled)],
-    ["Total", f.totalNanos === undefined ? "-" : about + duration(f.totalNanos)],
-    ["Self", f.selfNanos === undefined ? "-" : about + duration(f.selfNanos)],
+    ["Total", estimate(f, f.totalNanos, f.totalError)],
+    ["Self", estimate(f, f.selfNanos, f.selfError)],
     ["Mean", duration(f.meanNanos)],
   ]));
   if (f.latency.length > 0) {
     const [low, high] = decades([f]);
     detail.append(
-      ...heatMap(f),
+      element("div", { id: "heat" }),
       element("h3", {}, "Calls by latency"),
       histogram(f, low, high),
       element("h3", {}, "Latency by percentile"),
       spectrum(f, low, high),
       percentiles(f));
+    drawHeat(f);
   } else {
     detail.append(element("h3", {}, f.calls > 0 ? "Its calls were counted, not timed." : "It was never called."));
   }
   detail.append(...neighbours("Called by", f.callers), ...neighbours("It calls", f.callees));
+  view.opened(f);
 }
 
 /** The functions at the other ends of edges, the most time first. */
@@ -194,6 +197,16 @@ function calls(f) {
   }
   const error = f.calls * f.callsError;
   return `≈ ${count(f.calls)}, with 95 % certainty ${count(Math.max(0, f.calls - error))} to ${count(f.calls + error)}`;
+}
+
+function estimate(f, nanos, error) {
+  if (nanos === undefined) {
+    return "-";
+  }
+  const sure = error === undefined
+    ? ""
+    : `, with 95 % certainty ${duration(Math.max(0, nanos * (1 - error)))} to ${duration(nanos * (1 + error))}`;
+  return (f.callsExact ? "" : "≈ ") + duration(nanos) + sure;
 }
 
 function percentiles(f) {
@@ -270,8 +283,8 @@ function spectrum(f, low, high) {
 
 const HEATS = 7;
 const clock = (millis) => new Date(millis).toTimeString().slice(0, 8);
-const columnStart = (column) => data.columns[2 * column];
-const columnEnd = (column) => data.columns[2 * column + 1];
+/** Where columns begin and end, in turn; in a page that is served each function has its own. */
+const columnsOf = (f) => f.columns ?? data.columns;
 
 /** Cells of a function: in the data each is three numbers, column, row and calls. Empty where nothing is known by time. */
 function heatCells(f) {
@@ -286,8 +299,15 @@ function heatCells(f) {
 /** The least duration of a row; the first ones would have no logarithm, or lie below what can be measured. */
 const rowNanos = (row) => Math.max(1, data.rows[row] ?? data.rows.at(-1) * 1.2);
 
+function drawHeat(f) {
+  const place = byId("heat");
+  const focused = place.contains(document.activeElement);
+  place.replaceChildren(...heatMap(f));
+  focused && place.querySelector("svg")?.focus({ preventScroll: true });
+}
+
 function heatMap(f) {
-  if (data.columns.length === 0) {
+  if (columnsOf(f).length === 0) {
     return [];
   }
   const cells = heatCells(f);
@@ -319,13 +339,14 @@ function heatScale(least, most) {
   return element("span", { class: "scale" }, count(least), ...colours, `${count(most)} calls`);
 }
 
-/** Axes, and where cells lie in them. */
+/** Axes, and where cells and columns lie in them. */
 function heatFrame(f, cells) {
+  const columns = columnsOf(f);
   const rows = cells.map((cell) => cell.row);
   const low = Math.floor(log(rowNanos(rows.reduce((a, b) => Math.min(a, b)))));
   const high = Math.max(low + 1, Math.ceil(log(rowNanos(rows.reduce((a, b) => Math.max(a, b)) + 1))));
-  const last = data.columns.length / 2 - 1;
-  const [begin, end] = [columnStart(0), columnEnd(last)];
+  const last = columns.length / 2 - 1;
+  const [begin, end] = [columns[0], columns.at(-1)];
   const c = chart(`Latency of ${f.name} over time`);
   const x = (millis) => (millis - begin) / (end - begin);
   const y = (nanos) => Math.min(1, Math.max(0, (log(nanos) - low) / (high - low)));
@@ -339,11 +360,11 @@ function heatFrame(f, cells) {
     text(c, i / ticks, 0, 0, 17, anchor, clock(begin + (end - begin) * i / ticks));
   }
   const box = (column, row) => {
-    const left = c.x(x(columnStart(column)));
+    const left = c.x(x(columns[2 * column]));
     const top = c.y(y(rowNanos(row + 1)));
-    return [left, top, Math.max(1, c.x(x(columnEnd(column))) - left), Math.max(1, c.y(y(rowNanos(row))) - top)];
+    return [left, top, Math.max(1, c.x(x(columns[2 * column + 1])) - left), Math.max(1, c.y(y(rowNanos(row))) - top)];
   };
-  return { c, box, last };
+  return { c, box, last, columns };
 }
 
 /** The duration that a part of some cells' calls does not exceed: the upper bound of a row. */
@@ -354,8 +375,8 @@ function heatPercentile(column, part) {
   return duration(rowNanos(found.row + 1));
 }
 
-function describeColumn(column, index) {
-  const when = `${clock(columnStart(index))} to ${clock(columnEnd(index))}`;
+function describeColumn(column, from, to) {
+  const when = `${clock(from)} to ${clock(to)}`;
   if (column.length === 0) {
     return `${when}: no calls were timed`;
   }
@@ -366,7 +387,7 @@ function describeColumn(column, index) {
 
 /** Lets a column be chosen by mouse or keys, and says what is in it. */
 function followCursor(map, cells, says) {
-  const { c, box, last } = map;
+  const { c, box, last, columns } = map;
   const byColumn = Map.groupBy(cells, (cell) => cell.column);
   const cursor = svg("rect", { class: "cursor", y: c.y(1), height: c.y(0) - c.y(1), visibility: "hidden" });
   let chosen = last + 1;
@@ -374,9 +395,14 @@ function followCursor(map, cells, says) {
     chosen = Math.min(last, Math.max(0, column));
     const [x, , width] = box(chosen, 0);
     fill(cursor, { x, width, visibility: "visible" }, []);
-    says.textContent = describeColumn(byColumn.get(chosen) ?? [], chosen);
+    const [from, to] = columns.slice(2 * chosen, 2 * chosen + 2);
+    view.slice = from;
+    says.textContent = describeColumn(byColumn.get(chosen) ?? [], from, to);
   };
   c.picture.append(cursor);
+  // What was chosen before it was drawn anew, or of another function, stays chosen.
+  const before = Array.from({ length: last + 1 }, (_, i) => i).find((i) => columns[2 * i] === view.slice);
+  before === undefined || choose(before);
   fill(c.picture, { class: "chart heat", tabindex: 0 }, []);
   c.picture.addEventListener("mousemove", (event) => {
     const { left, width } = c.picture.getBoundingClientRect();

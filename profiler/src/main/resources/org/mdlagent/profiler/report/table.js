@@ -95,11 +95,21 @@ class Table {
     }
   }
 
-  draw() {
+  /** The positions of the first row that is drawn, and of the one behind the last. */
+  range() {
     const grid = byId("grid");
     const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - 5);
-    const last = Math.min(this.rows.length, first + Math.ceil(grid.clientHeight / ROW) + 10);
-    const drawn = this.rows.slice(first, last).map((f, i) => this.row(f, first + i));
+    return [first, Math.min(this.rows.length, first + Math.ceil(grid.clientHeight / ROW) + 10)];
+  }
+
+  inView() {
+    return this.rows.slice(...this.range());
+  }
+
+  draw() {
+    const grid = byId("grid");
+    const [first, last] = this.range();
+    const drawn = this.inView().map((f, i) => this.row(f, first + i));
     if (this.rows.length === 0) {
       drawn.push(element("div", { id: "empty" }, "No function matches."));
     }

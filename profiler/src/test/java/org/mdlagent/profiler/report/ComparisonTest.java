@@ -25,6 +25,7 @@ class ComparisonTest {
                 Instant.ofEpochSecond(1_700_000_000),
                 OptionalLong.of(20_000_000),
                 true,
+                false,
                 10,
                 Map.of("/opt/app", "0123456789abcdef"));
     }
@@ -53,9 +54,12 @@ class ComparisonTest {
                 any.calls(),
                 any.callsExact(),
                 any.callsError(),
+                any.exact(),
                 any.sampled(),
                 any.totalNanos(),
                 any.selfNanos(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 any.latency(),
                 any.on());
     }

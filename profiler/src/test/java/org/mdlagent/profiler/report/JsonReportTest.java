@@ -83,6 +83,7 @@ class JsonReportTest {
                         "started", "2023-11-14T22:13:20Z",
                         "ended", "2023-11-14T22:13:22Z",
                         "exit", Map.of("status", 3L, "signal", 0L),
+                        "time", "wall",
                         "sync", "none",
                         "tscHz", 1_000_000_000L));
         List<?> functions = functions(report);
@@ -95,6 +96,7 @@ class JsonReportTest {
         parse.put("image", "/opt/app/lib/p.so");
         parse.put("calls", 4L);
         parse.put("callsExact", true);
+        parse.put("exact", true);
         parse.put("sampled", 4L);
         parse.put("totalNanos", 1_000_900L);
         parse.put("selfNanos", 1_000_900L);
@@ -136,6 +138,8 @@ class JsonReportTest {
                         "calls",
                         0L,
                         "callsExact",
+                        false,
+                        "exact",
                         false,
                         "sampled",
                         0L));

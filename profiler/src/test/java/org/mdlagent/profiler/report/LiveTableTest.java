@@ -31,9 +31,12 @@ class LiveTableTest {
                 1_234_567,
                 true,
                 OptionalDouble.empty(),
+                false,
                 0,
                 OptionalLong.empty(),
                 OptionalLong.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 latency.build(1),
                 on);
         return new LiveFunction(7, whole, 182_000, RATES, OptionalDouble.of(64), latency.build(1));
@@ -44,7 +47,7 @@ class LiveTableTest {
         String line = new LiveTable(100, false).function(function("parse", true, 100, 100, 100, 9_800), false);
 
         assertThat(line.stripTrailing())
-                .matches(" {2}parse +182 k/s  ▁▁▁▁▁▁▁▁█ +100ns +9\\.8us +9\\.8us +64\\.0% █████▏");
+                .matches(" {2}parse +182 k/s  ▁▁▁▁▁▁▁▁▇ +100ns +9\\.8us +9\\.8us +64\\.0% █████▏");
     }
 
     @ParameterizedTest

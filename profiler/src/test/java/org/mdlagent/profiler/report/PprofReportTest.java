@@ -6,11 +6,8 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -28,76 +25,15 @@ class PprofReportTest {
         return out.toByteArray();
     }
 
-    private static Message decode(byte[] compressed) throws IOException {
+    private static ProtobufMessage decode(byte[] compressed) throws IOException {
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(compressed))) {
-            return Message.of(in.readAllBytes());
-        }
-    }
-
-    /// A decoded message: by the number of a field, its values in turn, each a Long or a byte[].
-    private record Message(Map<Integer, List<Object>> fields) {
-        static Message of(byte[] bytes) {
-            Map<Integer, List<Object>> fields = new TreeMap<>();
-            ByteBuffer in = ByteBuffer.wrap(bytes);
-            while (in.hasRemaining()) {
-                long tag = varint(in);
-                fields.computeIfAbsent((int) (tag >> 3), number -> new ArrayList<>())
-                        .add(
-                                switch ((int) tag & 7) {
-                                    case 0 -> (Object) varint(in);
-                                    case 2 -> {
-                                        byte[] content = new byte[(int) varint(in)];
-                                        in.get(content);
-                                        yield content;
-                                    }
-                                    default -> throw new AssertionError("kind of field " + tag);
-                                });
-            }
-            return new Message(fields);
-        }
-
-        private static long varint(ByteBuffer in) {
-            long value = 0;
-            for (int shift = 0; ; shift += 7) {
-                byte next = in.get();
-                value |= (long) (next & 0x7f) << shift;
-                if (next >= 0) {
-                    return value;
-                }
-            }
-        }
-
-        List<Object> all(int number) {
-            return fields.getOrDefault(number, List.of());
-        }
-
-        long integer(int number) {
-            return all(number).isEmpty() ? 0 : (Long) all(number).getLast();
-        }
-
-        List<Message> messages(int number) {
-            return all(number).stream().map(bytes -> Message.of((byte[]) bytes)).toList();
-        }
-
-        List<Long> integers(int number) {
-            ByteBuffer packed = ByteBuffer.wrap((byte[]) all(number).getFirst());
-            List<Long> integers = new ArrayList<>();
-            while (packed.hasRemaining()) {
-                integers.add(varint(packed));
-            }
-            return integers;
-        }
-
-        List<String> strings(int number) {
-            return all(number).stream()
-                    .map(bytes -> new String((byte[]) bytes, StandardCharsets.UTF_8))
-                    .toList();
+            return ProtobufMessage.of(in.readAllBytes());
         }
     }
 
     @Test
     void shouldWriteASampleALocationAndAFunctionForEachCalledFunction() throws IOException {
-        Message profile = decode(report(Profiles.read(SessionImage.exactSample(), directory)));
+        ProtobufMessage profile = decode(report(Profiles.read(SessionImage.exactSample(), directory)));
 
         List<String> strings = profile.strings(6);
         assertThat(strings.getFirst()).isEmpty();
@@ -109,16 +45,16 @@ class PprofReportTest {
                 .containsExactly(
                         tuple(List.of(1L), List.of(1L, 1_500_000_000L, 1_498_999_100L)),
                         tuple(List.of(2L), List.of(4L, 1_000_900L, 1_000_900L)));
-        Message location = profile.messages(4).get(1);
+        ProtobufMessage location = profile.messages(4).get(1);
         assertThat(location.integer(1)).isEqualTo(2);
-        Message line = location.messages(4).getFirst();
+        ProtobufMessage line = location.messages(4).getFirst();
         assertThat(line.integer(1)).isEqualTo(2);
         assertThat(line.integer(2)).isEqualTo(42);
-        Message function = profile.messages(5).get(1);
+        ProtobufMessage function = profile.messages(5).get(1);
         assertThat(List.of(2, 3, 4))
                 .extracting(number -> strings.get((int) function.integer(number)))
                 .containsExactly("ns::parse(char const*)", "_ZN2ns5parseEPKc", "/src/parse.cpp");
-        Message mapping = profile.messages(3).get((int) location.integer(2) - 1);
+        ProtobufMessage mapping = profile.messages(3).get((int) location.integer(2) - 1);
         assertThat(mapping.integer(1)).isEqualTo(location.integer(2));
         assertThat(strings.get((int) mapping.integer(5))).isEqualTo("/opt/app/lib/p.so");
         assertThat(profile.integer(9)).isEqualTo(1_700_000_000_000_000_000L);
@@ -129,7 +65,7 @@ class PprofReportTest {
     @Test
     void shouldNotOfferSelfTimeThatIsNotKnown() throws IOException {
         Profile sampled = Profiles.read(SessionImage.sampledSample(), directory);
-        Message profile = decode(report(Profiles.with(sampled, List.of(Profiles.function("f", 100)))));
+        ProtobufMessage profile = decode(report(Profiles.with(sampled, List.of(Profiles.function("f", 100)))));
 
         assertThat(profile.messages(1)).hasSize(2);
         assertThat(profile.messages(2))
@@ -139,7 +75,7 @@ class PprofReportTest {
 
     @Test
     void shouldDivideSelfTimeAmongCallPaths() throws IOException {
-        Message profile = decode(report(Profiles.read(SessionImage.callersSample(), directory)));
+        ProtobufMessage profile = decode(report(Profiles.read(SessionImage.callersSample(), directory)));
 
         List<String> strings = profile.strings(6);
         Map<Long, String> names = new TreeMap<>();

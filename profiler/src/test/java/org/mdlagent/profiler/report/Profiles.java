@@ -51,11 +51,14 @@ final class Profiles {
                 nanos.length,
                 true,
                 OptionalDouble.empty(),
+                false,
                 nanos.length,
                 nanos.length == 0
                         ? OptionalLong.empty()
                         : OptionalLong.of(LongStream.of(nanos).sum()),
                 OptionalLong.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 latency.build(1),
                 true);
     }

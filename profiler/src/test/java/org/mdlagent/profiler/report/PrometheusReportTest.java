@@ -2,10 +2,14 @@ package org.mdlagent.profiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -13,6 +17,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -168,6 +173,108 @@ class PrometheusReportTest {
     private static double le(Sample bucket) {
         String le = Objects.requireNonNull(bucket.labels.get("le"));
         return le.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(le);
+    }
+
+    @Test
+    void shouldTellTheSameInProtobuf() throws IOException {
+        Profile profile = Profiles.read(SessionImage.exactSample(), directory);
+        List<SessionSeries> sessions =
+                List.of(new SessionSeries(Profiles.with(profile, Profiles.functions(50)), Integer.MAX_VALUE));
+        StringBuilder text = new StringBuilder();
+        ByteArrayOutputStream protobuf = new ByteArrayOutputStream();
+
+        PrometheusReport.write(sessions, text);
+        PrometheusReport.writeProtobuf(sessions, protobuf);
+
+        assertThat(ProtobufMessage.delimited(protobuf.toByteArray()).stream().flatMap(PrometheusReportTest::samples))
+                .containsExactlyElementsOf(parse(text.toString()));
+    }
+
+    /// The samples of a `MetricFamily` as text would have them; native buckets have no place there.
+    private static Stream<Sample> samples(ProtobufMessage family) {
+        String name = family.strings(1).getFirst();
+        return family.messages(4).stream().flatMap(metric -> {
+            Map<String, String> labels = new TreeMap<>();
+            metric.messages(1)
+                    .forEach(label -> labels.put(
+                            label.strings(1).getFirst(), label.strings(2).getFirst()));
+            if (family.integer(3) != 4) {
+                ProtobufMessage value =
+                        metric.messages(family.integer(3) == 0 ? 3 : 2).getFirst();
+                return Stream.of(new Sample(name, labels, value.number(1)));
+            }
+            ProtobufMessage histogram = metric.messages(7).getFirst();
+            List<Sample> samples = new ArrayList<>();
+            for (ProtobufMessage bucket : histogram.messages(3)) {
+                samples.add(bucket(name, labels, new BigDecimal(bucket.number(2)), bucket.integer(1)));
+            }
+            samples.add(new Sample(name + "_bucket", with(labels, "le", "+Inf"), histogram.integer(1)));
+            samples.add(new Sample(name + "_sum", labels, histogram.number(2)));
+            samples.add(new Sample(name + "_count", labels, histogram.integer(1)));
+            return samples.stream();
+        });
+    }
+
+    private static Sample bucket(String name, Map<String, String> labels, BigDecimal bound, long calls) {
+        String le = bound.round(new MathContext(6)).stripTrailingZeros().toPlainString();
+        return new Sample(name + "_bucket", with(labels, "le", le), calls);
+    }
+
+    private static Map<String, String> with(Map<String, String> labels, String name, String value) {
+        Map<String, String> more = new TreeMap<>(labels);
+        more.put(name, value);
+        return more;
+    }
+
+    @Test
+    void shouldCountEachDurationInTheNativeBucketThatHoldsIt() throws IOException {
+        long[] nanos = {0, 0, 3, 100, 130, 3_000, 3_000, 70_000, 950_000_000L, 11_000_000_000L};
+        Profile profile = Profiles.with(
+                Profiles.read(SessionImage.exactSample(), directory), List.of(Profiles.function("f", nanos)));
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+        PrometheusReport.writeProtobuf(List.of(new SessionSeries(profile, 1)), out);
+
+        ProtobufMessage histogram = ProtobufMessage.delimited(out.toByteArray()).stream()
+                .filter(family -> family.integer(3) == 4)
+                .flatMap(family -> family.messages(4).stream())
+                .findFirst()
+                .orElseThrow()
+                .messages(7)
+                .getFirst();
+        assertThat(ProtobufMessage.signed(histogram.integer(5))).isEqualTo(3);
+        assertThat(histogram.number(6)).isBetween(1e-10, 1e-9);
+        assertThat(histogram.integer(7)).isEqualTo(2);
+        TreeMap<Long, Long> expected = new TreeMap<>();
+        LongStream.of(nanos)
+                .filter(one -> one > 0)
+                .forEach(one -> expected.merge(nativeIndex(one / 1e9), 1L, Long::sum));
+        assertThat(nativeBuckets(histogram)).isEqualTo(expected);
+    }
+
+    /// The index i for which 2^((i-1)/8) < seconds <= 2^(i/8).
+    private static long nativeIndex(double seconds) {
+        return LongStream.rangeClosed(-300, 300)
+                .filter(i -> seconds <= Math.pow(2, i / 8.0))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /// Calls by index, from the spans and deltas of a `Histogram`.
+    private static TreeMap<Long, Long> nativeBuckets(ProtobufMessage histogram) {
+        TreeMap<Long, Long> buckets = new TreeMap<>();
+        Iterator<Long> deltas = histogram.signed(13).iterator();
+        long index = 0;
+        long calls = 0;
+        for (ProtobufMessage span : histogram.messages(12)) {
+            index += ProtobufMessage.signed(span.integer(1));
+            for (long i = 0; i < span.integer(2); i++) {
+                calls += deltas.next();
+                buckets.put(index++, calls);
+            }
+        }
+        assertThat(deltas).isExhausted();
+        return buckets;
     }
 
     @Test

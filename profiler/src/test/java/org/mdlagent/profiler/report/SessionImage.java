@@ -511,8 +511,7 @@ final class SessionImage {
     }
 
     /// Calls with callers. `main` has not returned; it and code without probes call `work`, which calls `leaf` and
-    /// `rec`,
-    /// which calls itself.
+    /// `rec`, which calls itself.
     static SessionImage callersSample() {
         SessionImage image = new SessionImage();
         int main = image.function("main");

@@ -310,6 +310,48 @@ class SessionReaderTest {
     }
 
     @Test
+    void shouldKnowEveryCallOfAChosenFunctionWhileOthersAreSampled() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        int chosen = image.function("chosen");
+        image.putInt(image.functionAt(chosen) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        image.exactRow(image.lastThread(), chosen, 0, 100, 200, 600);
+        image.record(image.lastThread(), chosen, 600); // tells who called
+        Profile profile = read(image);
+
+        FunctionProfile function = profile.functions().get(chosen);
+        assertThat(function.exact()).isTrue();
+        assertThat(function.calls()).isEqualTo(3);
+        assertThat(function.callsExact()).isTrue();
+        assertThat(function.callsError()).isEmpty();
+        assertThat(function.sampled()).isEqualTo(3);
+        assertThat(function.totalNanos()).hasValue(900);
+        assertThat(function.selfNanos()).as("timing takes 10 ns").hasValue(900 - 3 * 10);
+        assertThat(profile.functions().get(0).exact()).isFalse();
+        assertThat(profile.functions().get(0).sampled()).isEqualTo(8);
+        assertThat(profile.everyCallNanos()).as("58 ticks a call").isEqualTo(3 * 58);
+        assertThat(profile.edges())
+                .filteredOn(edge -> edge.callee() == function)
+                .singleElement()
+                .extracting(CallEdge::calls)
+                .isEqualTo(3L);
+    }
+
+    @Test
+    void shouldTakeDurationsThatAreCpuTimeForNanoseconds() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT | HeaderDescriptor.FLAG_CPU_TIME);
+        image.putLong(HeaderDescriptor.NOW_TSC, 5_000 + 8_000_000_000L); // 4 GHz
+
+        Profile profile = read(image);
+
+        FunctionProfile parse = profile.functions().get(1);
+        assertThat(profile.session().cpuTime()).isTrue();
+        assertThat(parse.totalNanos()).hasValue(1_000_900);
+        assertThat(parse.selfNanos()).hasValue(1_000_900);
+        assertThat(parse.latency().percentileNanos(100)).hasValue(1_000_000);
+    }
+
+    @Test
     void shouldEstimateCallsAndTotalTimeOfASampledFunction() throws IOException {
         FunctionProfile hot = read(SessionImage.sampledSample()).functions().get(0);
 

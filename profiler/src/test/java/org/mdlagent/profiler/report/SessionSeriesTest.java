@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,9 +26,7 @@ class SessionSeriesTest {
     }
 
     private static long timed(FunctionSeries function) {
-        return IntStream.range(0, FunctionSeries.BUCKETS)
-                .mapToLong(function::inBucket)
-                .sum();
+        return LongStream.of(function.buckets()).sum();
     }
 
     @Test
@@ -48,6 +46,29 @@ class SessionSeriesTest {
                         .getFirst()
                         .calls())
                 .hasValue(3);
+    }
+
+    @Test
+    void shouldKeepACallInItsBucketWhenTheClockIsKnownBetter() {
+        LatencyBuilder latency = new LatencyBuilder();
+        latency.add(199);
+        FunctionProfile function = Profiles.function("f", 199);
+        FunctionProfile later = function.with(
+                1,
+                function.callsError(),
+                1,
+                function.totalNanos(),
+                function.selfNanos(),
+                function.totalError(),
+                function.selfError(),
+                latency.build(1.02));
+
+        SessionSeries first = new SessionSeries(with(function), 10);
+        SessionSeries next = first.next(with(later));
+
+        assertThat(later.latency().middle(0)).isGreaterThan(200);
+        assertThat(next.functions().getFirst().buckets())
+                .isEqualTo(first.functions().getFirst().buckets());
     }
 
     @Test

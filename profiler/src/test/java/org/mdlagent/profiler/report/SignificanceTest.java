@@ -123,9 +123,12 @@ class SignificanceTest {
                 calls,
                 true,
                 OptionalDouble.empty(),
+                false,
                 nanos.length,
                 OptionalLong.of(Math.round(mean * calls)),
                 timed.selfNanos(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
                 timed.latency(),
                 true);
     }

@@ -103,6 +103,22 @@ class TimeSlicesTest {
     }
 
     @Test
+    void shouldMakeSlicesLongerWhereWritingThemIsDear() throws IOException {
+        try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
+            TimeSlices slices = slices(file, false, 0);
+            end(file, slices, 1);
+            slices.setWritingTicks(SECOND / 100);
+            long end = LiveFile.START_TSC + SECOND;
+
+            assertThat(slices.isDue(end + 5 * SECOND - 1)).isFalse();
+            assertThat(slices.isDue(end + 5 * SECOND)).isTrue();
+
+            slices.setWritingTicks(SECOND);
+            assertThat(slices.isDue(end + 10 * SECOND)).isTrue();
+        }
+    }
+
+    @Test
     void shouldNotCountCallsAgainWhenAnEstimateHasFallen() throws IOException {
         try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
             TimeSlices slices = slices(file, false, 1000);

@@ -105,7 +105,7 @@ final class CodeResolver {
                 return new SnippetExpression.Memory(resolve(arguments.getFirst()));
             }
             default -> {
-                Symbol target = symbol(function);
+                Symbol target = function(function);
                 List<SnippetExpression> resolved = new ArrayList<>();
                 for (Expression argument : arguments) {
                     resolved.add(resolve(argument));
@@ -126,6 +126,14 @@ final class CodeResolver {
             throw new NotHere(name, "the program has no such symbol");
         }
         return symbol;
+    }
+
+    private Symbol function(String name) throws NotHere {
+        @Nullable Symbol function = program.function(name);
+        if (function == null) {
+            throw new NotHere(name, "neither the program nor a library of its start has such a function to call");
+        }
+        return function;
     }
 
     private static Symbol variable(Symbol symbol) throws NotHere {

@@ -49,6 +49,23 @@ public final class Evaluator {
         }
     }
 
+    /// How objects appear that a metric can be constrained to: by their kind, as `/SyncObject/Mutex`, snippets that
+    /// note what its constraint compares with the object.
+    public Map<Resource, List<SnippetRequest>> sightings(Metric metric) {
+        Map<Resource, List<SnippetRequest>> sightings = new LinkedHashMap<>();
+        for (Constraint constraint : metric.constraints()) {
+            if (constraint.ofObjects()) {
+                SnippetCollector collector = new SnippetCollector(program, where);
+                try {
+                    sightings.put(Sighting.kind(constraint), Sighting.of(constraint, collector));
+                } catch (NotHere e) {
+                    // None appears.
+                }
+            }
+        }
+        return sightings;
+    }
+
     /// The constraint of a metric that serves a resource.
     private Applied apply(Metric metric, Resource resource) throws NotHere {
         Constraint constraint = metric.constraints().stream()
@@ -73,12 +90,22 @@ public final class Evaluator {
     private WhereValue component(Resource resource, int level) throws NotHere {
         List<String> components = resource.components();
         String name = components.get(level);
+        if (resource.hierarchy().equals("SyncObject")) {
+            return object(name);
+        }
         if (!resource.hierarchy().equals("Code")) {
             return number(name);
         }
         return level == 1
                 ? new WhereValue.OfModule(index.module(name))
-                : new WhereValue.OfProcedure(index.procedure(components.get(1), name));
+                : new WhereValue.OfProcedure(index.copies(components.get(1), name));
+    }
+
+    /// A number, or the address of a variable of that name.
+    private WhereValue object(String name) {
+        WhereValue number = number(name);
+        Symbol variable = number instanceof WhereValue.Whole ? null : program.symbol(name);
+        return variable == null ? number : new WhereValue.Whole(variable.address());
     }
 
     /// A number in decimal or, with `0x`, in hexadecimal; other names are known by their text only.
@@ -163,7 +190,7 @@ public final class Evaluator {
 
     private static String nothing(List<Answer.Obstacle> obstacles) {
         return obstacles.isEmpty()
-                ? "the program has none of the functions that it measures"
+                ? "the program has none of the functions that it measures, and calls none in its libraries"
                 : obstacles.stream().map(Answer.Obstacle::toString).collect(Collectors.joining("; "));
     }
 }

@@ -3,6 +3,7 @@ package org.mdlagent.runtime.mdl.request;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 
 /// What files exclude from instrumentation: libraries, modules and functions.
@@ -31,7 +32,9 @@ final class Exclusions {
         List<String> names = List.of(
                 procedure.name(),
                 procedure.symbol(),
+                FunctionGlob.original(procedure.name()),
                 procedure.path(),
+                procedure.pathOfCopies(),
                 "/Code/" + procedure.module(),
                 image,
                 image.substring(image.lastIndexOf('/') + 1));

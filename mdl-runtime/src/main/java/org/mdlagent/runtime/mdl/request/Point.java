@@ -23,9 +23,10 @@ public sealed interface Point {
         }
     }
 
-    /// @param callee  name of what is called, "" when it is not known
-    /// @param address of the instruction
-    record Call(Procedure procedure, String callee, long address) implements Point {
+    /// @param callee        name of what is called, "" when it is not known
+    /// @param offset        of the instruction from the function's start
+    /// @param returnAddress where the call returns to
+    record Call(Procedure procedure, String callee, long offset, long returnAddress) implements Point {
         @Override
         public String description() {
             return "the call of " + (callee.isEmpty() ? "a function" : callee) + " in " + procedure.path();

@@ -1,5 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
+import org.mdlagent.runtime.FunctionGlob;
+
 /// A function of the program.
 ///
 /// @param id     the program's number for it
@@ -11,5 +13,10 @@ public record Procedure(int id, String name, String symbol, String module, Strin
     /// As a resource.
     public String path() {
         return "/Code/" + module + "/" + name;
+    }
+
+    /// The resource that stands for all copies that the compiler has made of the function.
+    public String pathOfCopies() {
+        return "/Code/" + module + "/" + FunctionGlob.original(name);
     }
 }

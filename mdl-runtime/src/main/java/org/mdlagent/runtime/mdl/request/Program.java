@@ -1,11 +1,33 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.FunctionGlob;
 
 /// The program that a request is evaluated against, as it is at that time.
 public interface Program {
     List<CodeModule> modules();
+
+    /// What can be chosen outside of `/Code`, as `/Thread/4711`.
+    List<Resource> instances();
+
+    /// All that can be chosen, each behind the one that it is a part of.
+    default Stream<Resource> resources() {
+        return Stream.concat(code(), instances().stream());
+    }
+
+    /// Those of `/Code`.
+    default Stream<Resource> code() {
+        return modules().stream()
+                .flatMap(module -> Stream.concat(
+                        Stream.of("/Code/" + module.name()),
+                        module.procedures().stream().map(Procedure::path)))
+                .map(Resource::of);
+    }
+
+    /// Functions of libraries that it calls and that are not in its modules, by name or by a pattern.
+    List<Procedure> imported(FunctionGlob name);
 
     /// `main`, null when it is not known.
     @Nullable
@@ -25,4 +47,8 @@ public interface Program {
     /// A global variable or a function, null when there is none of that name.
     @Nullable
     Symbol symbol(String name);
+
+    /// A function that code may call, null when there is none of that name.
+    @Nullable
+    Symbol function(String name);
 }

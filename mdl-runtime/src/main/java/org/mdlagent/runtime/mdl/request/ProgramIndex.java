@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
@@ -19,9 +20,12 @@ final class ProgramIndex {
     private final Map<String, CodeModule> modules = new LinkedHashMap<>();
     private final List<Procedure> procedures = new ArrayList<>();
     private final Map<String, List<Procedure>> named = new HashMap<>();
+    private final Program program;
+    private final Exclusions exclusions;
 
     ProgramIndex(Program program, List<Definition.Exclude> excludes) {
-        Exclusions exclusions = new Exclusions(excludes);
+        this.program = program;
+        exclusions = new Exclusions(excludes);
         for (CodeModule module : program.modules()) {
             List<Procedure> kept = module.procedures().stream()
                     .filter(Predicate.not(exclusions::covers))
@@ -38,14 +42,31 @@ final class ProgramIndex {
         }
     }
 
-    /// Demangled with and without its parameters, and mangled.
+    /// Demangled with and without its parameters, and mangled; of a copy that the compiler has made, those of the
+    /// original too.
     private static Set<String> namesOf(Procedure procedure) {
-        Set<String> names = new LinkedHashSet<>(List.of(procedure.name(), procedure.symbol()));
-        int parameters = FunctionGlob.parameters(procedure.name());
+        String original = FunctionGlob.original(procedure.name());
+        Set<String> names = new LinkedHashSet<>();
+        names.add(procedure.name());
+        names.add(procedure.symbol());
+        names.add(original);
+        int parameters = FunctionGlob.parameters(original);
         if (parameters > 0) {
-            names.add(procedure.name().substring(0, parameters));
+            names.add(original.substring(0, parameters));
         }
         return names;
+    }
+
+    /// A part that was split off is called by the rest, so where that has probes the part would count its calls again.
+    private static List<Procedure> withoutParts(List<Procedure> procedures) {
+        Set<String> whole = procedures.stream()
+                .filter(procedure -> !FunctionGlob.isPart(procedure.name()))
+                .map(Procedure::pathOfCopies)
+                .collect(Collectors.toSet());
+        return procedures.stream()
+                .filter(procedure ->
+                        !FunctionGlob.isPart(procedure.name()) || !whole.contains(procedure.pathOfCopies()))
+                .toList();
     }
 
     List<CodeModule> modules() {
@@ -60,15 +81,22 @@ final class ProgramIndex {
     List<Procedure> procedures(String item) {
         List<Procedure> exact = named.get(item);
         if (exact != null) {
-            return exact;
+            return withoutParts(exact);
         }
         FunctionGlob glob = FunctionGlob.of(item);
         return glob.isName()
                 ? List.of()
-                : procedures.stream()
+                : withoutParts(procedures.stream()
                         .filter(procedure -> glob.matches(procedure.image(), procedure.module(), procedure.name())
                                 || glob.matches(procedure.image(), procedure.module(), procedure.symbol()))
-                        .toList();
+                        .toList());
+    }
+
+    /// The procedures of libraries that a list's item means, where the program calls them.
+    List<Procedure> imported(String item) {
+        return program.imported(FunctionGlob.of(item)).stream()
+                .filter(Predicate.not(exclusions::covers))
+                .toList();
     }
 
     /// The modules that a list names.
@@ -88,22 +116,24 @@ final class ProgramIndex {
         return module;
     }
 
-    /// The procedure of a name in a module.
-    Procedure procedure(String moduleName, String name) throws NotHere {
+    /// The procedure of a name in a module, in the copies that the compiler has made of it.
+    List<Procedure> copies(String moduleName, String name) throws NotHere {
         CodeModule module = module(moduleName);
-        List<Procedure> found = named.getOrDefault(name, List.of()).stream()
+        List<Procedure> found = withoutParts(named.getOrDefault(name, List.of()).stream()
                 .filter(procedure -> procedure.module().equals(moduleName))
-                .toList();
+                .toList());
         String path = "/Code/" + moduleName + "/" + name;
         if (found.isEmpty()) {
             List<String> names =
                     module.procedures().stream().map(Procedure::name).toList();
             throw missing(path, "the module has no such function", Spelling.hint(name, names));
         }
-        if (found.size() > 1) {
+        long originals = found.stream().map(Procedure::pathOfCopies).distinct().count();
+        long names = found.stream().map(Procedure::name).distinct().count();
+        if (originals > 1 || names < found.size()) {
             throw new NotHere(path, "this means " + found.size() + " functions, write its parameters too");
         }
-        return found.getFirst();
+        return found;
     }
 
     private static NotHere missing(String path, String reason, @Nullable String hint) {

@@ -2,6 +2,7 @@ package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 
 /// A choice from a hierarchy of resources.
@@ -42,6 +43,16 @@ public record Resource(List<String> components) {
     /// Whether it is the whole hierarchy.
     public boolean isRoot() {
         return components.size() == 1;
+    }
+
+    /// Of a function, the resource that stands for all copies that the compiler has made of it; else this.
+    public Resource ofCopies() {
+        if (!hierarchy().equals("Code") || components.size() < CODE_COMPONENTS) {
+            return this;
+        }
+        List<String> parts = new ArrayList<>(components);
+        parts.set(CODE_COMPONENTS - 1, FunctionGlob.original(parts.get(CODE_COMPONENTS - 1)));
+        return new Resource(List.copyOf(parts));
     }
 
     @Override

@@ -11,6 +11,9 @@ final class SnippetCollector {
     /// Statements that one request may execute: loops in loops over all procedures end here.
     private static final int STATEMENTS_MAX = 5_000_000;
 
+    /// Snippets that one request may have: each takes some hundred bytes of the agent's memory.
+    private static final int SNIPPETS_MAX = 100_000;
+
     private final Program program;
     private final WhereEvaluator where;
     private final List<SnippetRequest> snippets = new ArrayList<>();
@@ -57,7 +60,12 @@ final class SnippetCollector {
                     execute(choice.body(), environment, guards);
                 }
             }
-            case Statement.Insert insert -> insert(insert, environment, guards);
+            case Statement.Insert insert -> {
+                insert(insert, environment, guards);
+                if (snippets.size() > SNIPPETS_MAX) {
+                    throw new NotHere("the request", "it needs more than " + SNIPPETS_MAX + " snippets");
+                }
+            }
         }
     }
 

@@ -45,6 +45,11 @@ public sealed interface SnippetExpression {
     /// Stops a timer; yields 0.
     record Stop(Value timer) implements SnippetExpression {}
 
+    /// Lets a thread tell of a number that it has come by; yields 0.
+    ///
+    /// @param table of which there is one for each kind of number
+    record Note(Value table, SnippetExpression number) implements SnippetExpression {}
+
     /// Calls a function of the target.
     record Call(Symbol function, List<SnippetExpression> arguments) implements SnippetExpression {}
 }

@@ -11,6 +11,15 @@ import org.mdlagent.runtime.mdl.syntax.Statement;
 public record SnippetRequest(
         Point point, Statement.Side side, Statement.Order order, List<Value> guards, List<Step> code) {
 
+    /// Whether it runs when something ends: a function that is left, or a call that has been made.
+    public boolean isAtEnd() {
+        return switch (point) {
+            case Point.Entry entry -> false;
+            case Point.Return end -> true;
+            case Point.Call call -> side == Statement.Side.AFTER;
+        };
+    }
+
     /// A statement of the code.
     ///
     /// @param condition without one it always runs

@@ -5,7 +5,9 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Name;
@@ -91,6 +93,9 @@ final class WhereEvaluator {
                 Set<Procedure> found = new LinkedHashSet<>();
                 for (Name item : list.items()) {
                     found.addAll(index.procedures(item.text()));
+                    if (list.library()) {
+                        found.addAll(index.imported(item.text()));
+                    }
                 }
                 yield procedures(found);
             }
@@ -112,23 +117,26 @@ final class WhereEvaluator {
 
     private WhereValue attribute(WhereValue of, String name) throws NotHere {
         return switch (of) {
-            case WhereValue.OfProcedure(Procedure procedure) ->
-                switch (name) {
-                    case "entry" -> new WhereValue.OfPoint(new Point.Entry(procedure));
-                    case "return" -> new WhereValue.OfPoint(new Point.Return(procedure));
-                    case "calls" -> calls(procedure);
+            case WhereValue.OfProcedure(List<Procedure> copies) -> {
+                Procedure procedure = copies.getFirst();
+                yield switch (name) {
+                    case "entry" -> points(copies, copy -> List.of(new Point.Entry(copy)));
+                    case "return" -> points(copies, copy -> List.of(new Point.Return(copy)));
+                    case "calls" -> points(copies, program::calls);
                     case "name" -> new WhereValue.Text(procedure.name());
                     default -> throw new NotHere(procedure.path(), "a function here belongs to no single thread");
                 };
+            }
             case WhereValue.OfModule(CodeModule module) ->
                 name.equals("funcs") ? procedures(module.procedures()) : new WhereValue.Text(module.name());
-            case WhereValue.OfPoint(Point.Call call) -> new WhereValue.Text(call.callee());
+            case WhereValue.OfPoint(Point.Call call) -> new WhereValue.Text(FunctionGlob.original(call.callee()));
             default -> throw new AssertionError(of + " has no " + name);
         };
     }
 
-    private WhereValue calls(Procedure procedure) {
-        return new WhereValue.Items(program.calls(procedure).stream()
+    private static WhereValue points(List<Procedure> copies, Function<Procedure, List<? extends Point>> points) {
+        return new WhereValue.Items(copies.stream()
+                .flatMap(copy -> points.apply(copy).stream())
                 .<WhereValue>map(WhereValue.OfPoint::new)
                 .toList());
     }

@@ -4,7 +4,12 @@ import java.util.List;
 
 /// What an expression of a statement yields when a request is evaluated.
 sealed interface WhereValue {
-    record OfProcedure(Procedure procedure) implements WhereValue {}
+    /// @param copies that the compiler has made of it: mostly one
+    record OfProcedure(List<Procedure> copies) implements WhereValue {
+        OfProcedure(Procedure procedure) {
+            this(List.of(procedure));
+        }
+    }
 
     record OfModule(CodeModule module) implements WhereValue {}
 

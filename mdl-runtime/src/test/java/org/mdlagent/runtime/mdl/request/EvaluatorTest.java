@@ -270,7 +270,9 @@ class EvaluatorTest {
                 + METRIC.formatted("base is counter { foreach f in l append preInsn f.entry (* m++; *) }"));
 
         assertThat(evaluate(definitions, "m"))
-                .isEqualTo(new Answer.Refused("metric m: the program has none of the functions that it measures"));
+                .isEqualTo(
+                        new Answer.Refused(
+                                "metric m: the program has none of the functions that it measures, and calls none in its libraries"));
     }
 
     @Test

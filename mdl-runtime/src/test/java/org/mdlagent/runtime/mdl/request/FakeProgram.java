@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.FunctionGlob;
 
 /// A program that exists in tests only.
 public final class FakeProgram implements Program {
@@ -13,6 +14,8 @@ public final class FakeProgram implements Program {
     private final Map<String, List<Point.Call>> calls = new HashMap<>();
     private final Map<Point, String> obstacles = new HashMap<>();
     private final Map<String, Symbol> symbols = new HashMap<>();
+    private final List<Resource> instances = new ArrayList<>();
+    private final List<Procedure> imported = new ArrayList<>();
     private int procedures;
 
     /// Adds functions of C.
@@ -30,7 +33,8 @@ public final class FakeProgram implements Program {
     }
 
     FakeProgram withCall(String caller, String callee, long address) {
-        calls.computeIfAbsent(caller, key -> new ArrayList<>()).add(new Point.Call(procedure(caller), callee, address));
+        calls.computeIfAbsent(caller, key -> new ArrayList<>())
+                .add(new Point.Call(procedure(caller), callee, 0, address));
         return this;
     }
 
@@ -41,6 +45,13 @@ public final class FakeProgram implements Program {
 
     public FakeProgram withSymbol(String name, long address, int size) {
         symbols.put(name, new Symbol(name, address, size, true));
+        return this;
+    }
+
+    public FakeProgram withInstances(String... paths) {
+        for (String path : paths) {
+            instances.add(Resource.of(path));
+        }
         return this;
     }
 
@@ -56,6 +67,25 @@ public final class FakeProgram implements Program {
     public List<CodeModule> modules() {
         return modules.entrySet().stream()
                 .map(module -> new CodeModule(module.getKey(), List.copyOf(module.getValue())))
+                .toList();
+    }
+
+    @Override
+    public List<Resource> instances() {
+        return instances;
+    }
+
+    public FakeProgram withImported(String... names) {
+        for (String name : names) {
+            imported.add(new Procedure(procedures++, name, name, "libc.so.6", "/lib/libc.so.6"));
+        }
+        return this;
+    }
+
+    @Override
+    public List<Procedure> imported(FunctionGlob name) {
+        return imported.stream()
+                .filter(procedure -> name.matches(procedure.image(), procedure.module(), procedure.name()))
                 .toList();
     }
 
@@ -86,5 +116,10 @@ public final class FakeProgram implements Program {
     @Override
     public @Nullable Symbol symbol(String name) {
         return symbols.get(name);
+    }
+
+    @Override
+    public @Nullable Symbol function(String name) {
+        return symbol(name);
     }
 }

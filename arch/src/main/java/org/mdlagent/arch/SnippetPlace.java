@@ -1,0 +1,12 @@
+package org.mdlagent.arch;
+
+/// Where the code of a probe's snippets runs.
+///
+/// @param body   what the site's stub leads to
+/// @param resume where it goes on, [RecordingCode.ClientBodies#resume]
+/// @param call   where it goes to call a function of the program
+public record SnippetPlace(Body body, long resume, long call) {
+    public static SnippetPlace of(Body body, long resume, ClientEntryPoints shim) {
+        return new SnippetPlace(body, resume, body == Body.FUNCTION_EXIT ? shim.callFramed() : shim.call());
+    }
+}

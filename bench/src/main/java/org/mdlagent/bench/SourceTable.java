@@ -1,0 +1,198 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.FunctionProfile;
+
+/// What probes at every function cost real programs, beside those that the compiler puts there for good (LOPI, table
+/// 2).
+///
+/// Variants take turns, and are compared within a round. Cycles are CPU time in ticks of the time-stamp counter.
+/// Instructions are counted by callgrind, in a shorter run.
+public final class SourceTable {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
+
+    /// Of the work, for callgrind, which takes fifty times as long.
+    private static final int DIVISOR = 100;
+
+    private static final Pattern INSTRUCTIONS = Pattern.compile("Collected : (\\d+)");
+
+    private enum Variant {
+        ALONE("without probes", Build.PLAIN, null),
+        INLINED("in the source, inlined counters", Build.INLINED, null),
+        CALLED("in the source, calls of an empty function", Build.HOOKS, null),
+        GPROF("gprof", Build.GPROF, null),
+        LATENT("compiled for probes, no agent", Build.PATCHABLE, null),
+        DEACTIVATED("the agent, all probes off; with its start", Build.PATCHABLE, "wait,profile=off"),
+        EXACT("the agent, every call timed; with its start", Build.PATCHABLE, "wait,exact");
+
+        private final String what;
+        private final Build build;
+        private final @Nullable String options;
+
+        Variant(String what, Build build, @Nullable String options) {
+            this.what = what;
+            this.build = build;
+            this.options = options;
+        }
+    }
+
+    private final RealProgram program;
+    private final Machine machine;
+    private final Report report;
+    private final Path directory;
+    private final Map<Variant, List<Double>> seconds = new EnumMap<>(Variant.class);
+    private long calls;
+
+    private SourceTable(RealProgram program, Machine machine, Report report) throws IOException {
+        this.program = program;
+        this.machine = machine;
+        this.report = report;
+        directory = SourceTree.scratch("source");
+    }
+
+    /// @param args names of programs
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Machine machine = Machine.of(SourceTree.harness());
+        try (Report report = new Report("source", machine)) {
+            report.line(format(
+                    Locale.ROOT,
+                    "%d rounds; medians of differences within a round, lowest and highest in brackets",
+                    ROUNDS));
+            for (String name : args) {
+                RealProgram program = RealProgram.valueOf(name.toUpperCase(Locale.ROOT));
+                SourceTable table = new SourceTable(program, machine, report);
+                table.measure();
+                table.print();
+            }
+            report.line("A return hijack as LOPI's is not measured: there is none here.");
+        }
+    }
+
+    private void measure() throws IOException, InterruptedException {
+        Path input = program.input(directory);
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Variant variant : Variant.values()) {
+                System.err.printf("mdl: %s, round %d of %d: %s%n", program, round + 1, ROUNDS, variant.what);
+                ProfiledRun run = ProfiledRun.of(command(variant), input, variant.options);
+                seconds.computeIfAbsent(variant, any -> new ArrayList<>()).add(run.cpuSeconds());
+                if (variant == Variant.EXACT) {
+                    calls = Objects.requireNonNull(run.profile()).functions().stream()
+                            .mapToLong(FunctionProfile::calls)
+                            .sum();
+                }
+            }
+        }
+    }
+
+    private List<String> command(Variant variant) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(program.command(variant.build));
+        if (variant == Variant.GPROF) {
+            // Its library writes a file of its own.
+            command.addAll(0, List.of("env", "GMON_OUT_PREFIX=" + directory.resolve("gmon")));
+        }
+        return command;
+    }
+
+    private void print() throws IOException, InterruptedException {
+        report.line("");
+        report.line(format(Locale.ROOT, "%s: %,d calls", program, calls));
+        report.line(format(
+                Locale.ROOT,
+                "%-46s %8s  %-22s %-28s %s",
+                "PROBES",
+                "SECONDS",
+                "CYCLES, OF NONE",
+                "TICKS OF A CALL",
+                "INSTRUCTIONS, OF NONE"));
+        boolean counted = Build.isCommand("valgrind");
+        double instructions = counted ? instructions(Variant.ALONE) : Double.NaN;
+        for (Variant variant : Variant.values()) {
+            double[] times = sorted(variant, 1, 0);
+            report.line(format(
+                    Locale.ROOT,
+                    "%-46s %8.2f  %-22s %-28s %s",
+                    variant.what,
+                    Percentile.median(times),
+                    range(ratios(variant), "%.3f"),
+                    range(sorted(variant, machine.ticksPerNano() * 1e9 / calls, 1), "%.1f"),
+                    !counted
+                            ? "absent: there is no valgrind"
+                            : variant.options != null
+                                    ? "absent: callgrind does not run the agent"
+                                    : format(Locale.ROOT, "%.3f", instructions(variant) / instructions)));
+            report.raw("raw " + program + ", " + variant.what + ": " + seconds.get(variant));
+        }
+    }
+
+    private double[] ratios(Variant variant) {
+        return IntStream.range(0, ROUNDS)
+                .mapToDouble(round -> of(variant).get(round) / of(Variant.ALONE).get(round))
+                .sorted()
+                .toArray();
+    }
+
+    /// @param base how often the time without probes is taken off
+    private double[] sorted(Variant variant, double scale, int base) {
+        return IntStream.range(0, ROUNDS)
+                .mapToDouble(round -> scale
+                        * (of(variant).get(round) - base * of(Variant.ALONE).get(round)))
+                .sorted()
+                .toArray();
+    }
+
+    private List<Double> of(Variant variant) {
+        return Objects.requireNonNull(seconds.get(variant));
+    }
+
+    private static String range(double[] sorted, String number) {
+        return format(
+                Locale.ROOT,
+                number + " (" + number + ".." + number + ")",
+                Percentile.median(sorted),
+                sorted[0],
+                sorted[sorted.length - 1]);
+    }
+
+    private double instructions(Variant variant) throws IOException, InterruptedException {
+        List<String> command =
+                new ArrayList<>(List.of("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"));
+        command.addAll(program.command(variant.build, 1.0 / DIVISOR));
+        Process process = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectInput(shortened().toFile())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String said = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        Matcher collected = INSTRUCTIONS.matcher(said);
+        int status = process.waitFor();
+        // gprof's timer may end its program at the very end: the handler goes before the timer does.
+        if (!collected.find() || (status != 0 && variant != Variant.GPROF)) {
+            throw new IOException("callgrind: " + said);
+        }
+        return Double.parseDouble(collected.group(1));
+    }
+
+    private Path shortened() throws IOException, InterruptedException {
+        Path input = program.input(directory);
+        try (InputStream bytes = Files.newInputStream(input)) {
+            return Files.write(
+                    directory.resolve("shortened"), bytes.readNBytes(Math.toIntExact(Files.size(input) / DIVISOR)));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package org.mdlagent.bench;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.mdlagent.profiler.report.Profile;
+import org.mdlagent.profiler.report.SessionFacts;
+
+/// What profiling at 1 % costs real programs that run for half a minute, as services do for days: what is spent at the
+/// start, by
+/// intent without a limit, is little beside that.
+///
+/// The cost is of CPU time, the agent's threads included, beside the agent that does nothing, within a round. Two runs
+/// of
+/// the same may differ by more than that on a shared machine, so what the agent's own account says stands beside it:
+/// CPU time of
+/// its threads, from the kernel, and what probes have counted times what that was measured to cost.
+public final class SteadyOverhead {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
+
+    /// Of the work that [ProfilerTable] has done.
+    private static final int TIMES = 4;
+
+    private SteadyOverhead() {}
+
+    /// @param args names of programs, none for all
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Machine machine = Machine.of(SourceTree.harness());
+        Path inputs = SourceTree.scratch("inputs");
+        try (Report report = new Report("steady", machine)) {
+            report.line(format(
+                    Locale.ROOT,
+                    "CPU time, %d rounds; median of differences within a round, lowest and highest in brackets; compiled with %s",
+                    ROUNDS,
+                    Build.PATCHABLE));
+            report.line(format(
+                    Locale.ROOT,
+                    "%-8s %7s  %-32s %14s %10s %10s",
+                    "PROGRAM",
+                    "IDLE",
+                    "AT 1 %",
+                    "OWN ACCOUNT",
+                    "TOGGLES/S",
+                    "SAMPLES/S"));
+            for (RealProgram program : RealProgram.named(args)) {
+                measure(program, inputs, report);
+            }
+        }
+    }
+
+    private static void measure(RealProgram program, Path inputs, Report report)
+            throws IOException, InterruptedException {
+        List<String> command = program.command(Build.PATCHABLE, TIMES);
+        Path input = program.input(inputs, TIMES);
+        double[] percents = new double[ROUNDS];
+        double[] idleSeconds = new double[ROUNDS];
+        double[] accounted = new double[ROUNDS];
+        double seconds = 0;
+        double toggles = 0;
+        double samples = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            Progress.round(round, ROUNDS);
+            ProfiledRun idle = ProfiledRun.of(command, input, "wait,profile=off");
+            ProfiledRun governed = ProfiledRun.of(command, input, "wait,budgetPercent=1");
+            report.raw(format(
+                    Locale.ROOT,
+                    "raw %s %d: CPU %.3f s idle, %.3f s at 1 %%",
+                    program,
+                    round,
+                    idle.cpuSeconds(),
+                    governed.cpuSeconds()));
+            idleSeconds[round] = idle.cpuSeconds();
+            percents[round] = 100 * (governed.cpuSeconds() / idle.cpuSeconds() - 1);
+            Profile profile = Objects.requireNonNull(governed.profile());
+            SessionFacts facts = profile.session();
+            double start = Objects.requireNonNull(idle.profile()).session().agentNanos();
+            accounted[round] = (profile.probeNanos() + facts.agentNanos() - start) / 1e7 / idle.cpuSeconds();
+            seconds += governed.seconds();
+            toggles += facts.toggles();
+            samples += facts.samples();
+        }
+        Arrays.sort(percents);
+        double median = Percentile.median(percents);
+        report.line(format(
+                Locale.ROOT,
+                "%-8s %5.1f s  %-32s %12.2f %% %,10.0f %,10.0f",
+                program,
+                Percentile.median(idleSeconds),
+                format(
+                        Locale.ROOT,
+                        "%+.2f %% (%+.2f..%+.2f) %s",
+                        median,
+                        percents[0],
+                        percents[ROUNDS - 1],
+                        Target.PROFILING.verdict(median)),
+                Percentile.median(accounted),
+                toggles / seconds,
+                samples / seconds));
+        report.figure(Target.PROFILING, program + ", CPU time", median, "");
+        report.figure(Target.PROFILING, program + ", own account", Percentile.median(accounted), "");
+    }
+}

@@ -1,0 +1,45 @@
+package org.mdlagent.runtime.mdl.request;
+
+import org.mdlagent.runtime.FunctionGlob;
+
+/// A path of resources, each of whose parts may have `*` for any text and `?` for any character. A part stands for one
+/// level of the hierarchy.
+public record ResourceGlob(Resource path) {
+    /// Reads a path.
+    ///
+    /// @throws IllegalArgumentException with a message for the person who wrote it
+    public static ResourceGlob of(String path) {
+        return new ResourceGlob(Resource.of(path));
+    }
+
+    /// Whether it may mean more than the resource of this very name.
+    public boolean isPattern() {
+        String text = path.toString();
+        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
+    }
+
+    /// Whether it means a resource.
+    public boolean matches(Resource resource) {
+        return path.components().size() == resource.components().size() && covers(resource);
+    }
+
+    /// Whether it means a resource or one above it.
+    public boolean covers(Resource resource) {
+        int levels = path.components().size();
+        if (levels > resource.components().size()) {
+            return false;
+        }
+        for (int i = 0; i < levels; i++) {
+            if (!FunctionGlob.matches(
+                    path.components().get(i), resource.components().get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
+    }
+}

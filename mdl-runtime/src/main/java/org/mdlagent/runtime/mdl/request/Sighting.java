@@ -1,0 +1,73 @@
+package org.mdlagent.runtime.mdl.request;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.mdlagent.runtime.mdl.Constraint;
+import org.mdlagent.runtime.mdl.syntax.Name;
+import org.mdlagent.runtime.mdl.syntax.Operator;
+import org.mdlagent.runtime.mdl.syntax.ValueKind;
+
+/// Makes of a constraint's code, which compares an argument with the object that is selected, code that notes the
+/// argument.
+final class Sighting {
+    /// Is the object while the constraint's statements are executed. No file has it: numbers in files have no sign.
+    private static final long SELECTED = Long.MIN_VALUE + 1;
+
+    private Sighting() {}
+
+    /// @throws NotHere when the program lacks what the statements need
+    static List<SnippetRequest> of(Constraint constraint, SnippetCollector collector) throws NotHere {
+        String kind = kind(constraint).toString();
+        Value flag = new Value(constraint.name(), ValueKind.COUNTER, kind);
+        Environment environment =
+                new Environment(Map.of(), Map.of(constraint.name(), flag), List.of(new WhereValue.Whole(SELECTED)), 0);
+        collector.execute(constraint.definition().statements(), environment, List.of());
+        Value table = new Value("objects", ValueKind.COUNTER, kind);
+        List<SnippetRequest> sightings = new ArrayList<>();
+        for (SnippetRequest request : collector.take()) {
+            List<SnippetRequest.Step> notes = request.code().stream()
+                    .flatMap(Sighting::parts)
+                    .flatMap(Sighting::compared)
+                    .map(number -> new SnippetRequest.Step(null, new SnippetExpression.Note(table, number)))
+                    .toList();
+            if (!notes.isEmpty()) {
+                sightings.add(new SnippetRequest(request.point(), request.side(), request.order(), List.of(), notes));
+            }
+        }
+        return sightings;
+    }
+
+    /// What the objects are a part of, as `/SyncObject/Mutex`.
+    static Resource kind(Constraint constraint) {
+        return new Resource(constraint.definition().path().stream()
+                .map(Name::text)
+                .filter(name -> !name.equals("*"))
+                .toList());
+    }
+
+    private static Stream<SnippetExpression> parts(SnippetRequest.Step step) {
+        SnippetExpression condition = step.condition();
+        return condition == null ? Stream.of(step.effect()) : Stream.of(condition, step.effect());
+    }
+
+    /// Arguments that are compared with the object.
+    private static Stream<SnippetExpression> compared(SnippetExpression expression) {
+        return switch (expression) {
+            case SnippetExpression.Store(Value counter, SnippetExpression value) -> compared(value);
+            case SnippetExpression.Add(Value counter, SnippetExpression amount) -> compared(amount);
+            case SnippetExpression.Binary(Operator operator, SnippetExpression left, SnippetExpression right) ->
+                operator == Operator.EQUAL && isSelected(left) && right instanceof SnippetExpression.Argument
+                        ? Stream.of(right)
+                        : operator == Operator.EQUAL && isSelected(right) && left instanceof SnippetExpression.Argument
+                                ? Stream.of(left)
+                                : Stream.concat(compared(left), compared(right));
+            default -> Stream.of();
+        };
+    }
+
+    private static boolean isSelected(SnippetExpression expression) {
+        return expression.equals(new SnippetExpression.Constant(SELECTED));
+    }
+}

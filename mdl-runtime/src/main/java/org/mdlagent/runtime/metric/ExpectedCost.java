@@ -1,0 +1,114 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.fastinst.CostModel;
+import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.runtime.mdl.request.Answer;
+
+/// What metrics would take of a processor: what their snippets cost, by how often their points are reached. That the
+/// profiler has seen; functions of libraries, which it does not see, are counted for a moment.
+final class ExpectedCost {
+    private static final long TRIAL_NANOS = 20_000_000;
+
+    /// For how long the outcome of a trial is taken to hold: requests come in groups.
+    private static final long TRIAL_HOLDS_NANOS = 2_000_000_000;
+
+    private final Snippets snippets;
+    private final LongSupplier profiledTicks;
+
+    /// By probe.
+    private final Map<Integer, Trial> trials = new HashMap<>();
+
+    /// @param rate calls in a tick
+    private record Trial(double rate, long endsNanos) {}
+
+    /// @param profiledTicks for how long calls have been counted so far, 0 when they are not
+    ExpectedCost(Snippets snippets, LongSupplier profiledTicks) {
+        this.snippets = snippets;
+        this.profiledTicks = profiledTicks;
+    }
+
+    /// In percent, flags included that are set and cleared already; empty when it is not known. Functions of
+    /// libraries are counted only where there is a limit: who has none need not wait for it.
+    ///
+    /// @param max the limit
+    OptionalDouble percent(Collection<Answer.Instance> instances, ProbedProgram program, double max)
+            throws IOException {
+        long ticks = profiledTicks.getAsLong();
+        Map<Integer, List<Snippet>> chains = chains(instances, program);
+        List<Integer> untold =
+                chains.keySet().stream().filter(program::isOfLibrary).toList();
+        if (ticks <= 0 || !untold.isEmpty() && Double.isInfinite(max)) {
+            return OptionalDouble.empty();
+        }
+        count(untold.stream().filter(probe -> !isKnown(probe)).toList());
+        double taken = chains.entrySet().stream()
+                .mapToDouble(chain -> {
+                    Trial trial = untold.contains(chain.getKey()) ? trials.get(chain.getKey()) : null;
+                    double rate = trial == null ? program.reached(chain.getKey()) / ticks : trial.rate;
+                    return rate * CostModel.ticks(chain.getValue());
+                })
+                .sum();
+        return OptionalDouble.of(100 * taken);
+    }
+
+    /// What would run at each probe. Of several of a point, each has all calls.
+    private static Map<Integer, List<Snippet>> chains(Collection<Answer.Instance> instances, ProbedProgram program) {
+        Map<Integer, List<Snippet>> chains = new LinkedHashMap<>();
+        for (Answer.Instance instance : instances) {
+            for (CompiledMetric.Placed placed : CompiledMetric.of(instance).snippets()) {
+                program.probes(placed.request()).stream()
+                        .limit(1)
+                        .forEach(probe -> chains.computeIfAbsent(probe, key -> new ArrayList<>())
+                                .add(placed.snippet()));
+            }
+        }
+        return chains;
+    }
+
+    private boolean isKnown(int probe) {
+        Trial trial = trials.get(probe);
+        return trial != null && System.nanoTime() - trial.endsNanos < 0;
+    }
+
+    private void count(List<Integer> probes) throws IOException {
+        if (probes.isEmpty()) {
+            return;
+        }
+        Map<Integer, Integer> counters = new LinkedHashMap<>();
+        try {
+            for (int probe : probes) {
+                int counter = snippets.values().counter();
+                snippets.attach(probe, Snippets.Order.APPEND, counting(counter));
+                counters.put(probe, counter);
+            }
+            long begin = profiledTicks.getAsLong();
+            LockSupport.parkNanos(TRIAL_NANOS);
+            double ticks = Math.max(1, profiledTicks.getAsLong() - begin);
+            long ends = System.nanoTime() + TRIAL_HOLDS_NANOS;
+            counters.forEach((probe, counter) ->
+                    trials.put(probe, new Trial(snippets.values().sum(counter) / ticks, ends)));
+        } finally {
+            for (Map.Entry<Integer, Integer> one : counters.entrySet()) {
+                snippets.detach(one.getKey(), counting(one.getValue()));
+                snippets.values().release(one.getValue());
+            }
+        }
+    }
+
+    private static Snippet counting(int counter) {
+        return Snippet.of(new Statement.Add(counter, new Expression.Constant(1)));
+    }
+}

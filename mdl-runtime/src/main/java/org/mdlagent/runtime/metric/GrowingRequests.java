@@ -1,0 +1,66 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.mdlagent.runtime.mdl.request.Resource;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+
+/// Requests with a pattern that objects match which will be used: each is measured from when it appears.
+final class GrowingRequests {
+    private final SyncObjects objects;
+    private final Map<MetricRequest, Growing> requests = new LinkedHashMap<>();
+
+    /// @param kinds of objects that appear as long as it is there
+    private record Growing(double percentMax, Set<Resource> kinds) {}
+
+    /// What is done when objects have appeared that a request may mean.
+    interface Step {
+        void appeared(MetricRequest pattern, double percentMax) throws IOException;
+    }
+
+    GrowingRequests(SyncObjects objects) {
+        this.objects = objects;
+    }
+
+    /// From now on objects that match appear.
+    ///
+    /// @param sightings where, by kind
+    /// @throws IllegalArgumentException when none can
+    void add(
+            MetricRequest request,
+            double percentMax,
+            Map<Resource, List<SnippetRequest>> sightings,
+            ProbedProgram program)
+            throws IOException {
+        if (sightings.keySet().stream().noneMatch(kind -> FocusGlob.isPartOf(request.focus(), kind))) {
+            throw new IllegalArgumentException(
+                    request.focus() + ": metric " + request.metric() + " has no constraint for it");
+        }
+        objects.retain(sightings, program);
+        Growing before = requests.put(request, new Growing(percentMax, sightings.keySet()));
+        if (before != null) {
+            objects.release(before.kinds);
+        }
+    }
+
+    /// @return whether the request was there
+    boolean remove(MetricRequest request) throws IOException {
+        Growing ended = requests.remove(request);
+        if (ended != null) {
+            objects.release(ended.kinds);
+        }
+        return ended != null;
+    }
+
+    /// Looks for what has appeared.
+    void observe(Step step) throws IOException {
+        if (objects.observe()) {
+            for (Map.Entry<MetricRequest, Growing> one : List.copyOf(requests.entrySet())) {
+                step.appeared(one.getKey(), one.getValue().percentMax);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package org.mdlagent.runtime.metric;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.runtime.mdl.request.Resource;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
+import org.mdlagent.runtime.mdl.request.Value;
+
+/// What threads synchronise by: mutexes, condition variables, messages. They appear as they are used, where metrics are
+/// enabled that could be constrained to them. Threads note which ones they meet ([Statement.Note]), and the agent
+/// takes the notes.
+final class SyncObjects {
+    /// Of one kind.
+    private static final int OBJECTS_MAX = 1000;
+
+    private final Snippets snippets;
+    private final Map<String, Kind> kinds = new TreeMap<>();
+
+    /// Objects of a kind.
+    private static final class Kind {
+        private final int table;
+        private final SnippetGroup group;
+        private final Set<Long> seen = new TreeSet<>();
+        private int references;
+
+        Kind(int table, SnippetGroup group) {
+            this.table = table;
+            this.group = group;
+        }
+    }
+
+    SyncObjects(Snippets snippets) {
+        this.snippets = snippets;
+    }
+
+    /// From now on objects of these kinds appear, if there is room for the notes.
+    ///
+    /// @param sightings where, by kind
+    void retain(Map<Resource, List<SnippetRequest>> sightings, ProbedProgram program) throws IOException {
+        for (Map.Entry<Resource, List<SnippetRequest>> one : sightings.entrySet()) {
+            Kind kind = kinds.get(one.getKey().toString());
+            if (kind == null) {
+                kind = new Kind(snippets.values().counters(Statement.Note.SIZE), new SnippetGroup(snippets));
+                kinds.put(one.getKey().toString(), kind);
+            }
+            kind.references++;
+            int table = kind.table;
+            if (table != 0) {
+                kind.group.attach(one.getValue(), program, noting(table));
+            }
+        }
+    }
+
+    private static Lowering noting(int table) {
+        return new Lowering(new Lowering.Storage() {
+            @Override
+            public int index(Value value) {
+                return table;
+            }
+
+            @Override
+            public Optional<Expression.Member> member(Value flag) {
+                return Optional.empty();
+            }
+
+            @Override
+            public int errors() {
+                throw new AssertionError("an argument has no errors");
+            }
+
+            @Override
+            public long text(String text) {
+                throw new AssertionError("an argument is no text");
+            }
+        });
+    }
+
+    /// Takes back what [#retain] has done, but for what has appeared, and the room for notes.
+    void release(Set<Resource> released) throws IOException {
+        for (Resource resource : released) {
+            Kind kind = kinds.get(resource.toString());
+            if (kind != null && --kind.references == 0) {
+                kind.group.detach();
+            }
+        }
+    }
+
+    /// Takes the notes of threads.
+    ///
+    /// @return whether something has appeared
+    boolean observe() {
+        boolean more = false;
+        for (Kind kind : kinds.values()) {
+            if (kind.table != 0) {
+                for (long object : snippets.values().takeNotes(kind.table)) {
+                    more |= kind.seen.size() < OBJECTS_MAX && kind.seen.add(object);
+                }
+            }
+        }
+        return more;
+    }
+
+    /// Those that have appeared, each behind its kind.
+    List<Resource> seen() {
+        List<Resource> resources = new ArrayList<>();
+        kinds.forEach((path, kind) -> {
+            resources.add(Resource.of(path));
+            kind.seen.forEach(object -> resources.add(Resource.of(path + "/" + name(object))));
+        });
+        return resources;
+    }
+
+    /// An address, or a small number as the tag of a message is.
+    private static String name(long object) {
+        return object > 0 && object < Short.MAX_VALUE ? Long.toString(object) : "0x" + Long.toHexString(object);
+    }
+}

@@ -1,0 +1,171 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Timers of metrics measure what the program measures itself.
+class TimersIT {
+    private static final String FUNCTION = "@/Code/timers.c/";
+
+    /// What a busy machine may put between two readings of a clock.
+    private static final Offset<Double> TOLERANCE = within(0.03);
+
+    @TempDir
+    Path directory;
+
+    private Path session;
+    private Process process;
+    private BufferedReader output;
+
+    @BeforeEach
+    void start() throws Exception {
+        Path metrics = Files.writeString(directory.resolve("timers.mdl"), """
+                list waiters is procedure { items { "waiting" }; }
+                metric waited {
+                    name "Waited"; units seconds; unitsType unnormalized; aggregateOperator sum;
+                    constraint procedureConstraint;
+                    base is wallTimer {
+                        foreach func in waiters {
+                            append preInsn func.entry constrained (* startWallTimer(waited); *)
+                            prepend preInsn func.return (* stopWallTimer(waited); *)
+                        }
+                    }
+                }
+                metric spent {
+                    name "Spent"; units seconds; unitsType unnormalized; aggregateOperator sum;
+                    constraint ofProcedure /Code/* is replace processTimer {
+                        append preInsn $constraint[0].entry (* startProcessTimer(ofProcedure); *)
+                        prepend preInsn $constraint[0].return (* stopProcessTimer(ofProcedure); *)
+                    }
+                    base is void {}
+                }
+                metric own {
+                    name "Own"; units seconds; unitsType unnormalized; aggregateOperator sum;
+                    constraint ownOfProcedure /Code/* is replace processTimer {
+                        prepend preInsn $constraint[0].entry (* startProcessTimer(ownOfProcedure); *)
+                        append preInsn $constraint[0].return (* stopProcessTimer(ownOfProcedure); *)
+                        append preInsn $constraint[0].calls (* stopProcessTimer(ownOfProcedure); *)
+                        prepend postInsn $constraint[0].calls (* startProcessTimer(ownOfProcedure); *)
+                    }
+                    base is void {}
+                }
+                """);
+        Path program = Dist.compile(directory, "timers", "-fpatchable-function-entry=5");
+        session = directory.resolve("session");
+        ProcessBuilder builder = new ProcessBuilder(program.toString());
+        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
+        process = builder.start();
+        output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        process.destroyForcibly().waitFor();
+    }
+
+    private void enable(String request, int metrics) throws Exception {
+        assertThat(Dist.ask(session, "metric force " + request)).startsWith("ok\n" + metrics + "\t");
+    }
+
+    private void begin(String command) throws Exception {
+        process.outputWriter().write(command + "\n");
+        process.outputWriter().flush();
+    }
+
+    /// The seconds that the program has measured.
+    private double[] measured() throws Exception {
+        return Arrays.stream(output.readLine().split(" "))
+                .mapToDouble(Double::parseDouble)
+                .toArray();
+    }
+
+    private double value(String request) throws Exception {
+        for (JsonNode metric : Dist.report(directory, session).get("metrics")) {
+            if ((metric.get("name").asText() + "@" + metric.get("focus").path(0).asText()).equals(request)) {
+                return metric.get("value").asDouble();
+            }
+        }
+        throw new AssertionError(request + " is not there");
+    }
+
+    @Test
+    void shouldEndWithTheThreadThatEndsInTheFunction() throws Exception {
+        enable("exec_time" + FUNCTION + "ending", 1);
+        enable("spent" + FUNCTION + "ending", 1);
+        enable("own" + FUNCTION + "ending", 1);
+
+        begin("thread");
+        double[] measured = measured();
+
+        double elapsed = value("exec_time" + FUNCTION + "ending");
+        double spent = value("spent" + FUNCTION + "ending");
+        assertThat(elapsed).isCloseTo(measured[0], TOLERANCE);
+        assertThat(spent).isCloseTo(measured[1], TOLERANCE);
+        assertThat(value("own" + FUNCTION + "ending")).isPositive().isCloseTo(0, TOLERANCE);
+        begin("wait");
+        assertThat(output.readLine()).isEqualTo("waiting");
+        assertThat(measured()[0]).isGreaterThan(0.4);
+        assertThat(value("exec_time" + FUNCTION + "ending")).isEqualTo(elapsed);
+        assertThat(value("spent" + FUNCTION + "ending")).isEqualTo(spent);
+    }
+
+    @Test
+    void shouldNotMeasureTheCallInWhichItWasEnabled() throws Exception {
+        begin("wait");
+        assertThat(output.readLine()).isEqualTo("waiting");
+        enable("exec_time" + FUNCTION + "waiting", 1);
+        assertThat(output.ready()).as("the call has ended").isFalse();
+        double[] unseen = measured();
+
+        assertThat(unseen[0]).isGreaterThan(0.4);
+        assertThat(value("exec_time" + FUNCTION + "waiting")).isZero();
+        begin("callers");
+        double[] seen = measured();
+        assertThat(value("exec_time" + FUNCTION + "waiting")).isCloseTo(seen[0] + seen[1], TOLERANCE);
+    }
+
+    /// In the child no timer runs, though its parent's did when it was forked.
+    @Test
+    void shouldGoOnInTheParentAndBeginAnewInTheChild() throws Exception {
+        enable("exec_time" + FUNCTION + "forking", 1);
+        enable("exec_time" + FUNCTION + "one", 1);
+        enable("procedure_calls" + FUNCTION + "one", 1);
+        enable("procedure_calls" + FUNCTION + "forking", 1);
+
+        begin("fork");
+        double[] measured = measured();
+
+        assertThat(value("exec_time" + FUNCTION + "forking")).isCloseTo(measured[0], TOLERANCE);
+        assertThat(value("exec_time" + FUNCTION + "one")).isCloseTo(0.1, TOLERANCE);
+        assertThat(value("procedure_calls" + FUNCTION + "one")).isEqualTo(1);
+        assertThat(value("procedure_calls" + FUNCTION + "forking")).isEqualTo(1);
+        begin("callers");
+        measured = measured();
+        assertThat(value("exec_time" + FUNCTION + "one")).isCloseTo(0.1 + measured[0], TOLERANCE);
+    }
+
+    /// The callers' flags are in one set, and their timers side by side.
+    @Test
+    void shouldMeasureForEachCallerAtOnce() throws Exception {
+        enable("waited" + FUNCTION + "*o*", 4);
+        begin("callers");
+        double[] measured = measured();
+
+        assertThat(value("waited" + FUNCTION + "one")).isCloseTo(measured[0], TOLERANCE);
+        assertThat(value("waited" + FUNCTION + "two")).isCloseTo(measured[1], TOLERANCE);
+        assertThat(value("waited" + FUNCTION + "working")).isZero();
+        assertThat(value("waited" + FUNCTION + "forking")).isZero();
+    }
+}
