@@ -142,11 +142,10 @@
         EXIT    calls_exit_client, calls_leave_client
 
 /*
- * Reached by a jump from a body for snippets, with where to go on in R11, whose thread has no values yet: makes them, and goes
- * on there with ZF set if there are none. Every other register is kept, and the three words below the stack pointer, where
- * the body has saved what it uses. FRAMED: the body of a whole function has returned, with the frame in RBX.
+ * Functions that bodies for snippets jump to. FRAMED: the body of a whole function has returned, with the frame in RBX.
+ * BYTES below the stack pointer are left as they are, but for the lowest word, where R11 is.
  */
-.macro VALUES NAME, FRAMED
+.macro SNIPPET_BEGIN NAME, FRAMED, BYTES
         .globl  \NAME
         .hidden \NAME
         .type   \NAME, @function
@@ -158,8 +157,8 @@
         .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET
         .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
 .endif
-        subq    $32, %rsp
-        .cfi_adjust_cfa_offset 32
+        subq    $\BYTES, %rsp
+        .cfi_adjust_cfa_offset \BYTES
         movq    %r11, (%rsp)
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
@@ -167,18 +166,32 @@
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
         SAVE
+.endm
+
+/* Behind RESTORE: goes on at the address in the word NEXT from where the stack pointer was. Flags stay. */
+.macro SNIPPET_LEAVE NAME, FRAMED, BYTES, NEXT
+        popq    %rbp
+        .cfi_def_cfa %rsp, \BYTES + 8 - 8 * \FRAMED
+        .cfi_restore %rbp
+        leaq    \BYTES(%rsp), %rsp
+        .cfi_adjust_cfa_offset -\BYTES
+        jmp     *\NEXT(%rsp)
+        .cfi_endproc
+        .size   \NAME, . - \NAME
+.endm
+
+/*
+ * Reached by a jump from a body for snippets, with where to go on in R11, whose thread has no values yet: makes them,
+ * and goes on there with ZF set if there are none. Every other register is kept, and the three words below the stack
+ * pointer, where the body has saved what it uses.
+ */
+.macro VALUES NAME, FRAMED
+        SNIPPET_BEGIN \NAME, \FRAMED, 32
         call    snippets_values
         movq    %rax, %r11
         RESTORE
-        popq    %rbp
-        .cfi_def_cfa %rsp, 40 - 8 * \FRAMED
-        .cfi_restore %rbp
-        addq    $32, %rsp
-        .cfi_adjust_cfa_offset -32
         testq   %r11, %r11
-        jmp     *-32(%rsp)
-        .cfi_endproc
-        .size   \NAME, . - \NAME
+        SNIPPET_LEAVE \NAME, \FRAMED, 32, -32
 .endm
 
         VALUES  calls_values, 0
@@ -193,26 +206,7 @@
 #define CALL_BYTES 144 /* the red zone, R11, and a word that is free */
 #define CALL_SLOT 24   /* the lowest word of the red zone, from RBP */
 .macro SNIPPET_CALL NAME, FRAMED
-        .globl  \NAME
-        .hidden \NAME
-        .type   \NAME, @function
-        .p2align 4
-\NAME:
-        .cfi_startproc
-.if \FRAMED
-        .cfi_def_cfa %rsp, 0
-        .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET
-        .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
-.endif
-        subq    $CALL_BYTES, %rsp
-        .cfi_adjust_cfa_offset CALL_BYTES
-        movq    %r11, (%rsp)
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbp, 0
-        movq    %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        SAVE
+        SNIPPET_BEGIN \NAME, \FRAMED, CALL_BYTES
         emms    /* a result may be on the x87 stack, which is empty where functions begin */
         movq    -24(%rbp), %rdi /* RDX, where it has been saved */
         leaq    CALL_SLOT(%rbp), %rsi
@@ -226,14 +220,7 @@
         movq    CALL_SLOT+16(%rbp), %rdx
         testq   %rdx, %rdx
         cmovnz  %rdx, %r11
-        popq    %rbp
-        .cfi_def_cfa %rsp, CALL_BYTES + 8 - 8 * \FRAMED
-        .cfi_restore %rbp
-        leaq    CALL_BYTES(%rsp), %rsp /* flags stay */
-        .cfi_adjust_cfa_offset -CALL_BYTES
-        jmp     *-128(%rsp)
-        .cfi_endproc
-        .size   \NAME, . - \NAME
+        SNIPPET_LEAVE \NAME, \FRAMED, CALL_BYTES, -128
 .endm
 
         SNIPPET_CALL calls_snippet_call, 0

@@ -16,8 +16,7 @@ import org.mdlagent.profiler.report.Profile;
 /// Sampled profiles of a program beside the truth, for the functions that took most of its time.
 ///
 /// The truth about a function is a run in which every call of this one is recorded, and the others are sampled: were
-/// all
-/// recorded, each call would last longer by what the probes of its callees cost.
+/// all recorded, each call would last longer by what the probes of its callees cost.
 final class Accuracy {
     private static final double GOAL_PERCENT = 5;
 

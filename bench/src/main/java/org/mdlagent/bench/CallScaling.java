@@ -123,7 +123,6 @@ public final class CallScaling {
             long unused = NativeLibrary.call(library.address("call"), library.address(function), CALLS);
             ticks[i] = (double) (api.tsc() - start) / CALLS;
         }
-        Arrays.sort(ticks);
-        return ticks[REPEATS / 2];
+        return Percentile.median(ticks);
     }
 }

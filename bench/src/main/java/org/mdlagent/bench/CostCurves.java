@@ -78,7 +78,7 @@ final class CostCurves {
         StringBuilder row = new StringBuilder(format("%-44s", who));
         for (Integer x : xs) {
             List<Double> costs = curve.get(x);
-            row.append(format(Locale.ROOT, " %9s", costs == null ? "-" : number(percentile(costs, 50))));
+            row.append(format(Locale.ROOT, " %9s", costs == null ? "-" : number(Percentile.of(costs, 50))));
         }
         Line line = Line.of(points(curve), at(curve, 50));
         return row.append(format(
@@ -101,13 +101,7 @@ final class CostCurves {
 
     private static double[] at(NavigableMap<Integer, List<Double>> curve, int percent) {
         return curve.values().stream()
-                .mapToDouble(costs -> percentile(costs, percent))
+                .mapToDouble(costs -> Percentile.of(costs, percent))
                 .toArray();
-    }
-
-    private static double percentile(List<Double> costs, int percent) {
-        double[] sorted =
-                costs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-        return sorted[Math.min(sorted.length - 1, sorted.length * percent / 100)];
     }
 }

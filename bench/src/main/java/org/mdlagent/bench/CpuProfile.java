@@ -11,8 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// Where the CPU time of a program under the agent goes: samples that perf takes by the kernel's clock, which there is
-/// on
-/// virtual machines as well.
+/// on virtual machines as well.
 final class CpuProfile {
     private static final int HERTZ = 5_000;
 

@@ -5,7 +5,6 @@ import static java.lang.String.format;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -19,7 +18,7 @@ public final class FamilyScaling {
 
     private final Machine machine;
     private final Path program;
-    private final Map<String, Tracer> tracers = new LinkedHashMap<>();
+    private final Map<String, Tracer> tracers;
     private final CostCurves forks = new CostCurves(
             "From fork to the first call's end", Plot.Axis.linear("forked processes, up to"), Plot.Axis.linear("ms"));
     private final CostCurves memory =
@@ -29,11 +28,7 @@ public final class FamilyScaling {
         this.machine = machine;
         program = build.compile(
                 SourceTree.scratch("family").resolve("family"), List.of("-O2"), List.of(SourceTree.source("family.c")));
-        tracers.put("nobody", new Tracer.None());
-        tracers.put("the agent, every call", new Tracer.Agent("exact", true));
-        if (Build.isCommand("uftrace")) {
-            tracers.put("uftrace", Tracer.Uftrace.of(build));
-        }
+        tracers = Tracer.compared(build, "the agent, every call");
     }
 
     /// @param args the [Build]

@@ -89,7 +89,7 @@ public final class MacroTable {
         }
         for (int round = 0; round < ROUNDS; round++) {
             for (Watcher watcher : programs.keySet()) {
-                System.err.printf("mdl: %s, round %d of %d: %s%n", service.source(), round + 1, ROUNDS, watcher);
+                Progress.round(service.source(), round, ROUNDS, watcher);
                 runs.computeIfAbsent(watcher, any -> new ArrayList<>())
                         .add(run(watcher, Objects.requireNonNull(programs.get(watcher))));
             }
@@ -211,18 +211,11 @@ public final class MacroTable {
     }
 
     private String ratio(Watcher watcher, ToDoubleFunction<Run> value) {
-        double[] sorted = ratios(watcher, value);
-        return sorted.length == 0
-                ? ""
-                : format(
-                        Locale.ROOT,
-                        "%.3f (%.2f..%.2f)",
-                        Percentile.median(sorted),
-                        sorted[0],
-                        sorted[sorted.length - 1]);
+        double[] ratios = ratios(watcher, value);
+        return ratios.length == 0 ? "" : Percentile.spread("%.3f", "%.2f", ratios);
     }
 
-    /// To those of nobody, in the same rounds; sorted. None where one of the two is not there.
+    /// To those of nobody, in the same rounds. None where one of the two is not there.
     private double[] ratios(Watcher watcher, ToDoubleFunction<Run> value) {
         Watcher base = watcher.base();
         if (watcher == base || problems.containsKey(watcher) || problems.containsKey(base)) {
@@ -231,15 +224,14 @@ public final class MacroTable {
         return IntStream.range(0, ROUNDS)
                 .mapToDouble(
                         round -> value.applyAsDouble(of(watcher).get(round)) / value.applyAsDouble(of(base).get(round)))
-                .sorted()
                 .toArray();
     }
 
     private void plot(Bars bars, ToDoubleFunction<Run> value) {
         for (Watcher watcher : Watcher.values()) {
-            double[] sorted = ratios(watcher, value);
-            if (sorted.length > 0) {
-                bars.bar(service.source(), watcher.toString(), Percentile.median(sorted));
+            double[] ratios = ratios(watcher, value);
+            if (ratios.length > 0) {
+                bars.bar(service.source(), watcher.toString(), Percentile.median(ratios));
             }
         }
     }

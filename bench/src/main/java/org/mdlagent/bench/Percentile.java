@@ -1,6 +1,8 @@
 package org.mdlagent.bench;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 
 /// Of measured values.
 final class Percentile {
@@ -21,5 +23,19 @@ final class Percentile {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         return sorted[Math.min(sorted.length - 1, (int) (sorted.length * percent / 100))];
+    }
+
+    static double of(List<Double> values, double percent) {
+        return of(values.stream().mapToDouble(Double::doubleValue).toArray(), percent);
+    }
+
+    /// The median, and behind it in brackets the least and the greatest.
+    static String spread(String medianFormat, String boundsFormat, double[] values) {
+        return String.format(
+                Locale.ROOT,
+                medianFormat + " (" + boundsFormat + ".." + boundsFormat + ")",
+                median(values),
+                of(values, 0),
+                of(values, 100));
     }
 }

@@ -84,7 +84,7 @@ record Postgres() implements Service {
         String said = Service.run(directory, pgbench(directory, "-n", "-S", "-c4", "-T" + seconds, "-l"));
         double[] micros = latencies(directory);
         return new Served(
-                micros.length, Service.number(Service.match(said, "tps = ([0-9.]+)"), 1), Service.percentile99(micros));
+                micros.length, Service.number(Service.match(said, "tps = ([0-9.]+)"), 1), Percentile.of(micros, 99));
     }
 
     private String[] pgbench(Path directory, String... arguments) throws IOException, InterruptedException {

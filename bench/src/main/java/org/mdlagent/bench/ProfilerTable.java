@@ -168,7 +168,6 @@ public final class ProfilerTable {
     private void print() {
         double[] alone = Arrays.stream(of(Variant.ALONE))
                 .mapToDouble(ProfiledRun::cpuSeconds)
-                .sorted()
                 .toArray();
         double[] start = differences(Variant.IDLE, Variant.ALONE, 1000);
         double[] governed = differences(Variant.GOVERNED, Variant.IDLE, 100 / Percentile.median(alone));
@@ -190,7 +189,6 @@ public final class ProfilerTable {
         for (int i = 0; i < ROUNDS; i++) {
             differences[i] = scale * (of(variant)[i].cpuSeconds() - of(base)[i].cpuSeconds());
         }
-        Arrays.sort(differences);
         return differences;
     }
 
@@ -207,12 +205,7 @@ public final class ProfilerTable {
         return format(Locale.ROOT, "%,10.0f %,10.0f", toggles / seconds, samples / seconds);
     }
 
-    private static String percent(double[] sorted) {
-        return format(
-                Locale.ROOT,
-                "%+.1f %% (%+.1f..%+.1f)",
-                Percentile.median(sorted),
-                sorted[0],
-                sorted[sorted.length - 1]);
+    private static String percent(double[] values) {
+        return Percentile.spread("%+.1f %%", "%+.1f", values);
     }
 }

@@ -8,4 +8,9 @@ final class Progress {
     static void round(int round, int rounds) {
         System.err.printf("mdl: round %d of %d%n", round + 1, rounds);
     }
+
+    /// @param variant that begins in this round
+    static void round(Object program, int round, int rounds, Object variant) {
+        System.err.printf("mdl: %s, round %d of %d: %s%n", program, round + 1, rounds, variant);
+    }
 }

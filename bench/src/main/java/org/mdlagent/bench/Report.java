@@ -43,16 +43,14 @@ final class Report implements AutoCloseable {
     /// @param target for the median, null when none is set
     /// @param of     what the values are of, for the table of targets
     void row(String what, double[] values, @Nullable Target target, String of) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        double median = Percentile.median(sorted);
+        double median = Percentile.median(values);
         line(String.format(
                 Locale.ROOT,
                 "%-52s %,12.2f %,12.2f %,12.2f  %s",
                 what,
-                sorted[0],
+                Percentile.of(values, 0),
                 median,
-                sorted[sorted.length - 1],
+                Percentile.of(values, 100),
                 target == null ? "-" : target.verdict(median)));
         if (target != null) {
             figure(target, of, median, "");

@@ -7,7 +7,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -61,12 +60,6 @@ sealed interface Service permits Redis, Nginx, Sqlite, Postgres {
 
     static List<Service> all() throws IOException {
         return List.of(new Redis(freePort()), new Nginx(freePort()), new Sqlite(), new Postgres());
-    }
-
-    static double percentile99(double[] values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length * 99 / 100];
     }
 
     static int freePort() throws IOException {

@@ -5,7 +5,6 @@ import static java.lang.String.format;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
@@ -249,8 +248,7 @@ public final class SnippetCosts {
             long unused = NativeLibrary.call(call, function, calls);
             ticks[i] = (double) (api.tsc() - start) / calls;
         }
-        Arrays.sort(ticks);
-        return ticks[REPEATS / 2];
+        return Percentile.median(ticks);
     }
 
     private void print(Report report, Build build) throws IOException {
@@ -262,19 +260,16 @@ public final class SnippetCosts {
                 ROUNDS));
         report.line(format(Locale.ROOT, "%-62s %9s %9s %9s %9s", "SNIPPETS", "BEST", "MEDIAN", "P90", "PREDICTED"));
         for (Variant variant : variants) {
-            double[] sorted = variant.rounds.stream()
-                    .mapToDouble(Double::doubleValue)
-                    .sorted()
-                    .toArray();
+            double median = Percentile.of(variant.rounds, 50);
             report.line(format(
                     Locale.ROOT,
                     "%-62s %,9.1f %,9.1f %,9.1f %,9.0f",
                     variant.what,
-                    sorted[0],
-                    sorted[ROUNDS / 2],
-                    sorted[ROUNDS * 9 / 10],
+                    Percentile.of(variant.rounds, 0),
+                    median,
+                    Percentile.of(variant.rounds, 90),
                     variant.predicted()));
-            bars.bar("measured (median)", variant.what, Math.max(TICKS_MIN, sorted[ROUNDS / 2]))
+            bars.bar("measured (median)", variant.what, Math.max(TICKS_MIN, median))
                     .bar("as the agent predicts", variant.what, variant.predicted());
         }
         report.line("Flags are not set but where it says so; predictions are for flags that are, one in each set.");

@@ -88,7 +88,7 @@ public final class SourceTable {
         Path input = program.input(directory);
         for (int round = 0; round < ROUNDS; round++) {
             for (Variant variant : Variant.values()) {
-                System.err.printf("mdl: %s, round %d of %d: %s%n", program, round + 1, ROUNDS, variant.what);
+                Progress.round(program, round, ROUNDS, variant.what);
                 ProfiledRun run = ProfiledRun.of(command(variant), input, variant.options);
                 seconds.computeIfAbsent(variant, any -> new ArrayList<>()).add(run.cpuSeconds());
                 if (variant == Variant.EXACT) {
@@ -123,14 +123,13 @@ public final class SourceTable {
         boolean counted = Build.isCommand("valgrind");
         double instructions = counted ? instructions(Variant.ALONE) : Double.NaN;
         for (Variant variant : Variant.values()) {
-            double[] times = sorted(variant, 1, 0);
             report.line(format(
                     Locale.ROOT,
                     "%-46s %8.2f  %-22s %-28s %s",
                     variant.what,
-                    Percentile.median(times),
-                    range(ratios(variant), "%.3f"),
-                    range(sorted(variant, machine.ticksPerNano() * 1e9 / calls, 1), "%.1f"),
+                    Percentile.median(scaled(variant, 1, 0)),
+                    Percentile.spread("%.3f", "%.3f", ratios(variant)),
+                    Percentile.spread("%.1f", "%.1f", scaled(variant, machine.ticksPerNano() * 1e9 / calls, 1)),
                     !counted
                             ? "absent: there is no valgrind"
                             : variant.options != null
@@ -143,30 +142,19 @@ public final class SourceTable {
     private double[] ratios(Variant variant) {
         return IntStream.range(0, ROUNDS)
                 .mapToDouble(round -> of(variant).get(round) / of(Variant.ALONE).get(round))
-                .sorted()
                 .toArray();
     }
 
     /// @param base how often the time without probes is taken off
-    private double[] sorted(Variant variant, double scale, int base) {
+    private double[] scaled(Variant variant, double scale, int base) {
         return IntStream.range(0, ROUNDS)
                 .mapToDouble(round -> scale
                         * (of(variant).get(round) - base * of(Variant.ALONE).get(round)))
-                .sorted()
                 .toArray();
     }
 
     private List<Double> of(Variant variant) {
         return Objects.requireNonNull(seconds.get(variant));
-    }
-
-    private static String range(double[] sorted, String number) {
-        return format(
-                Locale.ROOT,
-                number + " (" + number + ".." + number + ")",
-                Percentile.median(sorted),
-                sorted[0],
-                sorted[sorted.length - 1]);
     }
 
     private double instructions(Variant variant) throws IOException, InterruptedException {

@@ -72,8 +72,7 @@ record Sqlite() implements Service {
             asked = answered;
         }
         double[] micros = nanos.stream().mapToDouble(each -> each / 1e3).toArray();
-        return new Served(
-                micros.length, 1e9 * micros.length / (System.nanoTime() - start), Service.percentile99(micros));
+        return new Served(micros.length, 1e9 * micros.length / (System.nanoTime() - start), Percentile.of(micros, 99));
     }
 
     private static void ask(Writer requests, BufferedReader answers, String statements) throws IOException {

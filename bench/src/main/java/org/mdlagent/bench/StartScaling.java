@@ -35,7 +35,7 @@ public final class StartScaling {
     private final Machine machine;
     private final NativeApi api;
     private final Path directory = SourceTree.scratch("start-scaling");
-    private final Map<String, Tracer> tracers = new LinkedHashMap<>();
+    private final Map<String, Tracer> tracers;
     private final CostCurves start =
             new CostCurves("Until main begins", Plot.Axis.logarithmic("probes"), Plot.Axis.logarithmic("ms"));
     private final CostCurves memory =
@@ -49,11 +49,7 @@ public final class StartScaling {
         this.build = build;
         this.machine = machine;
         this.api = api;
-        tracers.put("nobody", new Tracer.None());
-        tracers.put("the agent, main waits for it", new Tracer.Agent("exact", true));
-        if (Build.isCommand("uftrace")) {
-            tracers.put("uftrace", Tracer.Uftrace.of(build));
-        }
+        tracers = Tracer.compared(build, "the agent, main waits for it");
     }
 
     /// @param args the [Build]

@@ -4,7 +4,6 @@ import static java.lang.String.format;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -12,14 +11,11 @@ import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionFacts;
 
 /// What profiling at 1 % costs real programs that run for half a minute, as services do for days: what is spent at the
-/// start, by
-/// intent without a limit, is little beside that.
+/// start, by intent without a limit, is little beside that.
 ///
 /// The cost is of CPU time, the agent's threads included, beside the agent that does nothing, within a round. Two runs
-/// of
-/// the same may differ by more than that on a shared machine, so what the agent's own account says stands beside it:
-/// CPU time of
-/// its threads, from the kernel, and what probes have counted times what that was measured to cost.
+/// of the same may differ by more than that on a shared machine, so what the agent's own account says stands beside it:
+/// CPU time of its threads, from the kernel, and what probes have counted times what that was measured to cost.
 public final class SteadyOverhead {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
 
@@ -84,20 +80,13 @@ public final class SteadyOverhead {
             toggles += facts.toggles();
             samples += facts.samples();
         }
-        Arrays.sort(percents);
         double median = Percentile.median(percents);
         report.line(format(
                 Locale.ROOT,
                 "%-8s %5.1f s  %-32s %12.2f %% %,10.0f %,10.0f",
                 program,
                 Percentile.median(idleSeconds),
-                format(
-                        Locale.ROOT,
-                        "%+.2f %% (%+.2f..%+.2f) %s",
-                        median,
-                        percents[0],
-                        percents[ROUNDS - 1],
-                        Target.PROFILING.verdict(median)),
+                Percentile.spread("%+.2f %%", "%+.2f", percents) + " " + Target.PROFILING.verdict(median),
                 Percentile.median(accounted),
                 toggles / seconds,
                 samples / seconds));

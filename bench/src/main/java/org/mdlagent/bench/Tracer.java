@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -239,6 +240,17 @@ sealed interface Tracer {
         private String script() {
             return SourceTree.peer(command).toString();
         }
+    }
+
+    /// Who is compared, by name: nobody, the agent, which records every call, and uftrace, if it is installed.
+    static Map<String, Tracer> compared(Build build, String agent) {
+        Map<String, Tracer> tracers = new LinkedHashMap<>();
+        tracers.put("nobody", new None());
+        tracers.put(agent, new Agent("exact", true));
+        if (Build.isCommand("uftrace")) {
+            tracers.put("uftrace", Uftrace.of(build));
+        }
+        return tracers;
     }
 
     private static ProcessBuilder builder(Path directory, String... command) {

@@ -203,8 +203,7 @@ public final class Probes {
     }
 
     /// Address of a text in the program's memory, for functions that snippets call: as C has strings, with a NUL behind
-    /// it.
-    /// It stays there for good.
+    /// it. It stays there for good.
     ///
     /// @throws IllegalStateException when the session is full
     public long text(String text) {

@@ -97,9 +97,7 @@ class CallSitesIT {
     private void start(String probes) throws Exception {
         Path library = Dist.compile(directory, "callee", "-shared", "-fPIC", probes);
         Path program = Dist.compile(directory, "calls", probes, "-Wl,--no-as-needed", library.toString());
-        ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
-        process = builder.start();
+        process = Dist.start(List.of(program.toString()), "wait,mdl=" + metrics + ",session=" + session);
         output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
     }

@@ -62,9 +62,7 @@ class CalledFunctionsIT {
 
     private void start(List<String> command, Path metrics) throws Exception {
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
-        process = builder.start();
+        process = Dist.start(command, "wait,mdl=" + metrics + ",session=" + session);
         output = process.inputReader();
     }
 

@@ -43,9 +43,7 @@ class ControlIT {
     private void startProgram(String name, String options, String argument) throws Exception {
         Path program = Dist.compile(directory, name, "-finstrument-functions");
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(List.of(program.toString(), argument));
-        builder.environment().putAll(Dist.preload(options + ",wait,session=" + session));
-        process = builder.start();
+        process = Dist.start(List.of(program.toString(), argument), options + ",wait,session=" + session);
         assertThat(process.inputReader().readLine()).isEqualTo("ready");
     }
 

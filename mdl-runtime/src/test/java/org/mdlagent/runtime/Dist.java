@@ -80,6 +80,13 @@ final class Dist {
         return Map.of("LD_PRELOAD", shim().toString(), "MDL_OPTIONS", options);
     }
 
+    /// Starts a program under the agent.
+    static Process start(List<String> command, String options) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(preload(options));
+        return builder.start();
+    }
+
     /// The session's report for scripts.
     static JsonNode report(Path directory, Path session) throws IOException, InterruptedException {
         return report(directory, session.toString());

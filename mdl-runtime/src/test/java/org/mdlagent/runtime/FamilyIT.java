@@ -144,9 +144,8 @@ class FamilyIT {
     void shouldToggleInAllProcesses() throws Exception {
         Path program = Dist.compile(directory, "prefork", "-finstrument-functions");
         Path session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString(), "input");
-        builder.environment().putAll(Dist.preload("wait,sampleSize=1,epochMillis=4,session=" + session));
-        Process process = builder.start();
+        Process process =
+                Dist.start(List.of(program.toString(), "input"), "wait,sampleSize=1,epochMillis=4,session=" + session);
         try {
             await("the workers", () -> seenByWorkers(session).size() == WORKERS);
             for (int window = 0; window < WINDOWS; window++) {
@@ -192,14 +191,7 @@ class FamilyIT {
             assertThat(process.get("runs").asBoolean()).isTrue();
             assertThat(process.get("calls").asLong()).isEqualTo(CALLS_PER_STEP);
             assertThat(report.at("/session/exit/status").asInt(-1)).isZero();
-            assertThat(Dist.run(
-                                    directory,
-                                    Map.of(),
-                                    List.of(
-                                            Dist.mdl(),
-                                            "report",
-                                            family.session().toString()))
-                            .text())
+            assertThat(family.report())
                     .contains("the process that had the agent has ended; 1 process goes on without probes");
             family.finish();
             await(
@@ -295,15 +287,7 @@ class FamilyIT {
             }
             family.step();
             assertThat(callsSeen(family)).isEqualTo(seen);
-            assertThat(Dist.run(
-                                    directory,
-                                    Map.of(),
-                                    List.of(
-                                            Dist.mdl(),
-                                            "report",
-                                            family.session().toString()))
-                            .text())
-                    .contains("the agent failed in this run");
+            assertThat(family.report()).contains("the agent failed in this run");
             family.finish();
             assertThat(family.waitFor()).isZero();
         }
@@ -456,6 +440,12 @@ class FamilyIT {
             input.write('x');
             steps++;
             await("step " + steps, () -> lines().size() > steps);
+        }
+
+        /// For people.
+        String report() throws Exception {
+            return Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()))
+                    .text();
         }
 
         String log() throws IOException {

@@ -60,9 +60,7 @@ class KillIT {
     private long runAndKill(Path session) throws Exception {
         Path program = Dist.compile(directory, "killed", "-finstrument-functions");
         Path done = directory.resolve("done");
-        ProcessBuilder builder = new ProcessBuilder(List.of(program.toString(), done.toString()));
-        builder.environment().putAll(Dist.preload("wait,exact,session=" + session));
-        Process process = builder.start();
+        Process process = Dist.start(List.of(program.toString(), done.toString()), "wait,exact,session=" + session);
         try (BufferedReader output = process.inputReader()) {
             assertThat(output.readLine()).isEqualTo("ready");
             assertThat(process.waitFor(700, TimeUnit.MILLISECONDS)).isFalse();

@@ -38,9 +38,7 @@ class LibraryCallsIT {
         all.addAll(List.of(flags));
         Path program = Dist.compile(directory, "library_calls", all.toArray(String[]::new));
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,session=" + session));
-        process = builder.start();
+        process = Dist.start(List.of(program.toString()), "wait,session=" + session);
         output = process.inputReader();
         String[] addresses = output.readLine().split(" ");
         ledger = "/SyncObject/Mutex/" + addresses[1];
@@ -167,9 +165,7 @@ class LibraryCallsIT {
         Path program = Dist.compile(
                 directory, "late_linker", "-fno-builtin", "-no-pie", "-Wl,-z,lazy", "-fpatchable-function-entry=5");
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
-        process = builder.start();
+        process = Dist.start(List.of(program.toString()), "wait,mdl=" + metrics + ",session=" + session);
         output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
         enable("absolutes");

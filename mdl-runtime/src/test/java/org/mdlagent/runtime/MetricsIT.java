@@ -43,9 +43,7 @@ class MetricsIT {
     private String startProgram(String name, Path metrics, String... flags) throws Exception {
         Path program = Dist.compile(directory, name, flags);
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
-        process = builder.start();
+        process = Dist.start(List.of(program.toString()), "wait,mdl=" + metrics + ",session=" + session);
         output = process.inputReader();
         return output.readLine();
     }

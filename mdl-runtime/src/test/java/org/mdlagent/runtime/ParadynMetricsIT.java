@@ -42,9 +42,7 @@ class ParadynMetricsIT {
     void shouldMeasureEachMetricOrSayWhyNot() throws Exception {
         Path program = Dist.compile(directory, "solver", "-fno-builtin", "-fpatchable-function-entry=5");
         Path session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,mdl=" + CONFIGURATION + ",session=" + session));
-        Process process = builder.start();
+        Process process = Dist.start(List.of(program.toString()), "wait,mdl=" + CONFIGURATION + ",session=" + session);
         try (BufferedReader output = process.inputReader()) {
             assertThat(output.readLine()).isEqualTo("ready");
             Map<String, String> answers = enableAll(session);

@@ -37,10 +37,9 @@ class PhaseChangeIT {
     void shouldNeverCostThreeTimesTheBudgetForLong() throws Exception {
         Path program = Dist.compile(directory, "phases", "-fpatchable-function-entry=5");
         Path session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString(), Long.toString(PHASE_MILLIS));
-        builder.environment().putAll(Dist.preload("wait,session=" + session));
         List<Cost> costs = new ArrayList<>();
-        Process process = builder.start();
+        Process process =
+                Dist.start(List.of(program.toString(), Long.toString(PHASE_MILLIS)), "wait,session=" + session);
         try {
             BufferedReader out = process.inputReader();
             assertThat(out.readLine()).isEqualTo("hot");

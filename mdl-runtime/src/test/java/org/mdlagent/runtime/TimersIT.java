@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,9 +64,7 @@ class TimersIT {
                 """);
         Path program = Dist.compile(directory, "timers", "-fpatchable-function-entry=5");
         session = directory.resolve("session");
-        ProcessBuilder builder = new ProcessBuilder(program.toString());
-        builder.environment().putAll(Dist.preload("wait,mdl=" + metrics + ",session=" + session));
-        process = builder.start();
+        process = Dist.start(List.of(program.toString()), "wait,mdl=" + metrics + ",session=" + session);
         output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
     }

@@ -53,7 +53,7 @@ final class CallEstimate {
         blocks += blockCalls(now);
         double variance = blockVariance(now);
         blocksVariance += variance;
-        blocksSquares += square(variance);
+        blocksSquares += squareOverFreedom(variance);
         startBlock(now, rate());
     }
 
@@ -71,12 +71,12 @@ final class CallEstimate {
     double variance(double now) {
         double ofBlock = blockVariance(now);
         double variance = blocksVariance + ofBlock;
-        double squares = blocksSquares + square(ofBlock);
+        double squares = blocksSquares + squareOverFreedom(ofBlock);
         double wider = Confidence.quantile95(variance * variance / squares) / Confidence.QUANTILE_95;
         return squares > 0 ? variance * wider * wider : variance;
     }
 
-    private double square(double variance) {
+    private double squareOverFreedom(double variance) {
         return isVarianceKnown() ? variance * variance / (windows - 1) : 0;
     }
 

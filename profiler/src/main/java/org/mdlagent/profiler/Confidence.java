@@ -1,5 +1,7 @@
 package org.mdlagent.profiler;
 
+import java.util.OptionalDouble;
+
 /// How many standard deviations half a confidence interval of 95 % is wide.
 public final class Confidence {
     /// Where the standard deviation is known.
@@ -8,13 +10,18 @@ public final class Confidence {
     private Confidence() {}
 
     /// Where it was estimated: the quantile of Student's distribution, by the expansion of Cornish and Fisher
-    /// (Abramowitz
-    /// and Stegun, 26.7.5), 11 % too small for one degree of freedom, and
-    /// less than 1 % for more.
+    /// (Abramowitz and Stegun, 26.7.5), 11 % too small for one degree of freedom, and less than 1 % for more.
     ///
     /// @param freedom degrees of freedom, above 0, infinite where it is known
     public static double quantile95(double freedom) {
         double inverse = 1 / freedom;
         return QUANTILE_95 + inverse * (2.37 + inverse * (2.82 + inverse * (2.56 + inverse * 1.59)));
+    }
+
+    /// Half the interval of an estimated count, relative to it; empty where the count is exact or 0.
+    public static OptionalDouble relativeError(double variance, long count) {
+        return variance > 0 && count > 0
+                ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / count)
+                : OptionalDouble.empty();
     }
 }

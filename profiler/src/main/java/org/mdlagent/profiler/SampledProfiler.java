@@ -177,8 +177,7 @@ public final class SampledProfiler {
     private long openingTsc;
 
     /// The calls of functions that are sampled, now and when open ones were last looked at, and of those whose calls
-    /// are
-    /// all recorded.
+    /// are all recorded.
     private long callsSampled;
 
     private long callsSampledAtLook;

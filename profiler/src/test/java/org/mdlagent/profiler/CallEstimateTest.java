@@ -150,8 +150,7 @@ class CallEstimateTest {
     }
 
     /// As a governed profile of some seconds has them: windows that are far apart. Of bursts that all of them have
-    /// missed
-    /// nothing can be known.
+    /// missed nothing can be known.
     @ParameterizedTest
     @MethodSource("programsWithoutBursts")
     void shouldKnowItsErrorWhereThereAreFewWindows(Function<SplittableRandom, Program> programs) {

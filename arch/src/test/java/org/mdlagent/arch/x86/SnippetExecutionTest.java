@@ -403,8 +403,7 @@ class SnippetExecutionTest {
     }
 
     /// [RandomSnippets#callee] in machine code, called as `calls.S` is: the function in RDX, where to go on in RAX,
-    /// arguments from 128
-    /// bytes below the stack pointer on. It leaves nothing where they were.
+    /// arguments from 128 bytes below the stack pointer on. It leaves nothing where they were.
     private byte[] caller() {
         Assembler out = new Assembler(callAt());
         Assembler.Label end = new Assembler.Label();

@@ -9,8 +9,7 @@ import java.util.OptionalDouble;
 /// @param rate         calls for each second, since the last look
 /// @param rates        the same at the looks before and at this one, which is the last
 /// @param totalPercent time in it, in percent of the time that has passed, over the last looks; unknown when no call
-/// was
-///     timed
+///     was timed
 /// @param latency      of the calls that were timed between the last looks
 public record LiveFunction(
         int number, FunctionProfile whole, double rate, float[] rates, OptionalDouble totalPercent, Latency latency) {}

@@ -497,9 +497,7 @@ public final class SessionReader implements AutoCloseable {
         }
         boolean whole = complete && bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
         long calls = Math.max(whole ? counted : Math.max(Math.round(estimate), counted), samples);
-        OptionalDouble error = variance > 0 && calls > 0
-                ? OptionalDouble.of(Confidence.QUANTILE_95 * Math.sqrt(variance) / calls)
-                : OptionalDouble.empty();
+        OptionalDouble error = Confidence.relativeError(variance, calls);
         return function(
                 at, latency, samples, calls, whole, error, false, latency.totalNanosOf(calls), OptionalLong.empty());
     }

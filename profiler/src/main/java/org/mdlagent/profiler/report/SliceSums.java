@@ -124,9 +124,7 @@ final class SliceSums {
         long calls = Math.max(sum.calls, sum.samples);
         return whole.with(
                 calls,
-                sum.variance > 0 && calls > 0
-                        ? OptionalDouble.of(Confidence.QUANTILE_95 * Math.sqrt(sum.variance) / calls)
-                        : OptionalDouble.empty(),
+                Confidence.relativeError(sum.variance, calls),
                 sum.samples,
                 latency.totalNanosOf(calls),
                 OptionalLong.empty(),
