@@ -578,12 +578,16 @@ void record_expire_exit(struct mdl_site *site) {
   __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The call that was just counted: see SampledProfiler. */
+/* The call that was just counted: see SampledProfiler. None that would warm the caches for the fast path. */
 static bool is_timed(const struct mdl_thread *thread, struct mdl_function *function) {
   uint32_t number = (uint32_t)((const uint64_t *)thread->calls)[function->index];
   uint32_t phase = __atomic_load_n(&function->run_phase, __ATOMIC_RELAXED);
   uint32_t mask = __atomic_load_n(&function->run_mask, __ATOMIC_RELAXED);
-  return ((number + phase) & mask) == 0 && __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0;
+  if (((number + phase) & mask) != 0) {
+    return false;
+  }
+  int32_t left = __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED);
+  return left >= 0 && left < __atomic_load_n(&function->recorded, __ATOMIC_RELAXED);
 }
 
 void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
@@ -659,7 +663,7 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
     }
     return;
   }
-  if (now == 0) {
+  if (now == 0 || frame->tsc == 0) {
     return;
   }
   bool measured = frame->flags & MDL_FRAME_MEASURED;
@@ -746,7 +750,6 @@ int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64
       __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
       continue;
     }
-    __atomic_store_n(&function->remaining, (int32_t)session->sample_size, __ATOMIC_RELAXED);
     stores += switch_all(list, function->exit_sites, true);
     __atomic_store_n(&function->deadline, __rdtsc() + longest_ticks[i], __ATOMIC_RELAXED);
     __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);

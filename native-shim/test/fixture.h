@@ -48,7 +48,6 @@ static inline uint64_t address_of(int function) { return 0x400000 + 0x40 * (uint
 static inline void fixture(bool exact) {
   create_session();
   session->flags = exact ? MDL_EXACT : 0;
-  session->sample_size = 10;
   session->function_capacity = FUNCTIONS;
   session->site_capacity = 2 * FUNCTIONS;
   session->functions = session_allocate(FUNCTIONS * sizeof *functions);

@@ -109,7 +109,7 @@ struct mdl_function {
   uint32_t run_mask;    /*  48 sampled mode: a call is timed when (its number in its thread + run_phase) & run_mask is 0, */
   uint32_t run_phase;   /*  52 see SampledProfiler */
   uint32_t build;       /*  56 build id of that ELF file, in hexadecimal, 0 when it has none */
-  uint32_t pad2;        /*  60 */
+  int32_t recorded;     /*  60 of the calls that remain, so many are recorded, the last: the others warm the caches */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */
@@ -170,7 +170,7 @@ struct mdl_bodies {
 struct mdl_frame {
   uint64_t key;      /*  0 canonical frame address of the call, which is unique among live frames */
   uint64_t function; /*  8 struct mdl_function */
-  uint64_t tsc;      /* 16 when the call began; MDL_CPU_TIME: by the thread's CPU time */
+  uint64_t tsc;      /* 16 when the call began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
   uint64_t children; /* 24 ticks spent in probed callees: exact mode; else with MDL_CPU_TIME: tsc when the call began */
   uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function */
   uint64_t rbx;      /* 40 the caller's */

@@ -11,7 +11,6 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.mdlagent.profiler.report.FunctionProfile;
-import org.mdlagent.profiler.report.Profile;
 
 /// Sampled profiles of a program beside the truth, for the functions that took most of its time.
 ///
@@ -23,14 +22,14 @@ final class Accuracy {
     private final List<FunctionProfile> truths;
     private final List<Map<String, FunctionProfile>> sampled;
 
-    /// @param truths by function
-    Accuracy(List<FunctionProfile> truths, List<Profile> sampled) {
+    /// @param sampled profiles, of which each has some of the functions
+    Accuracy(List<FunctionProfile> truths, List<List<FunctionProfile>> sampled) {
         this.truths = truths;
         this.sampled = sampled.stream().map(Accuracy::bySymbol).toList();
     }
 
-    private static Map<String, FunctionProfile> bySymbol(Profile profile) {
-        return profile.functions().stream()
+    private static Map<String, FunctionProfile> bySymbol(List<FunctionProfile> functions) {
+        return functions.stream()
                 .collect(Collectors.toMap(FunctionProfile::symbol, Function.identity(), (one, other) -> one));
     }
 

@@ -28,6 +28,9 @@ public final class ProfilerTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 20);
 
+    /// Of the hottest, so many have every call recorded in a second run, too.
+    private static final int REPEATED = 5;
+
     /// One that is called a few times is seen or not, and has no percentiles.
     private static final long CALLS_MIN = 1000;
 
@@ -91,6 +94,7 @@ public final class ProfilerTable {
                 table.print();
                 accuracies.add(table.accuracy(Variant.GOVERNED));
                 accuracies.add(table.accuracy(Variant.UNGOVERNED));
+                accuracies.add(table.reproducibility());
             }
             report.line(format(
                     Locale.ROOT,
@@ -125,10 +129,20 @@ public final class ProfilerTable {
     }
 
     private String accuracy(Variant variant) throws IOException, InterruptedException {
-        List<Profile> sampled = Arrays.stream(of(variant))
-                .map(run -> Objects.requireNonNull(run.profile()))
+        List<List<FunctionProfile>> sampled = Arrays.stream(of(variant))
+                .map(run -> Objects.requireNonNull(run.profile()).functions())
                 .toList();
         return format(Locale.ROOT, "%-8s %-11s %s", program, variant, new Accuracy(truths(), sampled).row());
+    }
+
+    /// How far apart two runs are in which every call is recorded: no sample can be nearer to what one run was.
+    private String reproducibility() throws IOException, InterruptedException {
+        List<FunctionProfile> some = truths().subList(0, Math.min(REPEATED, truths().size()));
+        List<FunctionProfile> again = new ArrayList<>();
+        for (FunctionProfile truth : some) {
+            again.add(truth(truth.symbol()));
+        }
+        return format(Locale.ROOT, "%-8s %-11s %s", program, "EXACT AGAIN", new Accuracy(some, List.of(again)).row());
     }
 
     private List<FunctionProfile> truths() throws IOException, InterruptedException {
@@ -136,13 +150,17 @@ public final class ProfilerTable {
             truths = new ArrayList<>();
             for (String symbol : hottest(profile("wait,exact"))) {
                 report.raw(format(Locale.ROOT, "raw %s: every call of %s", program, symbol));
-                truths.add(profile("wait,budgetPercent=1,exact=" + symbol).functions().stream()
-                        .filter(function -> function.symbol().equals(symbol))
-                        .findFirst()
-                        .orElseThrow());
+                truths.add(truth(symbol));
             }
         }
         return truths;
+    }
+
+    private FunctionProfile truth(String symbol) throws IOException, InterruptedException {
+        return profile("wait,budgetPercent=1,exact=" + symbol).functions().stream()
+                .filter(function -> function.symbol().equals(symbol))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static List<String> hottest(Profile exact) {

@@ -15,7 +15,7 @@ import org.mdlagent.profiler.report.SessionReader;
 /// Threads that come and go while probes are switched on and off use up nothing, and no call of theirs is lost.
 class ThreadsIT {
     private static final int THREADS = 10_000;
-    private static final int TOGGLES_MIN = 500;
+    private static final int TOGGLES_MIN = 100;
 
     /// Those that ended are reused.
     private static final int BLOCKS_MAX = 100;

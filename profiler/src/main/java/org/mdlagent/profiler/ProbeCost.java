@@ -4,12 +4,12 @@ package org.mdlagent.profiler;
 /// measured to add to a call of an empty function ("Performance Measurement Tools and MDL", 1997, calls the sum
 /// obsCost). In ticks of the time-stamp counter; a call into memory that is not in a cache costs more.
 ///
-/// In sampled sessions the timed calls are the first ones of windows, so they meet code that has just been changed, and
-/// stubs and records that no cache holds: they cost fifteen times what they do in a loop. That figure was fitted to
-/// sqlite3, so that estimates agree with exact counts whether windows open few functions or many.
+/// In sampled sessions a timed call has its part of what a window costs besides: code that has just been changed, and
+/// stubs and records that no cache holds, and the calls that warm these. That figure was fitted to the CPU time that
+/// sqlite3 and Lua take without a budget, beside runs without probes.
 public final class ProbeCost {
-    private static final double COUNTED = 7;
-    private static final double TIMED = 1500;
+    private static final double COUNTED = 8;
+    private static final double TIMED = 1000;
     private static final double EXACT = 58;
 
     /// Asking the kernel for the thread's CPU time, at the begin of a call and at its end.

@@ -6,8 +6,7 @@ import java.util.SplittableRandom;
 /// How many calls each timed call stands for, by function.
 ///
 /// Of each span of time, which is a window or what is between two looks at an open function, some calls are timed
-/// ([SampleRuns]), and share all calls of the time that the span stands for. The first of a window find code that is in
-/// no cache: they stand for themselves alone, for the calls between windows are not so slow.
+/// ([SampleRuns]), and share all calls of the time that the span stands for.
 ///
 /// What counts is when a call began: one that outlasts its window is one of few that end then, and would else stand for
 /// all that have been made since.
@@ -15,16 +14,10 @@ final class SampleWeights {
     /// How long a call can last and still be given the weight of its own span: so many spans of its function.
     private static final int SPANS = 8;
 
-    /// Calls of a window that find their code cold.
-    private static final int COLD = 3;
-
     private final SplittableRandom random = new SplittableRandom();
 
     /// Of the calls that began in each of a function's last spans; 1 until it is known.
     private double[] weights = {};
-
-    /// Calls of these spans that are to come and are cold.
-    private int[] cold = {};
 
     /// When these spans began, in ticks of the time-stamp counter.
     private long[] begins = {};
@@ -37,7 +30,6 @@ final class SampleWeights {
         int known = weights.length;
         weights = Arrays.copyOf(weights, functions * SPANS);
         Arrays.fill(weights, known, weights.length, 1);
-        cold = Arrays.copyOf(cold, functions * SPANS);
         begins = Arrays.copyOf(begins, functions * SPANS);
         newest = Arrays.copyOf(newest, functions);
     }
@@ -47,7 +39,6 @@ final class SampleWeights {
         double last = weights[at(function, 0)];
         newest[function]++;
         weights[at(function, 0)] = last;
-        cold[at(function, 0)] = 0;
         begins[at(function, 0)] = tsc;
     }
 
@@ -59,16 +50,6 @@ final class SampleWeights {
         weights[at(function, 0)] = calls / timed;
     }
 
-    /// The same for a window.
-    void setOfWindow(int function, double calls, double timed) {
-        if (timed <= COLD) {
-            set(function, calls, timed);
-            return;
-        }
-        cold[at(function, 0)] = COLD;
-        set(function, calls - COLD, timed - COLD);
-    }
-
     /// For how many calls one stands, at least 1. To be asked once for each call, in the order of their ends.
     ///
     /// @param start when it began, in ticks of the time-stamp counter
@@ -77,13 +58,8 @@ final class SampleWeights {
         while (age < SPANS - 1 && start < begins[at(function, age)]) {
             age++;
         }
-        int span = at(function, age);
-        if (cold[span] > 0) {
-            cold[span]--;
-            return 1;
-        }
         // At random up or down: to the nearest, all weights of 1.4 would be 1.
-        return Math.max(1, (long) (weights[span] + random.nextDouble()));
+        return Math.max(1, (long) (weights[at(function, age)] + random.nextDouble()));
     }
 
     private int at(int function, int age) {

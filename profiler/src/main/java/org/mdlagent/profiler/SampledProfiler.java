@@ -27,7 +27,9 @@ import org.mdlagent.fastinst.Probes;
 ///   in it.
 /// - On a busy machine the agent opens a window while it has a processor and the program has not. So CPU time counts,
 ///   and not elapsed time.
-/// - Probes that are on make the program slower. So only some are on at a time, and what these cost is predicted.
+/// - Probes that are on make the program slower, and most of all those that were just switched on, and calls that are
+///   timed. So only some are on at a time, and a window has three parts ([Part]): its calls are counted when its code
+///   is in the caches, and before any is timed. What remains is predicted.
 ///
 /// The agent ends a window. Should it be late, the trampolines switch themselves off ([#LONGEST_FACTOR]), and the
 /// window does not count.
@@ -41,11 +43,16 @@ public final class SampledProfiler {
     /// Turns in a rotation.
     private static final int GROUPS = 4;
 
-    /// A window's length, as a part of an epoch.
+    /// How long calls are counted in a window, as a part of an epoch.
     private static final int WINDOWS_PER_EPOCH = 16;
 
-    /// Windows vary by this part of their length to either side, so that periodic work of the program is not always
-    /// met in the same phase.
+    /// How long the other parts of a window take, for each nanosecond of that.
+    private static final double SETTLING = 0.2;
+
+    private static final double TIMING = 0.5;
+
+    /// Parts of windows vary by this part of their length to either side, so that periodic work of the program is not
+    /// always met in the same phase.
     private static final double JITTER = 0.25;
 
     /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
@@ -85,6 +92,9 @@ public final class SampledProfiler {
     /// Rings are emptied when they may be half full, else after a rotation.
     private static final int UNDRAINED_MAX = 4096;
 
+    /// More calls of an open function tell little more: what is timed shall be of many.
+    private static final int OPEN_TIMED_MAX = 256;
+
     /// Windows end by themselves after so many times their length.
     private static final int LONGEST_FACTOR = 4;
 
@@ -96,10 +106,7 @@ public final class SampledProfiler {
     private static final int WINDOWS_PER_BLOCK = 4;
 
     /// However wrong the predicted cost is, this part of the CPU time was the program's.
-    private static final double PASSED_MIN = 0.05;
-
-    /// Timing costs no more than this part: it ends with the first calls, and a window may be cut short.
-    private static final double TIMING_PART_MAX = 0.5;
+    private static final double PASSED_MIN = 0.25;
 
     private static final double RATE_WEIGHT = 0.05;
 
@@ -136,10 +143,10 @@ public final class SampledProfiler {
     /// By function, whether all of its calls are recorded.
     private boolean[] everyCall = {};
 
-    /// By function: calls so far, now and when the windows were last opened.
+    /// By function: calls so far, now and when the part of the windows that are open began.
     private long[] calls = {};
 
-    private long[] callsAtOpening = {};
+    private long[] callsAtPart = {};
 
     /// By open function: calls that are in its estimate.
     private long[] callsEstimated = {};
@@ -155,8 +162,8 @@ public final class SampledProfiler {
 
     private boolean[] changed = {};
 
-    /// By windowed function: [#progress] when its last window ended.
-    private double[] progressAtWindow = {};
+    /// By windowed function: [#progress] when calls of it were last timed.
+    private double[] progressAtTiming = {};
 
     private final SampleWeights weights = new SampleWeights();
     private final SampleRuns runs;
@@ -168,13 +175,24 @@ public final class SampledProfiler {
     private double pace = 1;
 
     /// CPU time of the program, in nanoseconds: now, when open functions were last looked at, when others of their
-    /// calls began to be timed, and when the windows were last opened.
+    /// calls began to be timed, and when the part of the windows that are open began.
     private long cpu;
 
     private long cpuAtLook;
     private long cpuAtRenewal;
-    private long cpuAtOpening;
+    private long cpuAtPart;
     private long openingTsc;
+
+    /// Of the windows that are open.
+    private Part part = Part.SETTLES;
+
+    private enum Part {
+        /// What was just switched on comes into the caches.
+        SETTLES,
+        COUNTS,
+        /// A run of each function.
+        TIMES
+    }
 
     /// The calls of functions that are sampled, now and when open ones were last looked at, and of those whose calls
     /// are all recorded.
@@ -216,8 +234,8 @@ public final class SampledProfiler {
     private long longest;
     private int opened;
 
-    /// @param sampleSize calls timed in each window, rounded down to a power of two
-    /// @param epochNanos between the begins of two rotations at least; a window takes a sixteenth of it, on average
+    /// @param sampleSize calls recorded in each window, rounded down to a power of two
+    /// @param epochNanos between the begins of two rotations at least, on average; windows count for a sixteenth
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
     public SampledProfiler(
@@ -274,6 +292,7 @@ public final class SampledProfiler {
                 probes.leaveOut(function, !on);
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
                 endEstimate(function);
+                runs.timeFirst(function, probes.function(function));
                 arm(changed++, function, leaseTicks);
             }
         }
@@ -318,31 +337,35 @@ public final class SampledProfiler {
         windowed = Arrays.copyOf(windowed, functions);
         everyCall = Arrays.copyOf(everyCall, functions);
         calls = Arrays.copyOf(calls, functions);
-        callsAtOpening = Arrays.copyOf(callsAtOpening, functions);
+        callsAtPart = Arrays.copyOf(callsAtPart, functions);
         callsEstimated = Arrays.copyOf(callsEstimated, functions);
         rates = Arrays.copyOf(rates, functions);
         estimates = Arrays.copyOf(estimates, functions);
         callsAtRenewal = Arrays.copyOf(callsAtRenewal, functions);
-        progressAtWindow = Arrays.copyOf(progressAtWindow, functions);
+        progressAtTiming = Arrays.copyOf(progressAtTiming, functions);
         weights.grow(functions);
         runs.grow(functions);
         changed = Arrays.copyOf(changed, functions);
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
+            runs.timeFirst(i, probes.function(i));
             everyCall[i] = probes.isEveryCallRecorded(i);
         }
     }
 
-    /// Ends the windows of one group and opens those of the next, or looks at the open functions.
+    /// Goes on with the windows of one group or opens those of the next, or looks at the open functions.
     ///
     /// @return nanoseconds until it wants to go on
     public double tick() {
-        Set<Integer> learned = probes.adoptLearnedSites();
         if (opened > 0) {
             readClockAndCallsAtOnce();
+            if (part != Part.TIMES && !isLate()) {
+                return part == Part.SETTLES ? count() : time();
+            }
         } else {
             readClockAndCalls();
         }
+        Set<Integer> learned = probes.adoptLearnedSites();
         closeWindows();
         keepOut(learned);
         return rotating ? goOn() : rest();
@@ -390,7 +413,7 @@ public final class SampledProfiler {
     private double goOn() {
         while (group < GROUPS) {
             if (openWindows(group++)) {
-                return windowNanos * (1 + JITTER * (2 * random.nextDouble() - 1));
+                return SETTLING * windowNanos;
             }
         }
         rotating = false;
@@ -408,7 +431,8 @@ public final class SampledProfiler {
         double recording = (ProbeCost.exact(callsRecorded) + ProbeCost.clock(cpuTime, callsRecorded)) / ticksPerNano;
         spending = new Spending(now / ticksPerNano, cpu, agentCpuNanos() + sampledNanos(), recording);
         double rotation = (now - rotationTsc) / ticksPerNano;
-        double rest = epochNanos - rotation;
+        // At random, as the governor's: with what is periodic in the program, all windows would see the same of it.
+        double rest = 2 * random.nextDouble() * (epochNanos - rotation);
         if (before.elapsed > 0) {
             double elapsed = spending.elapsed - before.elapsed;
             pace = Math.max(1, (spending.cpu - before.cpu) / elapsed);
@@ -443,13 +467,50 @@ public final class SampledProfiler {
         return (ProbeCost.sampled(counted, timed) + ProbeCost.clock(cpuTime, timed)) / ticksPerNano;
     }
 
-    private void closeWindows() {
-        // All or none: only those that were called late have ended by themselves.
-        boolean late = api.tsc() - openingTsc > longestTicks;
-        double observed = cpu - cpuAtOpening;
-        double slowdown = slowdown(observed);
-        for (int i = 0; i < opened && !late; i++) {
+    private double count() {
+        slowdown();
+        begin(Part.COUNTS);
+        return varied(windowNanos);
+    }
+
+    private double time() {
+        double observed = cpu - cpuAtPart;
+        double slowdown = slowdown();
+        for (int i = 0; i < opened; i++) {
             observe(armedFunction(i), observed, slowdown);
+        }
+        long now = api.tsc();
+        for (int i = 0; i < opened; i++) {
+            int function = armedFunction(i);
+            weights.begin(function, now);
+            runs.timeOneRun(function, probes.function(function), rates[function] * pace * TIMING * windowNanos);
+        }
+        begin(Part.TIMES);
+        return varied(TIMING * windowNanos);
+    }
+
+    private void begin(Part next) {
+        part = next;
+        System.arraycopy(calls, 0, callsAtPart, 0, calls.length);
+        cpuAtPart = cpu;
+    }
+
+    private double varied(double nanos) {
+        return nanos * (1 + JITTER * (2 * random.nextDouble() - 1));
+    }
+
+    /// All or none: only those that were called late have ended by themselves.
+    private boolean isLate() {
+        return api.tsc() - openingTsc > longestTicks;
+    }
+
+    private void closeWindows() {
+        double observed = cpu - cpuAtPart;
+        if (part == Part.TIMES && !isLate() && observed > 0) {
+            double slowdown = slowdown();
+            for (int i = 0; i < opened; i++) {
+                weighWindow(armedFunction(i), observed, slowdown);
+            }
         }
         long unused = api.disarm(armed, opened);
         for (int i = 0; i < opened; i++) {
@@ -460,19 +521,18 @@ public final class SampledProfiler {
         opened = 0;
     }
 
-    /// How much longer than without probes the program took for what it did in the window that ends, as predicted;
-    /// what it lost is taken off the clock of its progress.
-    private double slowdown(double observed) {
+    /// How much longer than without probes the program took for what it did in the part of the windows that ends, as
+    /// predicted; what it lost is taken off the clock of its progress.
+    private double slowdown() {
+        double observed = cpu - cpuAtPart;
         long counted = 0;
         long timed = 0;
         for (int i = 0; i < opened; i++) {
-            long count = calls[armedFunction(i)] - callsAtOpening[armedFunction(i)];
+            long count = calls[armedFunction(i)] - callsAtPart[armedFunction(i)];
             counted += count;
-            timed += (long) runs.timed(armedFunction(i), count);
+            timed += part == Part.TIMES ? (long) runs.recorded(armedFunction(i), count) : 0;
         }
-        double counting = sampledNanos(counted, 0);
-        double timing = Math.min(sampledNanos(0, timed), TIMING_PART_MAX * observed);
-        double passed = Math.max(PASSED_MIN * observed, observed - counting - timing);
+        double passed = Math.max(PASSED_MIN * observed, observed - sampledNanos(counted, timed));
         lost += observed - passed;
         return observed > 0 ? observed / passed : 1;
     }
@@ -482,16 +542,19 @@ public final class SampledProfiler {
         return cpu - lost;
     }
 
+    private void weighWindow(int function, double observed, double slowdown) {
+        long counted = calls[function] - callsAtPart[function];
+        double recorded = runs.recorded(function, counted);
+        if (counted > 0 && recorded > 0) {
+            double span = progress() - progressAtTiming[function];
+            weights.set(function, runs.calls(function, counted) * slowdown * span / observed, recorded);
+        }
+        progressAtTiming[function] = progress();
+    }
+
     private void observe(int function, double observed, double slowdown) {
         // What the window would have seen without slowdown. A slow window must not count for less than another.
-        long counted = calls[function] - callsAtOpening[function];
-        double count = counted * slowdown;
-        if (counted > 0 && observed > 0) {
-            double span = progress() - progressAtWindow[function];
-            double calls = runs.calls(function, counted) * slowdown * span / observed;
-            weights.setOfWindow(function, calls, runs.timed(function, counted));
-        }
-        progressAtWindow[function] = progress();
+        double count = (calls[function] - callsAtPart[function]) * slowdown;
         CallEstimate estimate = estimates[function];
         estimate.addWindow(count, observed);
         if (estimate.windows() == WINDOWS_PER_BLOCK) {
@@ -508,6 +571,7 @@ public final class SampledProfiler {
         int function = armedFunction(position);
         endBlock(function);
         beginOpen(function);
+        runs.timeFirst(function, probes.function(function));
         arm(position, function, leaseTicks);
         long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
     }
@@ -558,7 +622,7 @@ public final class SampledProfiler {
                 windowed[i] = true;
                 rates[i] = rate;
                 estimates[i].startBlock(progress(), rate);
-                progressAtWindow[i] = progress();
+                progressAtTiming[i] = progress();
                 weighOpen(i);
                 arm(closing++, i, 0);
             } else if (renew) {
@@ -583,7 +647,7 @@ public final class SampledProfiler {
         if (part > OPEN_TIMED_PART * budget || timed > UNDRAINED_MAX / 2) {
             openTimed = Math.max(openTimed / 2, runLength);
         } else if (part < OPEN_TIMED_PART * budget / 2) {
-            openTimed = Math.min(openTimed * 2, UNDRAINED_MAX);
+            openTimed = Math.min(openTimed * 2, OPEN_TIMED_MAX);
         }
     }
 
@@ -601,7 +665,7 @@ public final class SampledProfiler {
     private void weighOpen(int function) {
         long fresh = calls[function] - callsAtRenewal[function];
         if (fresh > 0) {
-            weights.set(function, runs.calls(function, fresh), runs.timed(function, fresh));
+            weights.set(function, runs.calls(function, fresh), runs.recorded(function, fresh));
         }
     }
 
@@ -643,7 +707,7 @@ public final class SampledProfiler {
     private boolean openWindows(int group) {
         for (int i = group; i < windowed.length; i += GROUPS) {
             if (windowed[i]) {
-                runs.timeOneRun(i, probes.function(i), rates[i] * pace * windowNanos);
+                runs.timeNone(probes.function(i));
                 arm(opened++, i, longestTicks);
             }
         }
@@ -655,13 +719,8 @@ public final class SampledProfiler {
             drainRings();
         }
         openingTsc = api.tsc();
-        for (int i = 0; i < opened; i++) {
-            weights.begin(armedFunction(i), openingTsc);
-        }
+        begin(Part.SETTLES);
         long unused = api.arm(armed, longest, opened);
-        readClockAndCallsAtOnce();
-        System.arraycopy(calls, 0, callsAtOpening, 0, calls.length);
-        cpuAtOpening = cpu;
         return true;
     }
 

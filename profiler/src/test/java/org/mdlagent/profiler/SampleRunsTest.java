@@ -20,15 +20,17 @@ class SampleRunsTest {
     private final SplittableRandom random = new SplittableRandom(1);
 
     /// What became of the calls of one window.
-    private static boolean[] timed(long record, long firstNumber, int calls) {
+    private static boolean[] recorded(long record, long firstNumber, int calls) {
         int mask = Memory.getInt(record + FunctionDescriptor.RUN_MASK);
         int phase = Memory.getInt(record + FunctionDescriptor.RUN_PHASE);
         int remaining = Memory.getInt(record + FunctionDescriptor.REMAINING);
-        boolean[] timed = new boolean[calls];
+        int last = Memory.getInt(record + FunctionDescriptor.RECORDED);
+        boolean[] recorded = new boolean[calls];
         for (int i = 0; i < calls; i++) {
-            timed[i] = ((int) (firstNumber + i) + phase & mask) == 0 && remaining-- > 0;
+            boolean timed = ((int) (firstNumber + i) + phase & mask) == 0 && remaining-- > 0;
+            recorded[i] = timed && remaining < last;
         }
-        return timed;
+        return recorded;
     }
 
     private static SampleRuns runs() {
@@ -38,7 +40,7 @@ class SampleRunsTest {
     }
 
     @Test
-    void shouldTimeEachCallOfAWindowEquallyOften() {
+    void shouldRecordEachCallOfAWindowEquallyOften() {
         int calls = 100;
         double[] often = new double[calls];
         try (Arena arena = Arena.ofConfined()) {
@@ -46,20 +48,22 @@ class SampleRunsTest {
             SampleRuns runs = runs();
             for (int window = 0; window < WINDOWS; window++) {
                 runs.timeOneRun(FUNCTION, record, calls);
-                Memory.putInt(record + FunctionDescriptor.REMAINING, LENGTH);
-                boolean[] timed = timed(record, random.nextLong(1L << 40), calls);
-                IntStream.range(0, calls).filter(i -> timed[i]).forEach(i -> often[i] += 1.0 / WINDOWS);
+                boolean[] recorded = recorded(record, random.nextLong(1L << 40), calls);
+                IntStream.range(0, calls).filter(i -> recorded[i]).forEach(i -> often[i] += 1.0 / WINDOWS);
             }
         }
 
-        // One of 16 runs of 8.
+        // The last 8 of one of 8 runs of 16.
         assertThat(often)
                 .containsExactly(
-                        IntStream.range(0, calls).mapToDouble(i -> 1 / 16.0).toArray(), within(0.004));
+                        IntStream.range(0, calls)
+                                .mapToDouble(i -> i < 8 ? 0 : 1 / 16.0)
+                                .toArray(),
+                        within(0.004));
     }
 
     @Test
-    void shouldSayHowManyCallsThoseStandForThatAreTimed() {
+    void shouldSayHowManyCallsThoseStandForThatAreRecorded() {
         for (int calls : new int[] {1, 8, 9, 100, 1000}) {
             double sum = 0;
             try (Arena arena = Arena.ofConfined()) {
@@ -68,9 +72,9 @@ class SampleRunsTest {
                 SampleRuns runs = runs();
                 for (int span = 0; span < WINDOWS / 10; span++) {
                     runs.time(FUNCTION, record, calls, 2 * LENGTH);
-                    double weight = runs.calls(FUNCTION, calls) / runs.timed(FUNCTION, calls);
-                    for (boolean timed : timed(record, random.nextLong(1L << 40), calls)) {
-                        sum += timed ? weight : 0;
+                    double weight = runs.calls(FUNCTION, calls) / runs.recorded(FUNCTION, calls);
+                    for (boolean recorded : recorded(record, random.nextLong(1L << 40), calls)) {
+                        sum += recorded ? weight : 0;
                     }
                 }
             }
@@ -80,15 +84,15 @@ class SampleRunsTest {
     }
 
     @Test
-    void shouldTimeAllCallsWhereThereAreFew() {
+    void shouldRecordAllCallsWhereThereAreFew() {
         try (Arena arena = Arena.ofConfined()) {
             long record = arena.allocate(FunctionDescriptor.SIZE, Long.BYTES).address();
             SampleRuns runs = runs();
             runs.time(FUNCTION, record, 100, 128);
 
-            assertThat(timed(record, 12345, 256)).doesNotContain(false);
-            assertThat(timed(record, 12345, 257)).endsWith(false);
-            assertThat(runs.calls(FUNCTION, 512) / runs.timed(FUNCTION, 512)).isEqualTo(2);
+            assertThat(recorded(record, 12345, 256)).doesNotContain(false);
+            assertThat(recorded(record, 12345, 257)).endsWith(false);
+            assertThat(runs.calls(FUNCTION, 512) / runs.recorded(FUNCTION, 512)).isEqualTo(2);
         }
     }
 }

@@ -31,29 +31,6 @@ class SampleWeightsTest {
     }
 
     @Test
-    void shouldLetTheFirstCallsOfAWindowStandForThemselves() {
-        weights.grow(1);
-        weights.begin(0, 100);
-        weights.setOfWindow(0, 703, 10);
-
-        assertThat(weights.of(0, 101)).isEqualTo(1);
-        assertThat(weights.of(0, 102)).isEqualTo(1);
-        assertThat(weights.of(0, 103)).isEqualTo(1);
-        assertThat(weights.of(0, 104)).isEqualTo(100);
-        assertThat(weights.of(0, 110)).isEqualTo(100);
-    }
-
-    @Test
-    void shouldTakeAllCallsOfAWindowThatHasNoOthers() {
-        weights.grow(1);
-        weights.begin(0, 100);
-        weights.setOfWindow(0, 300, 2);
-
-        assertThat(weights.of(0, 101)).isEqualTo(150);
-        assertThat(weights.of(0, 102)).isEqualTo(150);
-    }
-
-    @Test
     void shouldTakeTheOldestSpanThatIsKnownForAVeryLongCall() {
         weights.grow(1);
         for (int span = 1; span <= 20; span++) {

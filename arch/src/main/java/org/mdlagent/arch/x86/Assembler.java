@@ -223,6 +223,10 @@ final class Assembler {
         memory(REX_W, 0xFF, 0, base, displacement);
     }
 
+    void prefetchForWriting(Register base, int displacement) {
+        memory(REX_W, 0x0F0D, 1, base, displacement);
+    }
+
     void decrement(Register base, int displacement) {
         memory(REX_W, 0xFF, 1, base, displacement);
     }
@@ -378,6 +382,10 @@ final class Assembler {
     void cmpInt(Register base, int displacement, int immediate) {
         memory(0, 0x83, 7, base, displacement);
         emit(immediate);
+    }
+
+    void cmpInt(Register left, Register base, int displacement) {
+        memory(0, 0x3B, left.ordinal(), base, displacement);
     }
 
     void addInt(Register to, Register base, int displacement) {

@@ -5,6 +5,7 @@ import static org.mdlagent.arch.x86.Condition.BELOW;
 import static org.mdlagent.arch.x86.Condition.BELOW_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.EQUAL;
 import static org.mdlagent.arch.x86.Condition.GREATER;
+import static org.mdlagent.arch.x86.Condition.GREATER_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.LESS_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.NEGATIVE;
 import static org.mdlagent.arch.x86.Condition.NOT_EQUAL;
@@ -77,6 +78,10 @@ final class RecordingAssembler {
     static final int SUB_BUCKET_MASK = 255;
 
     static final int SUB_BUCKET_HALF_BITS = 7;
+
+    /// How far ahead of a record the next ones are fetched, in bytes. The agent's processor has read their lines since
+    /// they were written last: without, each second of the calls that are timed lasts some hundred ticks longer.
+    static final int PREFETCHED = 128;
 
     /// A thread looks at the clock once in so many calls of a function: a power of two, at most 256.
     static final int DEADLINE_CHECK_CALLS = 64;
@@ -163,6 +168,7 @@ final class RecordingAssembler {
         Label checkDeadline = new Label();
         Label counted = new Label();
         Label done = new Label();
+        Label warmsUp = new Label();
         Label backOut = new Label();
         findThreadFunctionAndFrame(slow);
         out.mov(R8, RAX);
@@ -188,8 +194,16 @@ final class RecordingAssembler {
         out.lockIncrementInt(R9, OPEN);
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, backOut);
+        out.loadInt(RAX, R9, (int) FunctionDescriptor.REMAINING);
+        out.cmpInt(RAX, R9, (int) FunctionDescriptor.RECORDED);
+        out.jump(GREATER_OR_EQUAL, warmsUp);
         push();
         out.bind(done);
+        out.ret();
+
+        out.bind(warmsUp);
+        push();
+        out.store(RCX, (int) FrameDescriptor.TSC, 0);
         out.ret();
 
         out.bind(backOut);
@@ -311,9 +325,11 @@ final class RecordingAssembler {
         out.jump(NOT_EQUAL, everyCall);
         clock.elapsed(RCX, TOP_TSC, 0);
         out.load(R8, RCX, clock.startField() - FRAME);
+        out.load(RDX, RCX, TOP_TSC);
         pop();
         out.lockDecrementInt(R9, OPEN);
-
+        out.test(RDX);
+        out.jump(EQUAL, finish);
         out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
         out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
         out.load(RDI, R11, (int) ThreadDescriptor.RING_MASK);
@@ -326,6 +342,7 @@ final class RecordingAssembler {
         out.and(RDI, R11, (int) ThreadDescriptor.RING_MASK);
         out.shiftLeft(RDI, 5);
         out.add(RDI, R11, (int) ThreadDescriptor.RING);
+        out.prefetchForWriting(RDI, PREFETCHED);
         out.store(RDI, (int) RecordDescriptor.START, R8);
         out.store(RDI, (int) RecordDescriptor.DURATION, RAX);
         out.loadInt(RAX, R9, INDEX);

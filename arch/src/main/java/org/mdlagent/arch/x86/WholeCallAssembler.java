@@ -6,8 +6,8 @@ import static org.mdlagent.arch.x86.Condition.BELOW;
 import static org.mdlagent.arch.x86.Condition.BELOW_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.EQUAL;
 import static org.mdlagent.arch.x86.Condition.GREATER;
+import static org.mdlagent.arch.x86.Condition.GREATER_OR_EQUAL;
 import static org.mdlagent.arch.x86.Condition.LESS_OR_EQUAL;
-import static org.mdlagent.arch.x86.Condition.NEGATIVE;
 import static org.mdlagent.arch.x86.Condition.NOT_EQUAL;
 import static org.mdlagent.arch.x86.Register.R10;
 import static org.mdlagent.arch.x86.Register.R11;
@@ -77,27 +77,11 @@ final class WholeCallAssembler {
         int at = out.offset();
         Label slow = new Label();
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        findFrame(slow);
         if (shim.exact()) {
-            countAndFill();
+            findFrame(slow);
+            countAndFill(true);
         } else {
-            Label everyCall = new Label();
-            Label pass = new Label();
-            out.testByte(RAX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
-            out.jump(NOT_EQUAL, everyCall);
-            countSampled(pass, slow);
-            out.loadThreadWord(R10, shim.tlsOffset());
-            out.addTo(R10, SP, FRAME);
-            fill();
-            out.bind(pass);
-            restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
-            // A call that is not timed may have snippets at its return.
-            out.testByte(R11, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
-            out.jump(NOT_EQUAL, untimed);
-            out.cmp(R11, R11);
-            out.ret();
-            out.bind(everyCall);
-            countAndFill();
+            sampledEntry(slow);
         }
         out.bind(slow);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
@@ -105,12 +89,57 @@ final class WholeCallAssembler {
         return at;
     }
 
-    private void countAndFill() {
+    private void countAndFill(boolean recorded) {
         out.addTo(R10, SP, FRAME);
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
         out.incrementIndexed(R10, RCX);
-        fill();
+        fill(recorded);
+    }
+
+    /// Whether the call is timed comes first: else it needs no frame, wherever it runs.
+    private void sampledEntry(Label slow) {
+        Label everyCall = new Label();
+        Label counted = new Label();
+        Label inRun = new Label();
+        Label warmsUp = new Label();
+        findFunction(slow);
+        out.testByte(RAX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
+        findCalls(slow);
+        out.loadIndexed(RDX, R10, RCX, 0);
+        out.incrementInt(RDX);
+        out.addInt(RDX, RAX, (int) FunctionDescriptor.RUN_PHASE);
+        out.testInt(RAX, (int) FunctionDescriptor.RUN_MASK, RDX);
+        out.jump(EQUAL, inRun);
+        out.bind(counted);
+        out.incrementIndexed(R10, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        // A call that is not timed may have snippets at its return.
+        out.testByte(R11, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
+        out.jump(NOT_EQUAL, untimed);
+        out.cmp(R11, R11);
+        out.ret();
+
+        out.bind(inRun);
+        out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(LESS_OR_EQUAL, counted);
+        out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
+        out.jump(NOT_EQUAL, counted);
+        findFrame(slow);
+        // Threads that come here together may time some calls more.
+        out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
+        out.loadInt(RCX, RAX, (int) FunctionDescriptor.REMAINING);
+        out.cmpInt(RCX, RAX, (int) FunctionDescriptor.RECORDED);
+        out.jump(GREATER_OR_EQUAL, warmsUp);
+        countAndFill(true);
+
+        out.bind(warmsUp);
+        countAndFill(false);
+
+        out.bind(everyCall);
+        findFrame(slow);
+        countAndFill(true);
     }
 
     /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
@@ -142,23 +171,15 @@ final class WholeCallAssembler {
         int at = out.offset();
         unwind.add(new UnwindRow(at, UnwindRow.Rule.CALLED));
         Label slow = new Label();
-        Label pass = new Label();
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        out.loadThreadWord(R10, shim.tlsOffset());
-        out.test(R10);
-        out.jump(EQUAL, slow);
-        out.load(RCX, R10, SP);
-        out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
-        out.jump(EQUAL, slow);
-        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+        findFunction(slow);
         if (shim.exact()) {
             out.load(R10, R10, (int) ThreadDescriptor.CALLS);
             out.loadInt(RCX, RAX, INDEX);
-            out.incrementIndexed(R10, RCX);
         } else {
-            countSampled(pass, slow);
+            findCalls(slow);
         }
-        out.bind(pass);
+        out.incrementIndexed(R10, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
         out.ret();
         out.bind(slow);
@@ -208,6 +229,17 @@ final class WholeCallAssembler {
         out.literal(countLiteral, shim.countSlow());
     }
 
+    /// R10 thread that records, RAX function; changes RCX.
+    private void findFunction(Label slow) {
+        out.loadThreadWord(R10, shim.tlsOffset());
+        out.test(R10);
+        out.jump(EQUAL, slow);
+        out.load(RCX, R10, SP);
+        out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
+        out.jump(EQUAL, slow);
+        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+    }
+
     /// R10 thread, RAX function, RDX its next free frame, RCX key.
     private void findFrame(Label slow) {
         out.loadThreadWord(R10, shim.tlsOffset());
@@ -224,50 +256,32 @@ final class WholeCallAssembler {
         out.jump(ABOVE_OR_EQUAL, slow);
     }
 
-    /// Counts, and goes on when the call is to be timed; changes R10 and RCX, RDX stays the next free frame.
-    private void countSampled(Label pass, Label slow) {
-        Label checkDeadline = new Label();
+    /// Goes on with the calls of the function in RAX at R10[RCX], unless its window is over; changes RDX.
+    private void findCalls(Label slow) {
         Label inTime = new Label();
-        Label timed = new Label();
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
         out.testLowByteIndexed(R10, RCX, RecordingAssembler.DEADLINE_CHECK_CALLS - 1);
-        out.jump(EQUAL, checkDeadline);
-        out.bind(inTime);
-        out.incrementIndexed(R10, RCX);
-        out.loadIndexed(RCX, R10, RCX, 0);
-        out.addInt(RCX, RAX, (int) FunctionDescriptor.RUN_PHASE);
-        out.testInt(RAX, (int) FunctionDescriptor.RUN_MASK, RCX);
-        out.jump(NOT_EQUAL, pass);
-        out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
-        out.jump(LESS_OR_EQUAL, pass);
-        out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
-        out.jump(NEGATIVE, pass);
-        out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
-        out.jump(NOT_EQUAL, pass);
-        out.jump(timed);
-
-        out.bind(checkDeadline);
+        out.jump(NOT_EQUAL, inTime);
         out.mov(RCX, RAX);
         out.readTsc();
         out.cmp(RAX, RCX, (int) FunctionDescriptor.DEADLINE);
         out.mov(RAX, RCX);
         out.loadInt(RCX, RAX, INDEX);
-        out.loadThreadWord(R10, shim.tlsOffset());
-        out.load(RDX, R10, SP);
-        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
-        out.jump(BELOW_OR_EQUAL, inTime);
-        out.jump(slow);
-        out.bind(timed);
+        out.jump(ABOVE, slow);
+        out.bind(inTime);
     }
 
-    /// Fills the frame at RDX and returns with it in R11; its time is now.
-    private void fill() {
+    /// Fills the frame at RDX and returns with it in R11; its time is now, unless it is not recorded.
+    private void fill(boolean recorded) {
         out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
         out.store(RDX, (int) FrameDescriptor.SITE, R11);
         out.store(RDX, (int) FrameDescriptor.SIBLING, 0); // and the flags
         out.mov(R11, RDX);
         clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
+        if (!recorded) {
+            out.store(R11, (int) FrameDescriptor.TSC, 0);
+        }
         out.lea(RCX, RSP, 16);
         out.store(R11, KEY, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
@@ -355,6 +369,8 @@ final class WholeCallAssembler {
         out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
         out.testByte(RDX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
         out.jump(NOT_EQUAL, everyCall);
+        out.cmp(RBX, (int) FrameDescriptor.TSC, 0);
+        out.jump(EQUAL, leave);
         out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
         out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
         out.load(RCX, R11, (int) ThreadDescriptor.RING_MASK);
@@ -367,6 +383,7 @@ final class WholeCallAssembler {
         out.and(RCX, R11, (int) ThreadDescriptor.RING_MASK);
         out.shiftLeft(RCX, 5);
         out.add(RCX, R11, (int) ThreadDescriptor.RING);
+        out.prefetchForWriting(RCX, RecordingAssembler.PREFETCHED);
         out.store(RCX, (int) RecordDescriptor.DURATION, RAX);
         out.load(RAX, RBX, clock.startField());
         out.store(RCX, (int) RecordDescriptor.START, RAX);

@@ -55,9 +55,12 @@ final class TotalErrors {
     private static OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
         double byProbes = Margin.PROBE_NANOS * (function.calls() + callsOfCallees);
         double byClock = CLOCK_PART * function.totalNanos().orElse(0);
+        double callsError = function.callsError().orElse(0);
+        double byPrediction = (callsError - Confidence.ofChance(callsError))
+                * function.totalNanos().orElse(0);
         return Double.isNaN(square)
                 ? OptionalDouble.empty()
-                : OptionalDouble.of(Math.sqrt(square) + byProbes + byClock);
+                : OptionalDouble.of(Math.sqrt(square) + byProbes + byClock + byPrediction);
     }
 
     private double squareOf(FunctionProfile function) {
@@ -74,7 +77,7 @@ final class TotalErrors {
         return runs < 2 ? Double.NaN : deviation * deviation;
     }
 
-    /// Of a total; NaN where it is not known.
+    /// Of a total, due to chance; NaN where it is not known.
     ///
     /// @param samples independent ones
     static double variance(FunctionProfile function, double samples) {
@@ -84,7 +87,8 @@ final class TotalErrors {
         }
         Latency.Moments duration = function.latency().moments();
         double calls = function.calls();
-        double callsDeviation = function.callsError().orElse(0) * calls / Confidence.QUANTILE_95;
+        double callsError = Confidence.ofChance(function.callsError().orElse(0));
+        double callsDeviation = callsError * calls / Confidence.QUANTILE_95;
         return calls * calls * duration.variance() / samples
                 + duration.mean() * duration.mean() * callsDeviation * callsDeviation;
     }
