@@ -116,8 +116,9 @@ class TimersIT {
         begin("wait");
         assertThat(output.readLine()).isEqualTo("waiting");
         assertThat(measured()[0]).isGreaterThan(0.4);
-        assertThat(value("exec_time" + FUNCTION + "ending")).isEqualTo(elapsed);
-        assertThat(value("spent" + FUNCTION + "ending")).isEqualTo(spent);
+        // The frequency of the time-stamp counter is known better every second.
+        assertThat(value("exec_time" + FUNCTION + "ending")).isCloseTo(elapsed, within(0.001));
+        assertThat(value("spent" + FUNCTION + "ending")).isCloseTo(spent, within(0.001));
     }
 
     @Test
