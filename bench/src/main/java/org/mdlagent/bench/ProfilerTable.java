@@ -29,7 +29,7 @@ public final class ProfilerTable {
     private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 20);
 
     /// Of the hottest, so many have every call recorded in a second run, too.
-    private static final int REPEATED = 5;
+    private static final int REPEATED = HOTTEST / 4;
 
     /// One that is called a few times is seen or not, and has no percentiles.
     private static final long CALLS_MIN = 1000;
@@ -94,7 +94,9 @@ public final class ProfilerTable {
                 table.print();
                 accuracies.add(table.accuracy(Variant.GOVERNED));
                 accuracies.add(table.accuracy(Variant.UNGOVERNED));
-                accuracies.add(table.reproducibility());
+                if (REPEATED > 0) {
+                    accuracies.add(table.reproducibility());
+                }
             }
             report.line(format(
                     Locale.ROOT,
@@ -148,7 +150,7 @@ public final class ProfilerTable {
     private List<FunctionProfile> truths() throws IOException, InterruptedException {
         if (truths == null) {
             truths = new ArrayList<>();
-            for (String symbol : hottest(profile("wait,exact"))) {
+            for (String symbol : hottest(Objects.requireNonNull(of(Variant.UNGOVERNED)[0].profile()))) {
                 report.raw(format(Locale.ROOT, "raw %s: every call of %s", program, symbol));
                 truths.add(truth(symbol));
             }
@@ -163,8 +165,8 @@ public final class ProfilerTable {
                 .orElseThrow();
     }
 
-    private static List<String> hottest(Profile exact) {
-        return exact.functions().stream()
+    private static List<String> hottest(Profile profile) {
+        return profile.functions().stream()
                 .filter(function -> function.calls() >= CALLS_MIN)
                 .sorted(Comparator.comparingLong((FunctionProfile function) ->
                                 function.selfNanos().orElse(0))
