@@ -7,9 +7,8 @@ public final class Confidence {
     /// Where the standard deviation is known.
     public static final double QUANTILE_95 = 1.96;
 
-    /// What probes take of a program while they count is predicted. Estimates of sqlite3's and Lua's calls were off by
-    /// up
-    /// to this part, all together.
+    /// What probes take of a program while they count is predicted: estimates of sqlite3's and Lua's calls were off by
+    /// up to this part, all together.
     private static final double PREDICTION = 0.05;
 
     private Confidence() {}

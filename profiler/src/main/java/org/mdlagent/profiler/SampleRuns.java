@@ -42,15 +42,12 @@ final class SampleRuns {
         this.length = length;
     }
 
-    /// Makes room for functions that have come, whose first calls are timed.
+    /// Makes room for functions that have come.
     void grow(int functions) {
-        int known = strides.length;
         strides = Arrays.copyOf(strides, functions);
         limits = Arrays.copyOf(limits, functions);
         recorded = Arrays.copyOf(recorded, functions);
         before = Arrays.copyOf(before, functions);
-        Arrays.fill(strides, known, functions, 1);
-        Arrays.fill(limits, known, functions, length);
     }
 
     /// Times none of the calls that come.

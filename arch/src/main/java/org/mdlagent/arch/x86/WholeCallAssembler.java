@@ -229,11 +229,16 @@ final class WholeCallAssembler {
         out.literal(countLiteral, shim.countSlow());
     }
 
-    /// R10 thread that records, RAX function; changes RCX.
-    private void findFunction(Label slow) {
+    /// R10 thread.
+    private void findThread(Label slow) {
         out.loadThreadWord(R10, shim.tlsOffset());
         out.test(R10);
         out.jump(EQUAL, slow);
+    }
+
+    /// R10 thread that records, RAX function; changes RCX.
+    private void findFunction(Label slow) {
+        findThread(slow);
         out.load(RCX, R10, SP);
         out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
         out.jump(EQUAL, slow);
@@ -242,9 +247,7 @@ final class WholeCallAssembler {
 
     /// R10 thread, RAX function, RDX its next free frame, RCX key.
     private void findFrame(Label slow) {
-        out.loadThreadWord(R10, shim.tlsOffset());
-        out.test(R10);
-        out.jump(EQUAL, slow);
+        findThread(slow);
         out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
         out.load(RDX, R10, SP);
         out.lea(RCX, RSP, 16);
