@@ -5,19 +5,41 @@ package org.mdlagent.profiler;
 ///
 /// Within a block, calls in windows over the program's CPU time in windows is the rate; the block's calls are the
 /// rate times all of its CPU time in the block. CPU times are in nanoseconds.
+///
+/// How much windows differ is told by what lies between each and the one before, of all blocks together: the estimator
+/// by successive differences (Wolter, "Introduction to Variance Estimation", 2nd edition, chapter 8). A block by itself
+/// has too few windows: where all of a block's have missed a phase of the program, they are alike.
 final class CallEstimate {
+    /// Of as many independent windows, so many differences of successive ones tell as much as this part of them.
+    private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;
+
     private double exact;
     private double blocks;
-    private double blocksVariance;
 
-    /// Sum of the squares of blocks' variances, each over its degrees of freedom.
-    private double blocksSquares;
+    /// Of ended blocks: what the variance of a window's rate is to be multiplied by.
+    private double weights;
+
+    /// Whether there are windows; else calls are counted exactly. And of the block:
+    private boolean windowed;
 
     private double blockStart;
+
     private double lastRate;
     private int windows;
     private double calls;
     private double nanos;
+
+    /// Of all windows.
+    private long windowsEver;
+
+    private double callsEver;
+    private double nanosEver;
+    private double nanosSquaredEver;
+
+    /// Of the window before; and the squares and products of what successive ones differ by.
+    private double callsBefore;
+
+    private double nanosBefore;
     private double calls2;
     private double callsNanos;
     private double nanos2;
@@ -26,16 +48,23 @@ final class CallEstimate {
         exact += count;
     }
 
-    /// @param rate calls for each nanosecond, which holds until a window tells better
-    void startBlock(double now, double rate) {
+    /// Starts the first block after calls were counted exactly.
+    ///
+    /// @param rate        calls for each nanosecond at last, which holds until a window tells better
+    /// @param windowNanos how long a window lasts, roughly
+    void startWindows(double now, double rate, double windowNanos) {
+        startBlock(now, rate);
+        windowed = true;
+        callsBefore = rate * windowNanos;
+        nanosBefore = windowNanos;
+    }
+
+    private void startBlock(double now, double rate) {
         lastRate = rate;
         blockStart = now;
         windows = 0;
         calls = 0;
         nanos = 0;
-        calls2 = 0;
-        callsNanos = 0;
-        nanos2 = 0;
     }
 
     /// @param observedNanos CPU time of the program in the window
@@ -43,18 +72,30 @@ final class CallEstimate {
         windows++;
         calls += count;
         nanos += observedNanos;
-        calls2 += count * count;
-        callsNanos += count * observedNanos;
-        nanos2 += observedNanos * observedNanos;
+        windowsEver++;
+        callsEver += count;
+        nanosEver += observedNanos;
+        nanosSquaredEver += observedNanos * observedNanos;
+        double moreCalls = count - callsBefore;
+        double moreNanos = observedNanos - nanosBefore;
+        calls2 += moreCalls * moreCalls;
+        callsNanos += moreCalls * moreNanos;
+        nanos2 += moreNanos * moreNanos;
+        callsBefore = count;
+        nanosBefore = observedNanos;
     }
 
     /// Ends the block and starts the next.
     void endBlock(double now) {
         blocks += blockCalls(now);
-        double variance = blockVariance(now);
-        blocksVariance += variance;
-        blocksSquares += squareOverFreedom(variance);
+        weights += blockWeight(now);
         startBlock(now, rate());
+    }
+
+    /// Ends the block; what comes is counted exactly.
+    void endWindows(double now) {
+        endBlock(now);
+        windowed = false;
     }
 
     /// Windows in the block so far.
@@ -69,39 +110,37 @@ final class CallEstimate {
 
     /// Variance that a normal distribution had with an interval as wide as that of [#calls].
     double variance(double now) {
-        double ofBlock = blockVariance(now);
-        double variance = blocksVariance + ofBlock;
-        double squares = blocksSquares + squareOverFreedom(ofBlock);
-        double wider = Confidence.quantile95(variance * variance / squares) / Confidence.QUANTILE_95;
-        return squares > 0 ? variance * wider * wider : variance;
+        double weight = weights + blockWeight(now);
+        if (weight == 0) {
+            return 0;
+        }
+        if (nanosEver == 0) {
+            double deviation = (blocks + blockCalls(now)) / Confidence.QUANTILE_95;
+            return deviation * deviation;
+        }
+        double wider = Confidence.quantile95(Math.max(1, FREEDOM_OF_DIFFERENCE * windowsEver)) / Confidence.QUANTILE_95;
+        return weight * varianceOfRate() * wider * wider;
     }
 
-    private double squareOverFreedom(double variance) {
-        return isVarianceKnown() ? variance * variance / (windows - 1) : 0;
-    }
-
-    private boolean isVarianceKnown() {
-        return windows >= 2 && nanos > 0;
+    private double varianceOfRate() {
+        double rate = callsEver / nanosEver;
+        double squares = Math.max(0, calls2 - 2 * rate * callsNanos + rate * rate * nanos2);
+        return squares / 2 / nanosSquaredEver;
     }
 
     private double blockCalls(double now) {
-        return rate() * (now - blockStart);
+        return windowed ? rate() * (now - blockStart) : 0;
     }
 
     private double rate() {
         return nanos > 0 ? calls / nanos : lastRate;
     }
 
-    private double blockVariance(double now) {
-        if (!isVarianceKnown()) {
-            double deviation = blockCalls(now) / Confidence.QUANTILE_95;
-            return deviation * deviation;
-        }
-        double rate = rate();
-        double residuals = Math.max(0, calls2 - 2 * rate * callsNanos + rate * rate * nanos2);
-        double all = now - blockStart;
-        double mean = nanos / windows;
-        double unobserved = Math.max(0, 1 - nanos / all);
-        return unobserved * all * all * residuals / (windows - 1) / (windows * mean * mean);
+    /// Where it has no windows yet, a block is taken to be as its last rate was. Windows of little CPU time tell
+    /// little.
+    private double blockWeight(double now) {
+        double all = windowed ? now - blockStart : 0;
+        double part = nanos > 0 ? nanosSquaredEver / nanosEver / nanos : 1;
+        return all * Math.max(0, all - nanos) * part;
     }
 }

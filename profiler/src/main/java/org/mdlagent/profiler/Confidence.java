@@ -23,10 +23,18 @@ public final class Confidence {
     }
 
     /// Half the interval of an estimated number of calls, relative to it; empty where the number is exact or 0.
+    ///
+    /// An estimate that is too low has a variance that is too low, too: both come from windows that have missed
+    /// calls. So the interval reaches as far as that of a count of Poisson's distribution that varies as much, by
+    /// the approximation of Wilson and Hilferty (Johnson, Kemp, Kotz, "Univariate Discrete Distributions", ch. 4).
     public static OptionalDouble relativeError(double variance, long count) {
-        return variance > 0 && count > 0
-                ? OptionalDouble.of(QUANTILE_95 * Math.sqrt(variance) / count + PREDICTION)
-                : OptionalDouble.empty();
+        if (variance <= 0 || count <= 0) {
+            return OptionalDouble.empty();
+        }
+        double events = (double) count * count / variance;
+        double next = events + 1;
+        double upper = next * Math.pow(1 - 1 / (9 * next) + QUANTILE_95 / (3 * Math.sqrt(next)), 3);
+        return OptionalDouble.of(upper / events - 1 + PREDICTION);
     }
 
     /// What of [#relativeError] is due to chance: what it is not is the same in another run.

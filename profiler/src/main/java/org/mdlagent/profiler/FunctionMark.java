@@ -36,9 +36,12 @@ final class FunctionMark {
     long advance(int function, long calls, long variance, RowSums now, SliceBytes out) {
         long ticks = now.total - total;
         out.put(function);
-        // An estimate may fall. What was too much is not counted again when it rises.
-        out.put(Math.max(0, calls - this.calls));
-        out.put(Math.max(0, variance - this.variance));
+        // An estimate may fall. What was too much is not counted again when it rises. The variance falls as windows
+        // tell more of it; a slice has as much of it as of the calls.
+        long fresh = Math.max(0, calls - this.calls);
+        double part = (double) fresh / Math.max(1, calls);
+        out.put(fresh);
+        out.put(Math.max(Math.round(part * variance), variance - this.variance));
         out.put(now.count - count);
         out.put(ticks);
         out.put(now.self - self);

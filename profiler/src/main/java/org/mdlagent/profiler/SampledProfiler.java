@@ -64,10 +64,6 @@ public final class SampledProfiler {
     /// The part of the budget that is aimed at: what is spent comes in lumps.
     private static final double AIM = 0.8;
 
-    /// What may be spent at first: a fifth of what the virtual machine has spent to start. Short programs would be seen
-    /// by luck alone.
-    private static final double START_NANOS = 100e6;
-
     /// The part of the budget that open functions may use up.
     private static final double OPEN_PART = 0.25;
 
@@ -206,6 +202,7 @@ public final class SampledProfiler {
 
     private boolean rotating;
     private long rotationTsc;
+    private double costAtRotation;
     private long restEndTsc;
     private long lookTsc;
 
@@ -246,7 +243,7 @@ public final class SampledProfiler {
         runs = new SampleRuns(runLength);
         openTimed = runLength;
         this.budget = budget;
-        governor = new Governor(budget < 1 ? AIM * budget : budget, START_NANOS);
+        governor = new Governor(budget < 1 ? AIM * budget : budget);
         this.epochNanos = epochNanos;
         windowNanos = epochNanos / WINDOWS_PER_EPOCH;
         openRate = rateToWindow();
@@ -303,13 +300,12 @@ public final class SampledProfiler {
     private void endEstimate(int function) {
         if (windowed[function]) {
             windowed[function] = false;
-            endBlock(function);
+            endWindows(function);
         }
     }
 
-    private void endBlock(int function) {
-        estimates[function].endBlock(progress());
-        estimates[function].startBlock(progress(), 0);
+    private void endWindows(int function) {
+        estimates[function].endWindows(progress());
         callsEstimated[function] = calls[function];
         changed[function] = true;
     }
@@ -398,6 +394,7 @@ public final class SampledProfiler {
         if (now >= restEndTsc) {
             rotating = true;
             rotationTsc = now;
+            costAtRotation = agentCpuNanos() + sampledNanos();
             group = 0;
             return goOn();
         }
@@ -440,7 +437,15 @@ public final class SampledProfiler {
             double always = spending.always - before.always;
             exceeded = always > income;
             double spent = spending.cost - before.cost + Math.min(EVERY_CALL_PART * income, always);
-            rest = Math.max(rest, governor.rest(pace * elapsed, spent, pace * rotation, random.nextDouble()) / pace);
+            rest = Math.max(
+                    rest,
+                    governor.rest(
+                                    pace * elapsed,
+                                    spent,
+                                    pace * rotation,
+                                    spending.cost - costAtRotation,
+                                    random.nextDouble())
+                            / pace);
         }
         restEndTsc = now + (long) (rest * ticksPerNano);
         return Math.min(LOOK_NANOS, rest);
@@ -569,7 +574,7 @@ public final class SampledProfiler {
 
     private void reopen(int position) {
         int function = armedFunction(position);
-        endBlock(function);
+        endWindows(function);
         beginOpen(function);
         runs.timeFirst(function, probes.function(function));
         arm(position, function, leaseTicks);
@@ -621,7 +626,7 @@ public final class SampledProfiler {
             if (isHot(rate) && !everyCall[i]) {
                 windowed[i] = true;
                 rates[i] = rate;
-                estimates[i].startBlock(progress(), rate);
+                estimates[i].startWindows(progress(), rate, windowNanos);
                 progressAtTiming[i] = progress();
                 weighOpen(i);
                 arm(closing++, i, 0);

@@ -97,7 +97,8 @@ final class SliceRing {
         Memory.putLongRelease(slices + SlicesDescriptor.COMPLETE, complete() + 1);
     }
 
-    private long complete() {
+    /// Slices that were published.
+    long complete() {
         return Memory.getLong(slices + SlicesDescriptor.COMPLETE);
     }
 

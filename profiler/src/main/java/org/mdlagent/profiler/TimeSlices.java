@@ -21,7 +21,7 @@ public final class TimeSlices {
     /// A slice is this part of the session's age, within bounds, and writing it is to take this part of it.
     private static final int AGE_PART = 36;
 
-    private static final double WRITING_PART = 0.002;
+    private static final double WRITING_PART = 0.001;
 
     private static final double SHORTEST_SECONDS = 1;
     private static final double LONGEST_SECONDS = 10;
@@ -92,9 +92,9 @@ public final class TimeSlices {
         begin = tsc;
     }
 
-    /// Tells how long the last slice has taken, in ticks.
+    /// Tells how long the last slice has taken, in ticks. Of the first that says nothing: its code is just compiled.
     public void setWritingTicks(long ticks) {
-        writingTicks = ticks;
+        writingTicks = ring.complete() > 1 ? ticks : 0;
     }
 
     /// What a function has done in the slice, null for nothing.

@@ -108,25 +108,25 @@ class CallEstimateTest {
     void shouldAddExactCountsToBlocks() {
         CallEstimate estimate = new CallEstimate();
         estimate.addExact(7);
-        estimate.startBlock(1000, 0);
+        estimate.startWindows(1000, 0.2, 50);
         estimate.addWindow(10, 50);
         estimate.addWindow(30, 50);
-        estimate.endBlock(2000);
-        estimate.startBlock(2000, 0);
+        estimate.endWindows(2000);
         estimate.addExact(5);
 
         assertThat(estimate.calls(9000)).isCloseTo(7 + 0.4 * 1000 + 5, within(1e-9));
-        // Twice the variance of a count, for the part of the time that was not seen; by two windows, so Student's
-        // distribution of one degree of freedom says how wide an interval is.
-        double wider = Confidence.quantile95(1) / 1.96;
+        // Half the mean square of what successive windows differ by, the one before the first among them, for the part
+        // of the time that was not seen; and so few differences that Student's distribution has 4/3 degrees of freedom.
+        double varianceOfRate = (0 + 20 * 20) / 2.0 / 2 / (50 * 50);
+        double wider = Confidence.quantile95(4.0 / 3) / 1.96;
         assertThat(estimate.variance(9000))
-                .isCloseTo(0.9 * (1000.0 / 50) * (1000.0 / 50) * 200 / 2 * wider * wider, within(1e-6));
+                .isCloseTo(0.9 * 1000 * 1000 / 2 * varianceOfRate * wider * wider, within(1e-6));
     }
 
     @Test
     void shouldKeepTheLastRateInBlocksWithoutWindows() {
         CallEstimate estimate = new CallEstimate();
-        estimate.startBlock(0, 0.002);
+        estimate.startWindows(0, 0.002, 100);
         assertThat(estimate.calls(1000)).isCloseTo(2, within(1e-9));
         estimate.addWindow(6, 100);
         assertThat(estimate.calls(1000)).isCloseTo(60, within(1e-9));
@@ -141,12 +141,26 @@ class CallEstimateTest {
     @Test
     void shouldKeepTheLastRateWhenWindowsSawNoCpuTime() {
         CallEstimate estimate = new CallEstimate();
-        estimate.startBlock(0, 0.5);
+        estimate.startWindows(0, 0.5, 100);
         estimate.addWindow(0, 0);
         estimate.addWindow(0, 0);
 
         assertThat(estimate.calls(100)).isCloseTo(50, within(1e-9));
         assertThat(1.96 * Math.sqrt(estimate.variance(100))).isCloseTo(50, within(1e-9));
+    }
+
+    /// A function that became hot, and that no window has met since.
+    @Test
+    void shouldNotBeCertainOfWhatWindowsHaveMissed() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startWindows(0, 0.5, 100);
+        for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
+            estimate.addWindow(0, 100);
+        }
+        estimate.endBlock(10_000);
+
+        assertThat(estimate.calls(10_000)).isZero();
+        assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isGreaterThan(0.1 * 10_000);
     }
 
     /// As a governed profile of some seconds has them: windows that are far apart. Of bursts that all of them have
@@ -168,7 +182,7 @@ class CallEstimateTest {
     @Test
     void shouldBeCertainOfWhatWindowsSawWhole() {
         CallEstimate estimate = new CallEstimate();
-        estimate.startBlock(0, 0);
+        estimate.startWindows(0, 0, 50);
         estimate.addWindow(1, 50);
         estimate.addWindow(9, 50);
 
@@ -199,7 +213,7 @@ class CallEstimateTest {
         double slotsEarly = 0;
         for (int change = 0; change < block; change++) {
             CallEstimate estimate = new CallEstimate();
-            estimate.startBlock(0, 0);
+            estimate.startWindows(0, 0, 1);
             for (int slot = SLOTS_PER_EPOCH - 1; slot < block; slot += SLOTS_PER_EPOCH) {
                 estimate.addWindow(slot < change ? 0 : 1, 1);
             }
@@ -232,7 +246,7 @@ class CallEstimateTest {
 
     private static Run run(Program program, SplittableRandom random, int slotsPerEpoch, boolean leaveOutEmptyWindows) {
         CallEstimate estimate = new CallEstimate();
-        estimate.startBlock(0, 0);
+        estimate.startWindows(0, program.rates[0], SLOT_NANOS);
         double now = 0;
         long truth = 0;
         for (int slot = 0; slot < SLOTS; slot++) {

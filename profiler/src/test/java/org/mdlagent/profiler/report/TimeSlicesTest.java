@@ -107,9 +107,12 @@ class TimeSlicesTest {
         try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
             TimeSlices slices = slices(file, false, 0);
             end(file, slices, 1);
-            slices.setWritingTicks(SECOND / 100);
-            long end = LiveFile.START_TSC + SECOND;
+            slices.setWritingTicks(SECOND / 10);
+            assertThat(slices.isDue(LiveFile.START_TSC + 2 * SECOND)).isTrue();
 
+            end(file, slices, 2);
+            slices.setWritingTicks(SECOND / 200);
+            long end = LiveFile.START_TSC + 2 * SECOND;
             assertThat(slices.isDue(end + 5 * SECOND - 1)).isFalse();
             assertThat(slices.isDue(end + 5 * SECOND)).isTrue();
 
