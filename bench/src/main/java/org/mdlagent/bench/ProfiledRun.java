@@ -3,20 +3,28 @@ package org.mdlagent.bench;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.TimeSlice;
 
 /// One run of a program to its end.
 ///
 /// @param cpuSeconds of all its threads, the agent's included
 /// @param seconds    that passed
 /// @param profile    of the run, null without the agent
+/// @param later      of the run without its first seconds, as its slices of time tell; null where there are none
 record ProfiledRun(
-        double cpuSeconds, double seconds, @Nullable Profile profile) {
+        double cpuSeconds,
+        double seconds,
+        @Nullable Profile profile,
+        @Nullable Profile later) {
+    /// Whole slices, so more may be left out.
+    static final int FIRST_SECONDS = 5;
 
     /// @param options of the agent, null to run without it
     static ProfiledRun of(List<String> command, Path input, @Nullable String options)
@@ -37,15 +45,24 @@ record ProfiledRun(
             throw new IOException(command + " has failed");
         }
         String[] seconds = times.split(" ", -1);
-        return new ProfiledRun(
-                Double.parseDouble(seconds[0]) + Double.parseDouble(seconds[1]),
-                Double.parseDouble(seconds[2]),
-                options == null ? null : read(session));
+        double cpuSeconds = Double.parseDouble(seconds[0]) + Double.parseDouble(seconds[1]);
+        double passed = Double.parseDouble(seconds[2]);
+        if (options == null) {
+            return new ProfiledRun(cpuSeconds, passed, null, null);
+        }
+        try (SessionReader reader = SessionReader.open(session)) {
+            return new ProfiledRun(cpuSeconds, passed, reader.profile(), later(reader));
+        }
     }
 
-    private static Profile read(Path session) throws IOException {
-        try (SessionReader reader = SessionReader.open(session)) {
-            return reader.profile();
+    private static @Nullable Profile later(SessionReader reader) throws IOException {
+        List<TimeSlice> slices = reader.slices();
+        if (slices.isEmpty()) {
+            return null;
         }
+        Instant from = slices.getFirst().start().plusSeconds(FIRST_SECONDS);
+        List<TimeSlice> later =
+                slices.stream().filter(slice -> !slice.start().isBefore(from)).toList();
+        return later.isEmpty() ? null : reader.profile(later);
     }
 }

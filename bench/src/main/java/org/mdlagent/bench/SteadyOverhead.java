@@ -10,12 +10,13 @@ import java.util.Objects;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionFacts;
 
-/// What profiling at 1 % costs real programs that run for half a minute, as services do for days: what is spent at the
-/// start, by intent without a limit, is little beside that.
+/// What profiling at 1 % costs real programs that run for half a minute, as services do for days.
 ///
 /// The cost is of CPU time, the agent's threads included, beside the agent that does nothing, within a round. Two runs
 /// of the same may differ by more than that on a shared machine, so what the agent's own account says stands beside it:
-/// CPU time of its threads, from the kernel, and what probes have counted times what that was measured to cost.
+/// CPU time of its threads, from the kernel, and what probes have counted times what that was measured to cost. What is
+/// spent in the first seconds, by intent without a limit, is in both; so the account of what comes after them has a
+/// column of its own.
 public final class SteadyOverhead {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
 
@@ -36,11 +37,12 @@ public final class SteadyOverhead {
                     Build.PATCHABLE));
             report.line(format(
                     Locale.ROOT,
-                    "%-8s %7s  %-32s %14s %10s %10s",
+                    "%-8s %7s  %-32s %14s %14s %10s %10s",
                     "PROGRAM",
                     "IDLE",
                     "AT 1 %",
                     "OWN ACCOUNT",
+                    "AFTER " + ProfiledRun.FIRST_SECONDS + " s",
                     "TOGGLES/S",
                     "SAMPLES/S"));
             for (RealProgram program : RealProgram.named(args)) {
@@ -56,6 +58,7 @@ public final class SteadyOverhead {
         double[] percents = new double[ROUNDS];
         double[] idleSeconds = new double[ROUNDS];
         double[] accounted = new double[ROUNDS];
+        double[] later = new double[ROUNDS];
         double seconds = 0;
         double toggles = 0;
         double samples = 0;
@@ -76,6 +79,7 @@ public final class SteadyOverhead {
             SessionFacts facts = profile.session();
             double start = Objects.requireNonNull(idle.profile()).session().agentNanos();
             accounted[round] = (profile.probeNanos() + facts.agentNanos() - start) / 1e7 / idle.cpuSeconds();
+            later[round] = accountedLater(governed);
             seconds += governed.seconds();
             toggles += facts.toggles();
             samples += facts.samples();
@@ -83,14 +87,29 @@ public final class SteadyOverhead {
         double median = Percentile.median(percents);
         report.line(format(
                 Locale.ROOT,
-                "%-8s %5.1f s  %-32s %12.2f %% %,10.0f %,10.0f",
+                "%-8s %5.1f s  %-32s %12.2f %% %12.2f %% %,10.0f %,10.0f",
                 program,
                 Percentile.median(idleSeconds),
                 Percentile.spread("%+.2f %%", "%+.2f", percents) + " " + Target.PROFILING.verdict(median),
                 Percentile.median(accounted),
+                Percentile.median(later),
                 toggles / seconds,
                 samples / seconds));
         report.figure(Target.PROFILING, program + ", CPU time", median, "");
         report.figure(Target.PROFILING, program + ", own account", Percentile.median(accounted), "");
+        report.figure(
+                Target.PROFILING,
+                program + ", own account after " + ProfiledRun.FIRST_SECONDS + " s",
+                Percentile.median(later),
+                "");
+    }
+
+    /// Percent of the time that passed: the programs have one thread, which never waits.
+    private static double accountedLater(ProfiledRun run) {
+        Profile profile = Objects.requireNonNull(run.later(), "the program ends too soon");
+        SessionFacts facts = profile.session();
+        return 100.0
+                * (profile.probeNanos() + facts.agentNanos())
+                / facts.elapsedNanos().orElseThrow();
     }
 }

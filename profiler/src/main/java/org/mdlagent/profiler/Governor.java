@@ -33,6 +33,7 @@ final class Governor {
     /// Rotations get this part of the budget at least, whatever the debt.
     private static final double PART_MIN = 0.25;
 
+    /// Whatever was expected of it, a rotation costs no more than so many times the budget of the rest behind it.
     private static final double EXCESS = 2;
 
     /// At first, until the first slice of time has been written, too, rests are this part of the program's age: a
@@ -80,8 +81,9 @@ final class Governor {
         } else {
             balance = Math.clamp(balance + budget * passed - spent, -budget * REPAYMENT_NANOS, cost);
             double income = Math.max(PART_MIN * budget, budget + balance / REPAYMENT_NANOS);
-            // The newest one's where that is less: compilers run beside a rotation now and then. But should it be the
-            // first of many, twice the budget is the most.
+            // The newest one's where that is less: compilers run beside a rotation now and then. Where it is more, it
+            // may
+            // be the first of many.
             double needed = Math.max(Math.min(cost, rotationCost) / income, rotationCost / (EXCESS * budget));
             mean = Math.clamp(needed - rotation, REST_NANOS_MIN, REST_NANOS_MAX);
         }
