@@ -9,12 +9,21 @@ package org.mdlagent.profiler;
 /// How much windows differ is told by what lies between each and the one before, of all blocks together: the estimator
 /// by successive differences (Wolter, "Introduction to Variance Estimation", 2nd edition, chapter 8). A block by itself
 /// has too few windows: where all of a block's have missed a phase of the program, they are alike.
+///
+/// Windows see fewer calls than there would have been without them. What they are scaled by for that is predicted, and
+/// may be wrong by a part of it, in all windows alike.
 final class CallEstimate {
     /// Of as many independent windows, so many differences of successive ones tell as much as this part of them.
     private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;
 
+    /// What counting a call costs is predicted as 8 ticks. It was 3 where the processor had other work to do meanwhile.
+    private static final double PREDICTION_PART = 0.6;
+
     private double exact;
     private double blocks;
+
+    /// Of these, calls that were added for what windows cost.
+    private double added;
 
     /// Of ended blocks: what the variance of a window's rate is to be multiplied by.
     private double weights;
@@ -27,6 +36,7 @@ final class CallEstimate {
     private double lastRate;
     private int windows;
     private double calls;
+    private double callsAdded;
     private double nanos;
 
     /// Of all windows.
@@ -64,13 +74,18 @@ final class CallEstimate {
         blockStart = now;
         windows = 0;
         calls = 0;
+        callsAdded = 0;
         nanos = 0;
     }
 
+    /// @param counted       calls in the window
+    /// @param slowdown      how much longer than without it the program took for them, as predicted: 1 or more
     /// @param observedNanos CPU time of the program in the window
-    void addWindow(double count, double observedNanos) {
+    void addWindow(double counted, double slowdown, double observedNanos) {
+        double count = counted * slowdown;
         windows++;
         calls += count;
+        callsAdded += count - counted;
         nanos += observedNanos;
         windowsEver++;
         callsEver += count;
@@ -88,6 +103,7 @@ final class CallEstimate {
     /// Ends the block and starts the next.
     void endBlock(double now) {
         blocks += blockCalls(now);
+        added += blockAdded(now);
         weights += blockWeight(now);
         startBlock(now, rate());
     }
@@ -119,7 +135,8 @@ final class CallEstimate {
             return deviation * deviation;
         }
         double wider = Confidence.quantile95(Math.max(1, FREEDOM_OF_DIFFERENCE * windowsEver)) / Confidence.QUANTILE_95;
-        return weight * varianceOfRate() * wider * wider;
+        double prediction = PREDICTION_PART * (added + blockAdded(now)) / Confidence.QUANTILE_95;
+        return weight * varianceOfRate() * wider * wider + prediction * prediction;
     }
 
     private double varianceOfRate() {
@@ -130,6 +147,10 @@ final class CallEstimate {
 
     private double blockCalls(double now) {
         return windowed ? rate() * (now - blockStart) : 0;
+    }
+
+    private double blockAdded(double now) {
+        return windowed && nanos > 0 ? callsAdded / nanos * (now - blockStart) : 0;
     }
 
     private double rate() {

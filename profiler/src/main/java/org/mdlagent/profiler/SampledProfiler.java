@@ -558,15 +558,14 @@ public final class SampledProfiler {
     }
 
     private void observe(int function, double observed, double slowdown) {
-        // What the window would have seen without slowdown. A slow window must not count for less than another.
-        double count = (calls[function] - callsAtPart[function]) * slowdown;
+        double counted = calls[function] - callsAtPart[function];
         CallEstimate estimate = estimates[function];
-        estimate.addWindow(count, observed);
+        estimate.addWindow(counted, slowdown, observed);
         if (estimate.windows() == WINDOWS_PER_BLOCK) {
             estimate.endBlock(progress());
         }
         if (observed > 0) {
-            rates[function] += RATE_WEIGHT * (count / observed - rates[function]);
+            rates[function] += RATE_WEIGHT * (counted * slowdown / observed - rates[function]);
         }
         // Half as much before a function is opened again, so that it does not change to and fro.
         windowed[function] = isHot(2 * rates[function]);

@@ -109,8 +109,8 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.addExact(7);
         estimate.startWindows(1000, 0.2, 50);
-        estimate.addWindow(10, 50);
-        estimate.addWindow(30, 50);
+        estimate.addWindow(10, 1, 50);
+        estimate.addWindow(30, 1, 50);
         estimate.endWindows(2000);
         estimate.addExact(5);
 
@@ -128,7 +128,7 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0.002, 100);
         assertThat(estimate.calls(1000)).isCloseTo(2, within(1e-9));
-        estimate.addWindow(6, 100);
+        estimate.addWindow(6, 1, 100);
         assertThat(estimate.calls(1000)).isCloseTo(60, within(1e-9));
 
         estimate.endBlock(1000);
@@ -142,11 +142,25 @@ class CallEstimateTest {
     void shouldKeepTheLastRateWhenWindowsSawNoCpuTime() {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0.5, 100);
-        estimate.addWindow(0, 0);
-        estimate.addWindow(0, 0);
+        estimate.addWindow(0, 1, 0);
+        estimate.addWindow(0, 1, 0);
 
         assertThat(estimate.calls(100)).isCloseTo(50, within(1e-9));
         assertThat(1.96 * Math.sqrt(estimate.variance(100))).isCloseTo(50, within(1e-9));
+    }
+
+    /// Ten calls where there would have been fifteen.
+    @Test
+    void shouldNotTrustWhatWasPredicted() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startWindows(0, 0.15, 100);
+        for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
+            estimate.addWindow(10, 1.5, 100);
+        }
+        estimate.endBlock(10_000);
+
+        assertThat(estimate.calls(10_000)).isCloseTo(1_500, within(1e-9));
+        assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isCloseTo(0.6 * 500, within(1e-6));
     }
 
     /// A function that became hot, and that no window has met since.
@@ -155,7 +169,7 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0.5, 100);
         for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
-            estimate.addWindow(0, 100);
+            estimate.addWindow(0, 1, 100);
         }
         estimate.endBlock(10_000);
 
@@ -183,8 +197,8 @@ class CallEstimateTest {
     void shouldBeCertainOfWhatWindowsSawWhole() {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0, 50);
-        estimate.addWindow(1, 50);
-        estimate.addWindow(9, 50);
+        estimate.addWindow(1, 1, 50);
+        estimate.addWindow(9, 1, 50);
 
         assertThat(estimate.calls(100)).isCloseTo(10, within(1e-9));
         assertThat(estimate.variance(100)).isZero();
@@ -215,7 +229,7 @@ class CallEstimateTest {
             CallEstimate estimate = new CallEstimate();
             estimate.startWindows(0, 0, 1);
             for (int slot = SLOTS_PER_EPOCH - 1; slot < block; slot += SLOTS_PER_EPOCH) {
-                estimate.addWindow(slot < change ? 0 : 1, 1);
+                estimate.addWindow(slot < change ? 0 : 1, 1, 1);
             }
             slotsEarly += estimate.calls(block) - (block - change);
         }
@@ -255,7 +269,7 @@ class CallEstimateTest {
             now += program.nanos[slot];
             boolean window = slot % slotsPerEpoch == slotsPerEpoch - 1;
             if (window && !(leaveOutEmptyWindows && calls == 0)) {
-                estimate.addWindow(calls, program.nanos[slot]);
+                estimate.addWindow(calls, 1, program.nanos[slot]);
                 if (estimate.windows() == WINDOWS_PER_BLOCK) {
                     estimate.endBlock(now);
                 }
