@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionReader;
@@ -17,14 +18,12 @@ import org.mdlagent.profiler.report.TimeSlice;
 /// @param cpuSeconds of all its threads, the agent's included
 /// @param seconds    that passed
 /// @param profile    of the run, null without the agent
-/// @param later      of the run without its first seconds, as its slices of time tell; null where there are none
+/// @param session    where the agent has left it, until the next run; null without the agent
 record ProfiledRun(
         double cpuSeconds,
         double seconds,
         @Nullable Profile profile,
-        @Nullable Profile later) {
-    /// Whole slices, so more may be left out.
-    static final int FIRST_SECONDS = 5;
+        @Nullable Path session) {
 
     /// @param options of the agent, null to run without it
     static ProfiledRun of(List<String> command, Path input, @Nullable String options)
@@ -51,18 +50,18 @@ record ProfiledRun(
             return new ProfiledRun(cpuSeconds, passed, null, null);
         }
         try (SessionReader reader = SessionReader.open(session)) {
-            return new ProfiledRun(cpuSeconds, passed, reader.profile(), later(reader));
+            return new ProfiledRun(cpuSeconds, passed, reader.profile(), session);
         }
     }
 
-    private static @Nullable Profile later(SessionReader reader) throws IOException {
-        List<TimeSlice> slices = reader.slices();
-        if (slices.isEmpty()) {
-            return null;
+    /// What the agent has recorded after the first seconds, in whole slices of time.
+    Profile after(int seconds) throws IOException {
+        try (SessionReader reader = SessionReader.open(Objects.requireNonNull(session))) {
+            List<TimeSlice> slices = reader.slices();
+            Instant from = slices.getFirst().start().plusSeconds(seconds);
+            return reader.profile(slices.stream()
+                    .filter(slice -> !slice.start().isBefore(from))
+                    .toList());
         }
-        Instant from = slices.getFirst().start().plusSeconds(FIRST_SECONDS);
-        List<TimeSlice> later =
-                slices.stream().filter(slice -> !slice.start().isBefore(from)).toList();
-        return later.isEmpty() ? null : reader.profile(later);
     }
 }

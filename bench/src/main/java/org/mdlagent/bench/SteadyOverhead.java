@@ -20,6 +20,8 @@ import org.mdlagent.profiler.report.SessionFacts;
 public final class SteadyOverhead {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
 
+    private static final int FIRST_SECONDS = 5;
+
     /// Of the work that [ProfilerTable] has done.
     private static final int TIMES = 4;
 
@@ -42,7 +44,7 @@ public final class SteadyOverhead {
                     "IDLE",
                     "AT 1 %",
                     "OWN ACCOUNT",
-                    "AFTER " + ProfiledRun.FIRST_SECONDS + " s",
+                    "AFTER " + FIRST_SECONDS + " s",
                     "TOGGLES/S",
                     "SAMPLES/S"));
             for (RealProgram program : RealProgram.named(args)) {
@@ -79,7 +81,7 @@ public final class SteadyOverhead {
             SessionFacts facts = profile.session();
             double start = Objects.requireNonNull(idle.profile()).session().agentNanos();
             accounted[round] = (profile.probeNanos() + facts.agentNanos() - start) / 1e7 / idle.cpuSeconds();
-            later[round] = accountedLater(governed);
+            later[round] = governed.after(FIRST_SECONDS).overheadPercent().orElseThrow();
             seconds += governed.seconds();
             toggles += facts.toggles();
             samples += facts.samples();
@@ -99,17 +101,8 @@ public final class SteadyOverhead {
         report.figure(Target.PROFILING, program + ", own account", Percentile.median(accounted), "");
         report.figure(
                 Target.PROFILING,
-                program + ", own account after " + ProfiledRun.FIRST_SECONDS + " s",
+                program + ", own account after " + FIRST_SECONDS + " s",
                 Percentile.median(later),
                 "");
-    }
-
-    /// Percent of the time that passed: the programs have one thread, which never waits.
-    private static double accountedLater(ProfiledRun run) {
-        Profile profile = Objects.requireNonNull(run.later(), "the program ends too soon");
-        SessionFacts facts = profile.session();
-        return 100.0
-                * (profile.probeNanos() + facts.agentNanos())
-                / facts.elapsedNanos().orElseThrow();
     }
 }

@@ -109,7 +109,10 @@ class FailureIT {
                 "-c",
                 """
                 set -e
-                mkdir etc && mount -t tmpfs none etc && cp -a /etc/. etc && mount --bind etc /etc
+                mkdir etc
+                mount -t tmpfs none etc
+                cp -a /etc/. etc
+                mount --bind etc /etc
                 echo "$1" >/etc/ld.so.preload
                 chmod a+rx . && chmod u+s "$0"
                 MDL_OPTIONS=wait exec setpriv --reuid=65534 --clear-groups "$0"

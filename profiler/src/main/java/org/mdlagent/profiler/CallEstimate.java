@@ -13,7 +13,7 @@ package org.mdlagent.profiler;
 /// Windows see fewer calls than there would have been without them. What they are scaled by for that is predicted, and
 /// may be wrong by a part of it, in all windows alike.
 final class CallEstimate {
-    /// Of as many independent windows, so many differences of successive ones tell as much as this part of them.
+    /// Degrees of freedom of each difference, where windows are independent.
     private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;
 
     /// What counting a call costs is predicted as 8 ticks. It was 3 where the processor had other work to do meanwhile.
@@ -28,9 +28,10 @@ final class CallEstimate {
     /// Of ended blocks: what the variance of a window's rate is to be multiplied by.
     private double weights;
 
-    /// Whether there are windows; else calls are counted exactly. And of the block:
+    /// Whether there are windows; else calls are counted exactly.
     private boolean windowed;
 
+    /// Of the block.
     private double blockStart;
 
     private double lastRate;
@@ -146,11 +147,15 @@ final class CallEstimate {
     }
 
     private double blockCalls(double now) {
-        return windowed ? rate() * (now - blockStart) : 0;
+        return rate() * blockNanos(now);
     }
 
     private double blockAdded(double now) {
-        return windowed && nanos > 0 ? callsAdded / nanos * (now - blockStart) : 0;
+        return nanos > 0 ? callsAdded / nanos * blockNanos(now) : 0;
+    }
+
+    private double blockNanos(double now) {
+        return windowed ? now - blockStart : 0;
     }
 
     private double rate() {
@@ -160,7 +165,7 @@ final class CallEstimate {
     /// Where it has no windows yet, a block is taken to be as its last rate was. Windows of little CPU time tell
     /// little.
     private double blockWeight(double now) {
-        double all = windowed ? now - blockStart : 0;
+        double all = blockNanos(now);
         double part = nanos > 0 ? nanosSquaredEver / nanosEver / nanos : 1;
         return all * Math.max(0, all - nanos) * part;
     }

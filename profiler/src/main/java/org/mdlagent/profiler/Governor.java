@@ -36,13 +36,13 @@ final class Governor {
     /// Whatever was expected of it, a rotation costs no more than so many times the budget of the rest behind it.
     private static final double EXCESS = 2;
 
-    /// At first, until the first slice of time has been written, too, rests are this part of the program's age: a
+    /// So long, until the first slice of time has been written, too, rests are this part of the program's age: a
     /// program that is short is seen from its begin to its end.
     private static final double START_NANOS = 1.25e9;
 
     private static final double START_PART = 0.25;
 
-    /// Even a program that costs nothing is not looked at for nothing.
+    /// Even a program that costs nothing to watch is not looked at for nothing.
     private static final double REST_NANOS_MIN = 50e6;
 
     private static final double REST_NANOS_MAX = 20e9;
@@ -81,9 +81,8 @@ final class Governor {
         } else {
             balance = Math.clamp(balance + budget * passed - spent, -budget * REPAYMENT_NANOS, cost);
             double income = Math.max(PART_MIN * budget, budget + balance / REPAYMENT_NANOS);
-            // The newest one's where that is less: compilers run beside a rotation now and then. Where it is more, it
-            // may
-            // be the first of many.
+            // The newest one's where that is less: compilers run beside a rotation now and then. Where it is more,
+            // others like it may follow.
             double needed = Math.max(Math.min(cost, rotationCost) / income, rotationCost / (EXCESS * budget));
             mean = Math.clamp(needed - rotation, REST_NANOS_MIN, REST_NANOS_MAX);
         }

@@ -202,7 +202,7 @@ public final class SampledProfiler {
 
     private boolean rotating;
     private long rotationTsc;
-    private double costAtRotation;
+    private double costAtRotation; // see Spending
     private long restEndTsc;
     private long lookTsc;
 
@@ -394,7 +394,7 @@ public final class SampledProfiler {
         if (now >= restEndTsc) {
             rotating = true;
             rotationTsc = now;
-            costAtRotation = agentCpuNanos() + sampledNanos();
+            costAtRotation = costNanos();
             group = 0;
             return goOn();
         }
@@ -426,7 +426,7 @@ public final class SampledProfiler {
         long now = api.tsc();
         Spending before = spending;
         double recording = (ProbeCost.exact(callsRecorded) + ProbeCost.clock(cpuTime, callsRecorded)) / ticksPerNano;
-        spending = new Spending(now / ticksPerNano, cpu, agentCpuNanos() + sampledNanos(), recording);
+        spending = new Spending(now / ticksPerNano, cpu, costNanos(), recording);
         double rotation = (now - rotationTsc) / ticksPerNano;
         // At random, as the governor's: with what is periodic in the program, all windows would see the same of it.
         double rest = 2 * random.nextDouble() * (epochNanos - rotation);
@@ -437,15 +437,9 @@ public final class SampledProfiler {
             double always = spending.always - before.always;
             exceeded = always > income;
             double spent = spending.cost - before.cost + Math.min(EVERY_CALL_PART * income, always);
-            rest = Math.max(
-                    rest,
-                    governor.rest(
-                                    pace * elapsed,
-                                    spent,
-                                    pace * rotation,
-                                    spending.cost - costAtRotation,
-                                    random.nextDouble())
-                            / pace);
+            double cost = spending.cost - costAtRotation;
+            double governed = governor.rest(pace * elapsed, spent, pace * rotation, cost, random.nextDouble()) / pace;
+            rest = Math.max(rest, governed);
         }
         restEndTsc = now + (long) (rest * ticksPerNano);
         return Math.min(LOOK_NANOS, rest);
@@ -455,6 +449,11 @@ public final class SampledProfiler {
     /// open.
     private boolean haveOpenBecomeHot() {
         return sampledNanos(callsSampled - callsSampledAtLook, 0) > OPEN_PART * budget * (cpu - cpuAtLook);
+    }
+
+    /// What measuring has cost so far, but for functions whose calls are all recorded.
+    private double costNanos() {
+        return agentCpuNanos() + sampledNanos();
     }
 
     private double agentCpuNanos() {

@@ -152,12 +152,7 @@ class CallEstimateTest {
     /// Ten calls where there would have been fifteen.
     @Test
     void shouldNotTrustWhatWasPredicted() {
-        CallEstimate estimate = new CallEstimate();
-        estimate.startWindows(0, 0.15, 100);
-        for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
-            estimate.addWindow(10, 1.5, 100);
-        }
-        estimate.endBlock(10_000);
+        CallEstimate estimate = blockOfAlikeWindows(0.15, 10, 1.5);
 
         assertThat(estimate.calls(10_000)).isCloseTo(1_500, within(1e-9));
         assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isCloseTo(0.6 * 500, within(1e-6));
@@ -166,15 +161,21 @@ class CallEstimateTest {
     /// A function that became hot, and that no window has met since.
     @Test
     void shouldNotBeCertainOfWhatWindowsHaveMissed() {
-        CallEstimate estimate = new CallEstimate();
-        estimate.startWindows(0, 0.5, 100);
-        for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
-            estimate.addWindow(0, 1, 100);
-        }
-        estimate.endBlock(10_000);
+        CallEstimate estimate = blockOfAlikeWindows(0.5, 0, 1);
 
         assertThat(estimate.calls(10_000)).isZero();
         assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isGreaterThan(0.1 * 10_000);
+    }
+
+    /// From 0 to 10,000 ns, in windows of 100 ns.
+    private static CallEstimate blockOfAlikeWindows(double rateBefore, double counted, double slowdown) {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startWindows(0, rateBefore, 100);
+        for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
+            estimate.addWindow(counted, slowdown, 100);
+        }
+        estimate.endBlock(10_000);
+        return estimate;
     }
 
     /// As a governed profile of some seconds has them: windows that are far apart. Of bursts that all of them have
