@@ -58,6 +58,13 @@ public final class SampledProfiler {
     /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
     private static final double LOOK_NANOS = 60e6;
 
+    /// So many times the budget of the time between two looks is a burst: a new phase of the program, or the compiler
+    /// after a rotation or a slice of time. The next rotation is not to adjoin it. But it does not wait for long:
+    /// where all looks are dear there would be none.
+    private static final double BURST = 2;
+
+    private static final double BURST_NANOS_MAX = 250e6;
+
     /// At each of them so often; else at what they cost together. A close look is dear, for nothing is in a cache.
     private static final double CLOSE_LOOK_NANOS = 250e6;
 
@@ -204,6 +211,11 @@ public final class SampledProfiler {
     private long rotationTsc;
     private double costAtRotation; // see Spending
     private long restEndTsc;
+
+    /// What measuring had cost when windows were last seen resting, and until when the last burst keeps them at rest.
+    private double costAtTick;
+
+    private long quietTsc;
     private long lookTsc;
 
     /// Calls that may have been timed since the rings were emptied.
@@ -391,10 +403,16 @@ public final class SampledProfiler {
 
     private double rest() {
         long now = api.tsc();
-        if (now >= restEndTsc) {
+        double cost = costNanos();
+        if (cost - costAtTick > BURST * budget * pace * LOOK_NANOS) {
+            quietTsc = now + (long) (LOOK_NANOS * ticksPerNano);
+        }
+        costAtTick = cost;
+        long beginTsc = Math.max(restEndTsc, Math.min(quietTsc, restEndTsc + (long) (BURST_NANOS_MAX * ticksPerNano)));
+        if (now >= beginTsc) {
             rotating = true;
             rotationTsc = now;
-            costAtRotation = costNanos();
+            costAtRotation = cost;
             group = 0;
             return goOn();
         }
@@ -403,8 +421,7 @@ public final class SampledProfiler {
             estimateOpen(false);
             publish();
         }
-        api.renewClocks();
-        return Math.min(LOOK_NANOS, (restEndTsc - now) / ticksPerNano);
+        return Math.min(LOOK_NANOS, (beginTsc - now) / ticksPerNano);
     }
 
     private double goOn() {
@@ -427,6 +444,7 @@ public final class SampledProfiler {
         Spending before = spending;
         double recording = (ProbeCost.exact(callsRecorded) + ProbeCost.clock(cpuTime, callsRecorded)) / ticksPerNano;
         spending = new Spending(now / ticksPerNano, cpu, costNanos(), recording);
+        costAtTick = spending.cost;
         double rotation = (now - rotationTsc) / ticksPerNano;
         // At random, as the governor's: with what is periodic in the program, all windows would see the same of it.
         double rest = 2 * random.nextDouble() * (epochNanos - rotation);
