@@ -104,7 +104,8 @@ enter_copy() {
 
 compile_perl() {
     enter_copy
-    { ./Configure -des -Dcc="$cc" -Doptimize="$flags -w" && make -s -j2 miniperl; } >&2
+    ./Configure -des -Dcc="$cc" -Doptimize="$flags -w"
+    make -s -j2 miniperl
     mv miniperl "$1"
 }
 
@@ -112,14 +113,15 @@ compile_perl() {
 compile_redis() {
     enter_copy
     make -s -j2 -C src redis-server CC="$cc" MALLOC=libc BUILD_TLS=no USE_SYSTEMD=no OPTIMIZATION= DEBUG= \
-        REDIS_CFLAGS="$flags -w" REDIS_LDFLAGS="$flags" >&2
+        REDIS_CFLAGS="$flags -w" REDIS_LDFLAGS="$flags"
     mv src/redis-server "$1"
 }
 
 compile_nginx() {
     enter_copy
-    { ./configure --with-cc="$cc" --with-cc-opt="$flags -w" --with-ld-opt="$flags" --without-http_rewrite_module \
-        --without-http_gzip_module && make -s -j2; } >&2
+    ./configure --with-cc="$cc" --with-cc-opt="$flags -w" --with-ld-opt="$flags" --without-http_rewrite_module \
+        --without-http_gzip_module
+    make -s -j2
     mv objs/nginx "$1"
 }
 
@@ -127,19 +129,27 @@ compile_nginx() {
 # one; the check for that is left out where coverage is measured.
 compile_postgresql() {
     enter_copy
-    {
-        ./configure --quiet --prefix="$program" CC="$cc" CFLAGS="$flags -w" LDFLAGS="$flags" --without-readline --without-zlib
-        make -s -j2 -C src/backend generated-headers
-        local part
-        for part in common port timezone backend backend/snowball interfaces/libpq pl/plpgsql bin/initdb bin/pg_ctl bin/pgbench; do
-            make -s -j2 -C src/$part enable_coverage=yes install DESTDIR="$PWD/installed"
-        done
-    } >&2
+    ./configure --quiet --prefix="$program" CC="$cc" CFLAGS="$flags -w" LDFLAGS="$flags" --without-readline --without-zlib
+    make -s -j2 -C src/backend generated-headers
+    local part
+    for part in common port timezone backend backend/snowball interfaces/libpq pl/plpgsql bin/initdb bin/pg_ctl bin/pgbench; do
+        make -s -j2 -C src/$part enable_coverage=yes install DESTDIR="$PWD/installed"
+    done
     mv "installed$program" "$1"
 }
 
+# What compilers say is shown only when they fail.
+finish() {
+    if [ "$1" != 0 ] && [ -s "$log" ]; then
+        tail -n 40 "$log" >&2
+        say "$name could not be built; this is the end of what was said"
+    fi
+    rm -rf "${cleanup[@]}" "$log"
+}
+
 cleanup=()
-trap 'rm -rf "${cleanup[@]}"' EXIT
+log=$(mktemp)
+trap 'finish $?' EXIT
 mkdir -p "$cache/src"
 # The recipe is part of the key: what this script does differently makes a different program.
 key=$(printf '%s\n' "$(declare -f compile enter_copy compile_perl compile_redis compile_nginx compile_postgresql)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
@@ -156,7 +166,7 @@ if [ ! -x "$program" ]; then
     say "building $name with $cc $flags"
     mkdir -p "${program%/*}"
     cleanup+=("$program.new")
-    compile "$program.new"
+    compile "$program.new" >"$log" 2>&1
     mv "$program.new" "$program"
 fi
 printf '%s\n' "$program"

@@ -25,6 +25,8 @@ enum Build {
                     "-include",
                     SourceTree.source("inlined.h").toString()),
             List.of()),
+    /// Whose return addresses are changed at each entry. For programs that are compiled and linked by one command.
+    HIJACKED("gcc", List.of("-pg", "-mfentry", SourceTree.source("hijack.S").toString()), List.of()),
     PATCHABLE("gcc", List.of("-fpatchable-function-entry=5"), List.of()),
     FENTRY("gcc", List.of("-pg", "-mfentry"), List.of()),
     MCOUNT("gcc", List.of("-pg"), List.of()),

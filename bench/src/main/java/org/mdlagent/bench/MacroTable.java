@@ -50,7 +50,7 @@ public final class MacroTable {
 
     /// @param args Debian's names of source packages, none for all services
     public static void main(String[] args) throws IOException, InterruptedException {
-        List<String> names = List.of(args);
+        List<Service> services = Service.named(args);
         try (Report report = new Report("macro", Machine.of(SourceTree.harness()))) {
             report.line(format(
                     Locale.ROOT,
@@ -65,14 +65,12 @@ public final class MacroTable {
                     "CPU time of a request under watch", Plot.Axis.logarithmic("times what it takes unwatched"));
             Bars requests =
                     new Bars("Requests in a second under watch", Plot.Axis.linear("of what is served unwatched"));
-            for (Service service : Service.all()) {
-                if (names.isEmpty() || names.contains(service.source())) {
-                    MacroTable table = new MacroTable(service, report);
-                    table.measure();
-                    table.print();
-                    table.plot(cpu, Run::cpuMicros);
-                    table.plot(requests, Run::perSecond);
-                }
+            for (Service service : services) {
+                MacroTable table = new MacroTable(service, report);
+                table.measure();
+                table.print();
+                table.plot(cpu, Run::cpuMicros);
+                table.plot(requests, Run::perSecond);
             }
             report.plot("cpu", cpu);
             report.plot("requests", requests);

@@ -67,6 +67,7 @@ public final class ProfilerTable {
 
     /// @param args names of programs, none for all
     public static void main(String[] args) throws IOException, InterruptedException {
+        List<RealProgram> programs = RealProgram.named(args);
         Machine machine = Machine.of(SourceTree.harness());
         Path inputs = SourceTree.scratch("inputs");
         try (Report report = new Report("profiler", machine)) {
@@ -88,7 +89,7 @@ public final class ProfilerTable {
                     "TOGGLES/S",
                     "SAMPLES/S"));
             List<String> accuracies = new ArrayList<>();
-            for (RealProgram program : RealProgram.named(args)) {
+            for (RealProgram program : programs) {
                 ProfilerTable table = new ProfilerTable(program, report, inputs);
                 table.measure();
                 table.print();

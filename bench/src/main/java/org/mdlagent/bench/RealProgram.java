@@ -34,12 +34,19 @@ enum RealProgram {
     }
 
     /// @param names of programs, none for all
+    /// @throws IllegalArgumentException when there is none of such a name
     static List<RealProgram> named(String[] names) {
         return names.length == 0
                 ? List.of(values())
-                : Arrays.stream(names)
-                        .map(name -> valueOf(name.toUpperCase(Locale.ROOT)))
-                        .toList();
+                : Arrays.stream(names).map(RealProgram::named).toList();
+    }
+
+    private static RealProgram named(String name) {
+        return Arrays.stream(values())
+                .filter(program -> program.toString().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "there is no program " + name + "; there are " + Arrays.toString(values())));
     }
 
     /// The command that does the work.

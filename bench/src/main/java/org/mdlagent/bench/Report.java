@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class Report implements AutoCloseable {
     private final String name;
     private final PrintStream file;
+    private final long start = System.nanoTime();
 
     Report(String name, Machine machine) throws IOException {
         this.name = name;
@@ -86,6 +87,8 @@ final class Report implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        line("");
+        line(String.format(Locale.ROOT, "Measured in %,d s.", (System.nanoTime() - start) / 1_000_000_000));
         file.close();
         if (file.checkError()) {
             throw new IOException("bench/results cannot be written");

@@ -58,8 +58,16 @@ sealed interface Service permits Redis, Nginx, Sqlite, Postgres {
     /// Asks it to end when it has nothing more to do.
     void stop(Process server, Path directory) throws IOException, InterruptedException;
 
-    static List<Service> all() throws IOException {
-        return List.of(new Redis(freePort()), new Nginx(freePort()), new Sqlite(), new Postgres());
+    /// @param names Debian's of source packages, none for all services
+    /// @throws IllegalArgumentException when there is none of such a name
+    static List<Service> named(String[] names) throws IOException {
+        List<Service> all = List.of(new Redis(freePort()), new Nginx(freePort()), new Sqlite(), new Postgres());
+        List<String> sources = all.stream().map(Service::source).toList();
+        List<String> asked = names.length == 0 ? sources : List.of(names);
+        if (!sources.containsAll(asked)) {
+            throw new IllegalArgumentException("of the services " + asked + " there are only " + sources);
+        }
+        return all.stream().filter(service -> asked.contains(service.source())).toList();
     }
 
     static int freePort() throws IOException {

@@ -36,6 +36,7 @@ public final class SourceTable {
         ALONE("without probes", Build.PLAIN, null),
         INLINED("in the source, inlined counters", Build.INLINED, null),
         CALLED("in the source, calls of an empty function", Build.HOOKS, null),
+        HIJACKED("return addresses hijacked, as LOPI's", Build.HIJACKED, null),
         GPROF("gprof", Build.GPROF, null),
         LATENT("compiled for probes, no agent", Build.PATCHABLE, null),
         DEACTIVATED("the agent, all probes off; with its start", Build.PATCHABLE, "wait,profile=off"),
@@ -68,19 +69,18 @@ public final class SourceTable {
 
     /// @param args names of programs
     public static void main(String[] args) throws IOException, InterruptedException {
+        List<RealProgram> programs = RealProgram.named(args);
         Machine machine = Machine.of(SourceTree.harness());
         try (Report report = new Report("source", machine)) {
             report.line(format(
                     Locale.ROOT,
                     "%d rounds; medians of differences within a round, lowest and highest in brackets",
                     ROUNDS));
-            for (String name : args) {
-                RealProgram program = RealProgram.valueOf(name.toUpperCase(Locale.ROOT));
+            for (RealProgram program : programs) {
                 SourceTable table = new SourceTable(program, machine, report);
                 table.measure();
                 table.print();
             }
-            report.line("A return hijack as LOPI's is not measured: there is none here.");
         }
     }
 

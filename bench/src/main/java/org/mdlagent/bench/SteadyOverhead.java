@@ -29,6 +29,7 @@ public final class SteadyOverhead {
 
     /// @param args names of programs, none for all
     public static void main(String[] args) throws IOException, InterruptedException {
+        List<RealProgram> programs = RealProgram.named(args);
         Machine machine = Machine.of(SourceTree.harness());
         Path inputs = SourceTree.scratch("inputs");
         try (Report report = new Report("steady", machine)) {
@@ -47,7 +48,7 @@ public final class SteadyOverhead {
                     "AFTER " + FIRST_SECONDS + " s",
                     "TOGGLES/S",
                     "SAMPLES/S"));
-            for (RealProgram program : RealProgram.named(args)) {
+            for (RealProgram program : programs) {
                 measure(program, inputs, report);
             }
         }
