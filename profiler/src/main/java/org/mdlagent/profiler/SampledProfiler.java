@@ -65,8 +65,12 @@ public final class SampledProfiler {
 
     private static final double BURST_NANOS_MAX = 250e6;
 
-    /// At each of them so often; else at what they cost together. A close look is dear, for nothing is in a cache.
+    /// Each of them is looked at so often, else what they cost together. A close look is dear, for nothing is in a
+    /// cache: it is rarer, up to a limit, where it would use up more than a part of the budget.
     private static final double CLOSE_LOOK_NANOS = 250e6;
+
+    private static final double CLOSE_LOOK_NANOS_MAX = 2e9;
+    private static final double CLOSE_LOOK_PART = 0.1;
 
     /// The part of the budget that is aimed at: what is spent comes in lumps.
     private static final double AIM = 0.8;
@@ -217,6 +221,7 @@ public final class SampledProfiler {
 
     private long quietTsc;
     private long lookTsc;
+    private double closeLookNanos = CLOSE_LOOK_NANOS;
 
     /// Calls that may have been timed since the rings were emptied.
     private long undrainedMax;
@@ -416,10 +421,12 @@ public final class SampledProfiler {
             group = 0;
             return goOn();
         }
-        if (now - lookTsc > CLOSE_LOOK_NANOS * ticksPerNano || haveOpenBecomeHot()) {
+        if (now - lookTsc > closeLookNanos * ticksPerNano || haveOpenBecomeHot()) {
             lookTsc = now;
             estimateOpen(false);
             publish();
+            double took = (api.tsc() - now) / ticksPerNano;
+            closeLookNanos = Math.clamp(took / (CLOSE_LOOK_PART * budget), CLOSE_LOOK_NANOS, CLOSE_LOOK_NANOS_MAX);
         }
         return Math.min(LOOK_NANOS, (beginTsc - now) / ticksPerNano);
     }
