@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,8 +15,9 @@ import org.mdlagent.profiler.report.SessionReader;
 /// What the sampled profiler spends on sqlite3, which makes some 100 million calls of probed functions a second.
 ///
 /// The spending is what the session says: CPU time of all threads of the agent, from the kernel, and what probes have
-/// counted, times what that was measured to cost.
+/// counted, times what that was measured to cost. The median of some runs, as what the VM compiles meanwhile differs.
 class GovernorIT {
+    private static final int RUNS = 3;
     private static final int ROUNDS = 4;
     private static final long WARM_UP_MILLIS = 4000;
     private static final long MILLIS = 5000;
@@ -28,31 +30,35 @@ class GovernorIT {
 
     @Test
     void shouldSpendNoMoreThanTheBudget() throws Exception {
-        double percent = spent("1");
-
-        System.out.printf("budget 1 %%: %.2f %% spent%n", percent);
-        assertThat(percent).isPositive().isLessThanOrEqualTo(1 + TOLERANCE);
+        double[] percent = new double[RUNS];
+        for (int i = 0; i < RUNS; i++) {
+            percent[i] = spent("1", i);
+            System.out.printf("budget 1 %%: %.2f %% spent%n", percent[i]);
+        }
+        Arrays.sort(percent);
+        assertThat(percent[RUNS / 2]).isPositive().isLessThanOrEqualTo(1 + TOLERANCE);
     }
 
     @Test
     void shouldSpendMoreWhenItMay() throws Exception {
-        double percent = spent("100");
+        double percent = spent("100", 0);
 
         System.out.printf("without rests: %.2f %% spent%n", percent);
         assertThat(percent).isGreaterThan(3);
     }
 
-    private double spent(String budget) throws Exception {
+    private double spent(String budget, int run) throws Exception {
+        String name = "budget" + budget + "run" + run;
         String round = Files.readString(Dist.examples().resolve("sqlite-workload.sql"));
         StringBuilder script = new StringBuilder();
         for (int i = 0; i < ROUNDS; i++) {
             script.append(".open ")
-                    .append(directory.resolve(budget + "db" + i))
+                    .append(directory.resolve(name + "db" + i))
                     .append('\n')
                     .append(round);
         }
-        Path workload = Files.writeString(directory.resolve(budget + "workload.sql"), script);
-        Path session = directory.resolve("session" + budget);
+        Path workload = Files.writeString(directory.resolve(name + ".sql"), script);
+        Path session = directory.resolve(name);
         List<String> command = new ArrayList<>(
                 List.of(Dist.mdl(), "run", "--wait", "--budget", budget, "-o", session.toString(), "--"));
         command.addAll(List.of(Dist.debian("sqlite3").toString(), ":memory:"));

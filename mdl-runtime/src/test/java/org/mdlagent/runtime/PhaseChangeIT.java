@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -16,7 +17,12 @@ import org.mdlagent.profiler.report.SessionReader;
 
 /// What measuring costs while a program goes from rest to 50 million calls a second and back: CPU time of all threads
 /// but the program's, from the kernel, and what probes have counted, times what that was measured to cost.
+///
+/// When the VM compiles its methods differs from run to run, and on a busy machine two of them may follow each other
+/// for
+/// long; so it is the median of some runs.
 class PhaseChangeIT {
+    private static final int RUNS = 3;
     private static final long PHASE_MILLIS = 3000;
     private static final long WATCHED_MILLIS = 2 * PHASE_MILLIS - 300;
     private static final double BUDGET = 0.01;
@@ -36,7 +42,15 @@ class PhaseChangeIT {
     @Test
     void shouldNeverCostThreeTimesTheBudgetForLong() throws Exception {
         Path program = Dist.compile(directory, "phases", "-fpatchable-function-entry=5");
-        Path session = directory.resolve("session");
+        double[] longest = new double[RUNS];
+        for (int i = 0; i < RUNS; i++) {
+            longest[i] = longestAboveThreeBudgets(program, directory.resolve("session" + i));
+        }
+        Arrays.sort(longest);
+        assertThat(longest[RUNS / 2]).isLessThanOrEqualTo(LIMIT_NANOS);
+    }
+
+    private static double longestAboveThreeBudgets(Path program, Path session) throws Exception {
         List<Cost> costs = new ArrayList<>();
         Process process =
                 Dist.start(List.of(program.toString(), Long.toString(PHASE_MILLIS)), "wait,session=" + session);
@@ -64,7 +78,7 @@ class PhaseChangeIT {
                     (costs.get(i).time - costs.getFirst().time) / 1e9,
                     100 * (costs.get(i + 50).cost - costs.get(i).cost) / (costs.get(i + 50).time - costs.get(i).time));
         }
-        assertThat(longest).isLessThanOrEqualTo(LIMIT_NANOS);
+        return longest;
     }
 
     /// The longest time, in nanoseconds, during which the mean is above a limit.
