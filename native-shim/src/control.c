@@ -56,6 +56,8 @@ static struct {
 
 /* ---- on Java's thread */
 
+bool control_has_request(void) { return atomic_load(&box.state) == POSTED; }
+
 int64_t control_take(char *out) {
   uint32_t posted = POSTED;
   if (!atomic_compare_exchange_strong(&box.state, &posted, TAKEN)) {

@@ -42,6 +42,9 @@ static const uint64_t OPEN_NANOS_MAX = 1000000000u;
 static const uint64_t HOLD_NANOS_MAX = 5000000000u;
 static const uint64_t BUSY_NANOS_MAX = 10000000u;
 
+/* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. */
+static const uint64_t CLOCK_AGE_NANOS = 60000000u;
+
 static _Atomic int busy;
 static THREAD_LOCAL int own; /* calls that the thread is in, counted once: constructors open libraries, destructors close them */
 static _Atomic uint32_t held;
@@ -221,13 +224,17 @@ void libraries_begin(void) { atomic_store(&following, true); }
 
 int64_t libraries_await(uint64_t nanos) {
   uint32_t done = atomic_load(&followed);
-  if (atomic_load(&opened) == done) {
-    futex_wait(&opened, done, nanos);
+  uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+  uint64_t end = now + nanos;
+  while (atomic_load(&opened) == done && !control_has_request() && now < end) {
+    futex_wait(&opened, done, end - now < CLOCK_AGE_NANOS ? end - now : CLOCK_AGE_NANOS);
+    session_renew_now();
+    now = clock_nanos(CLOCK_MONOTONIC);
   }
   return atomic_load(&opened);
 }
 
-/* The word stays as it is, so a sleep that begins at this moment is not cut short: the request waits for an epoch. */
+/* The word stays as it is, so a sleep that begins at this moment is not cut short: the request waits for CLOCK_AGE_NANOS. */
 void libraries_interrupt(void) { futex_wake(&opened); }
 
 void libraries_followed(uint64_t seen) {

@@ -416,10 +416,14 @@ void session_abandon(void) {
   log_path[0] = 0;
 }
 
-void session_renew_clocks(void) {
+void session_renew_now(void) {
   struct instant now = instant_now();
   __atomic_store_n(&session->now_tsc, now.tsc, __ATOMIC_RELAXED);
   __atomic_store_n(&session->now_mono_nanos, now.mono_nanos, __ATOMIC_RELAXED);
+}
+
+void session_renew_clocks(void) {
+  session_renew_now();
   __atomic_store_n(&session->agent_cpu_nanos, process_agent_cpu_nanos(), __ATOMIC_RELAXED);
 }
 

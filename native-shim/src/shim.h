@@ -228,6 +228,8 @@ uint64_t session_allocate(uint64_t bytes);
 /* What the slot leads to, made if need be, 0 when there is no memory. A handler may make it meanwhile: its memory stays. */
 uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes);
 void session_renew_clocks(void);
+/* Only what it costs no system call to know. */
+void session_renew_now(void);
 void session_ended(int status);
 
 /* ---- log.c */
@@ -329,6 +331,7 @@ void control_start(void);
 void control_end(void);
 /* No system call is made for the socket's end. */
 void control_leave_socket(void);
+bool control_has_request(void);
 /* See api.h. */
 int64_t control_take(char *out);
 void control_answer(const char *text, int64_t length);

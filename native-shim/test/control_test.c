@@ -93,6 +93,25 @@ static void shouldAnswerARequest(void) {
   remove_scratch();
 }
 
+/* Its wake came before the sleep began. */
+static void shouldNotSleepWhileARequestWaits(void) {
+  start_without_agent();
+  int file = connected();
+  CHECK_EQUAL(send(file, "hello\n", 6, MSG_NOSIGNAL), 6);
+  while (!control_has_request()) {
+    usleep(1000);
+  }
+  struct timespec start;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  libraries_await(10000000000u);
+  CHECK(seconds_since(&start) < 5);
+  char request[MDL_REQUEST_MAX];
+  CHECK_EQUAL(control_take(request), 5);
+  control_answer("ok\n", 3);
+  CHECK_TEXT(answer_on(file), "ok\n");
+  remove_scratch();
+}
+
 static void shouldBeForItsOwnerAlone(void) {
   start();
   struct stat status;
@@ -299,6 +318,7 @@ static void shouldSurviveAnyBytes(void) {
 }
 
 TESTS({"shouldAnswerARequest", shouldAnswerARequest},
+      {"shouldNotSleepWhileARequestWaits", shouldNotSleepWhileARequestWaits},
       {"shouldBeForItsOwnerAlone", shouldBeForItsOwnerAlone},
       {"shouldNotListenToAnotherUser", shouldNotListenToAnotherUser},
       {"shouldTakeThePlaceOfWhatHasItsName", shouldTakeThePlaceOfWhatHasItsName},

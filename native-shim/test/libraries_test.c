@@ -295,6 +295,23 @@ static void shouldKeepHeldImagesReadableWhileOthersOpenAndClose(void) {
   pthread_join(thread, NULL);
 }
 
+static void *sleep_for_a_second(void *unused) {
+  libraries_await(1000000000u);
+  return unused;
+}
+
+static void shouldKeepTheClockWhileItSleeps(void) {
+  create_session();
+  session->now_mono_nanos = 0;
+  pthread_t thread;
+  pthread_create(&thread, NULL, sleep_for_a_second, NULL);
+  usleep(500000);
+  uint64_t seen = __atomic_load_n(&session->now_mono_nanos, __ATOMIC_RELAXED);
+  uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+  CHECK(seen <= now && now - seen < 300000000u);
+  pthread_join(thread, NULL);
+}
+
 TESTS({"shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes",
        shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes},
       {"shouldOpenAsWithoutAnAgent", shouldOpenAsWithoutAnAgent},
@@ -306,4 +323,5 @@ TESTS({"shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes",
       {"shouldReplaceTextOnlyWhileNothingHasGone", shouldReplaceTextOnlyWhileNothingHasGone},
       {"shouldWaitForWhatAnotherThreadHasLoaded", shouldWaitForWhatAnotherThreadHasLoaded},
       {"shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited", shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited},
+      {"shouldKeepTheClockWhileItSleeps", shouldKeepTheClockWhileItSleeps},
       {"shouldKeepHeldImagesReadableWhileOthersOpenAndClose", shouldKeepHeldImagesReadableWhileOthersOpenAndClose})

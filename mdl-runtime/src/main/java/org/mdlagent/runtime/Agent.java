@@ -241,7 +241,7 @@ public final class Agent {
             if (profiler == null) {
                 keepOut(probes);
                 api.renewClocks();
-                wait = options.epochMillis() * 1e6;
+                wait = LOOK_NANOS;
             } else {
                 wait = profiler.tick();
                 logBudget(profiler);

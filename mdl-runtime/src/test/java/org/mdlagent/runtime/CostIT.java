@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,16 @@ class CostIT {
     private static final String PEER = "libjemalloc.so.2";
 
     private static final String SCRIPT = "i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i + 1)); done";
+
+    private static final int IDLE_SECONDS = 2;
+
+    /// Twenty are the agent's; the JVM's threads wake five times, and its compiler at first.
+    private static final double WAKINGS_MAX = 70;
+
+    /// Columns of `schedstat`.
+    private static final int NANOS = 0;
+
+    private static final int SLICES = 2;
 
     private static final long ADDED_KIB_MAX = 56 * 1024;
 
@@ -97,6 +108,44 @@ class CostIT {
     }
 
     @Test
+    void shouldHardlyWakeWhileNothingIsMeasured() throws Exception {
+        Path program = Dist.compile(directory, "waiting", "-finstrument-functions");
+        Path session = directory.resolve("session");
+        Process process = start(program, Dist.preload("startDelayMillis=0,profile=off,session=" + session));
+        try {
+            awaitArmed(process, session);
+            assertThat(process.waitFor(1, TimeUnit.SECONDS)).isFalse();
+            double[] before = sumsOfAgentThreads(process);
+            assertThat(process.waitFor(IDLE_SECONDS, TimeUnit.SECONDS)).isFalse();
+            double[] after = sumsOfAgentThreads(process);
+            double wakings = (after[SLICES] - before[SLICES]) / IDLE_SECONDS;
+            System.out.printf(
+                    "idle: %.0f wakings a second, %.2f ms of CPU%n",
+                    wakings, (after[NANOS] - before[NANOS]) / 1e6 / IDLE_SECONDS);
+            assertThat(wakings).isPositive().isLessThanOrEqualTo(WAKINGS_MAX);
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /// The columns of their `schedstat`, each summed up.
+    private static double[] sumsOfAgentThreads(Process process) throws Exception {
+        double[] sums = new double[SLICES + 1];
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+            for (Path task : tasks.toList()) {
+                if (!task.endsWith(Long.toString(process.pid()))) {
+                    String[] columns =
+                            Files.readString(task.resolve("schedstat")).strip().split(" ");
+                    for (int i = 0; i < sums.length; i++) {
+                        sums[i] += Double.parseDouble(columns[i]);
+                    }
+                }
+            }
+        }
+        return sums;
+    }
+
+    @Test
     void shouldNeverMapPagesWritableAndExecutable() throws Exception {
         Path program = Dist.compile(directory, "killed", "-finstrument-functions");
         Process process = start(program, Dist.preload("startDelayMillis=0,session=" + directory.resolve("session")));
@@ -145,9 +194,8 @@ class CostIT {
         Process process = start(program, environment);
         try (BufferedReader output = process.inputReader()) {
             assertThat(output.readLine()).isEqualTo("ready");
-            // Not by spinning: the agent needs a processor as well.
-            for (int i = 0; i < 500 && !environment.isEmpty() && !isArmed(session); i++) {
-                assertThat(process.waitFor(10, TimeUnit.MILLISECONDS)).isFalse();
+            if (!environment.isEmpty()) {
+                awaitArmed(process, session);
             }
             assertThat(process.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
             for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
@@ -158,6 +206,13 @@ class CostIT {
             throw new AssertionError("no VmRSS");
         } finally {
             process.destroyForcibly().waitFor();
+        }
+    }
+
+    /// Five seconds at most. Not by spinning: the agent needs a processor as well.
+    private static void awaitArmed(Process process, Path session) throws Exception {
+        for (int i = 0; i < 500 && !isArmed(session); i++) {
+            assertThat(process.waitFor(10, TimeUnit.MILLISECONDS)).isFalse();
         }
     }
 
