@@ -5,16 +5,25 @@ import static java.lang.String.format;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// What the agent takes of a program that it starts with: time, memory, threads, and space on the disk.
 public final class StartUp {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 21);
     private static final long SETTLE_MILLIS = 300;
     private static final String AT_ONCE = "startDelayMillis=0";
+
+    /// Programs that are idle at the same time, and how long: the start's work is over by then.
+    private static final int IDLE = 3;
+
+    private static final long IDLE_BEFORE_MILLIS = 6000;
+    private static final long IDLE_MILLIS = 4000;
 
     private final Path program;
     private final Machine machine;
@@ -63,6 +72,8 @@ public final class StartUp {
         report.row("ms until the probes are in place, beside the program", armed, null, "");
         report.row("MiB of memory", memory, null, "");
         report.row("threads", threads, null, "");
+        report.row("ms of CPU in a second that it waits, no probe on", idleMillis("profile=off"), null, "");
+        report.row("ms of CPU in a second that it waits, profiled at 1 %", idleMillis("budgetPercent=1"), null, "");
         report.line(format(
                 Locale.ROOT,
                 "MiB on the disk, the runtime and the command line included: %.0f",
@@ -92,6 +103,38 @@ public final class StartUp {
             double armed = tracer instanceof Tracer.Agent ? armedMillis(directory) : Double.NaN;
             return new Waiting(armed, loop.status("VmRSS:") / 1024.0, loop.status("Threads:"));
         }
+    }
+
+    /// What the agent's threads take of a processor in each second, in milliseconds.
+    private double[] idleMillis(String options) throws IOException, InterruptedException {
+        Tracer tracer = new Tracer.Agent(AT_ONCE + "," + options, true);
+        List<Path> directories = new ArrayList<>();
+        List<CallLoop> loops = new ArrayList<>();
+        try {
+            for (int i = 0; i < IDLE; i++) {
+                directories.add(SourceTree.scratch("idle" + i));
+                loops.add(new CallLoop(tracer.start(program, directories.getLast())));
+            }
+            Thread.sleep(IDLE_BEFORE_MILLIS);
+            double[] before = agentNanos(directories);
+            Thread.sleep(IDLE_MILLIS);
+            double[] after = agentNanos(directories);
+            return IntStream.range(0, IDLE)
+                    .mapToDouble(i -> (after[i] - before[i]) / 1e3 / IDLE_MILLIS)
+                    .toArray();
+        } finally {
+            for (CallLoop loop : loops) {
+                loop.close();
+            }
+        }
+    }
+
+    private static double[] agentNanos(List<Path> directories) throws IOException {
+        double[] nanos = new double[directories.size()];
+        for (int i = 0; i < nanos.length; i++) {
+            nanos[i] = Tracer.Agent.header(directories.get(i)).getLong((int) HeaderDescriptor.AGENT_CPU_NANOS);
+        }
+        return nanos;
     }
 
     private double armedMillis(Path directory) throws IOException {
