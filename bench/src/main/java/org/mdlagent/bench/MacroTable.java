@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -51,29 +52,15 @@ public final class MacroTable {
     /// @param args Debian's names of source packages, none for all services
     public static void main(String[] args) throws IOException, InterruptedException {
         List<Service> services = Service.named(args);
-        try (Report report = new Report("macro", Machine.of(SourceTree.harness()))) {
-            report.line(format(
-                    Locale.ROOT,
-                    "%d rounds; medians, and those of ratios within a round, lowest and highest in brackets",
-                    ROUNDS));
-            report.line(format(
-                    "Compiled with %s for the agent and uftrace, with %s for XRay; else without probes",
-                    Build.PATCHABLE, Build.XRAY));
-            report.line(
-                    "Server and load tool share the processors. CPU is the server's, and of whoever watches it beside.");
-            Bars cpu = new Bars(
-                    "CPU time of a request under watch", Plot.Axis.logarithmic("times what it takes unwatched"));
-            Bars requests =
-                    new Bars("Requests in a second under watch", Plot.Axis.linear("of what is served unwatched"));
-            for (Service service : services) {
+        Machine machine = Machine.of(SourceTree.harness());
+        for (Service service : services) {
+            try (Report report = new Report("macro-" + service.source(), machine)) {
                 MacroTable table = new MacroTable(service, report);
                 table.measure();
                 table.print();
-                table.plot(cpu, Run::cpuMicros);
-                table.plot(requests, Run::perSecond);
+                report.plot("cpu", table.bars("CPU time of a request", Plot.Axis::logarithmic, Run::cpuMicros));
+                report.plot("requests", table.bars("Requests in a second", Plot.Axis::linear, Run::perSecond));
             }
-            report.plot("cpu", cpu);
-            report.plot("requests", requests);
         }
     }
 
@@ -173,8 +160,16 @@ public final class MacroTable {
     }
 
     private void print() {
-        report.line("");
         report.line(service.work());
+        report.line(format(
+                Locale.ROOT,
+                "%d rounds; medians, and those of ratios within a round, lowest and highest in brackets",
+                ROUNDS));
+        report.line(format(
+                "Compiled with %s for the agent and uftrace, with %s for XRay; else without probes",
+                Build.PATCHABLE, Build.XRAY));
+        report.line(
+                "Server and load tool share the processors. CPU is the server's, and of whoever watches it beside.");
         report.line(format(
                 Locale.ROOT,
                 "%-40s %11s %-20s %9s %-20s %11s %s",
@@ -225,13 +220,15 @@ public final class MacroTable {
                 .toArray();
     }
 
-    private void plot(Bars bars, ToDoubleFunction<Run> value) {
+    private Bars bars(String what, Function<String, Plot.Axis> axis, ToDoubleFunction<Run> value) {
+        Bars bars = new Bars(what + " under watch: " + service.source(), axis.apply("of what it is unwatched"));
         for (Watcher watcher : Watcher.values()) {
             double[] ratios = ratios(watcher, value);
             if (ratios.length > 0) {
                 bars.bar(service.source(), watcher.toString(), Percentile.median(ratios));
             }
         }
+        return bars;
     }
 
     private List<Run> of(Watcher watcher) {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
@@ -11,14 +13,18 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /// What a benchmark prints. The same goes to a file of `bench/results`, with the raw values behind it.
+///
+/// A benchmark that is interrupted leaves the file of an earlier one alone.
 final class Report implements AutoCloseable {
     private final String name;
+    private final Path written;
     private final PrintStream file;
     private final long start = System.nanoTime();
 
     Report(String name, Machine machine) throws IOException {
         this.name = name;
-        file = new PrintStream(Files.newOutputStream(SourceTree.results(name + ".txt")), false, StandardCharsets.UTF_8);
+        written = SourceTree.scratch("report").resolve(name + ".txt");
+        file = new PrintStream(Files.newOutputStream(written), false, StandardCharsets.UTF_8);
         file.println(Instant.now().truncatedTo(ChronoUnit.SECONDS));
         line(machine.toString());
     }
@@ -91,7 +97,8 @@ final class Report implements AutoCloseable {
         line(String.format(Locale.ROOT, "Measured in %,d s.", (System.nanoTime() - start) / 1_000_000_000));
         file.close();
         if (file.checkError()) {
-            throw new IOException("bench/results cannot be written");
+            throw new IOException(written + " cannot be written");
         }
+        Files.move(written, SourceTree.results(name + ".txt"), StandardCopyOption.REPLACE_EXISTING);
     }
 }

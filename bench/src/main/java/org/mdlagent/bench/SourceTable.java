@@ -71,12 +71,8 @@ public final class SourceTable {
     public static void main(String[] args) throws IOException, InterruptedException {
         List<RealProgram> programs = RealProgram.named(args);
         Machine machine = Machine.of(SourceTree.harness());
-        try (Report report = new Report("source", machine)) {
-            report.line(format(
-                    Locale.ROOT,
-                    "%d rounds; medians of differences within a round, lowest and highest in brackets",
-                    ROUNDS));
-            for (RealProgram program : programs) {
+        for (RealProgram program : programs) {
+            try (Report report = new Report("source-" + program, machine)) {
                 SourceTable table = new SourceTable(program, machine, report);
                 table.measure();
                 table.print();
@@ -110,8 +106,12 @@ public final class SourceTable {
     }
 
     private void print() throws IOException, InterruptedException {
-        report.line("");
-        report.line(format(Locale.ROOT, "%s: %,d calls", program, calls));
+        report.line(format(
+                Locale.ROOT,
+                "%s, %,d calls; %d rounds; medians of differences within a round, lowest and highest in brackets",
+                program,
+                calls,
+                ROUNDS));
         report.line(format(
                 Locale.ROOT,
                 "%-46s %8s  %-22s %-28s %s",
