@@ -295,21 +295,30 @@ static void shouldKeepHeldImagesReadableWhileOthersOpenAndClose(void) {
   pthread_join(thread, NULL);
 }
 
-static void *sleep_for_a_second(void *unused) {
-  libraries_await(1000000000u);
+static _Atomic bool is_awake;
+
+static void *sleep_long(void *unused) {
+  libraries_await(10000000000u);
+  is_awake = true;
   return unused;
+}
+
+static uint64_t await_change_of_clock(uint64_t seen) {
+  uint64_t now;
+  while ((now = __atomic_load_n(&session->now_mono_nanos, __ATOMIC_RELAXED)) == seen && !is_awake) {
+    usleep(1000);
+  }
+  return now;
 }
 
 static void shouldKeepTheClockWhileItSleeps(void) {
   create_session();
-  session->now_mono_nanos = 0;
+  uint64_t before = session->now_mono_nanos;
   pthread_t thread;
-  pthread_create(&thread, NULL, sleep_for_a_second, NULL);
-  usleep(500000);
-  uint64_t seen = __atomic_load_n(&session->now_mono_nanos, __ATOMIC_RELAXED);
-  uint64_t now = clock_nanos(CLOCK_MONOTONIC);
-  CHECK(seen <= now && now - seen < 300000000u);
-  pthread_join(thread, NULL);
+  pthread_create(&thread, NULL, sleep_long, NULL);
+  uint64_t first = await_change_of_clock(before);
+  uint64_t second = await_change_of_clock(first);
+  CHECK(!is_awake && before < first && first < second && second <= clock_nanos(CLOCK_MONOTONIC));
 }
 
 TESTS({"shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes",

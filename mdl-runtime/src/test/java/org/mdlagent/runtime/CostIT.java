@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,11 +31,6 @@ class CostIT {
 
     /// Twenty are the agent's; the JVM's threads wake five times, and its compiler at first.
     private static final double WAKINGS_MAX = 70;
-
-    /// Columns of `schedstat`.
-    private static final int NANOS = 0;
-
-    private static final int SLICES = 2;
 
     private static final long ADDED_KIB_MAX = 56 * 1024;
 
@@ -115,34 +109,17 @@ class CostIT {
         try {
             awaitArmed(process, session);
             assertThat(process.waitFor(1, TimeUnit.SECONDS)).isFalse();
-            double[] before = sumsOfAgentThreads(process);
+            double slices = Dist.sumOfAgentThreads(process.pid(), Dist.SLICES);
+            double nanos = Dist.sumOfAgentThreads(process.pid(), Dist.CPU_NANOS);
             assertThat(process.waitFor(IDLE_SECONDS, TimeUnit.SECONDS)).isFalse();
-            double[] after = sumsOfAgentThreads(process);
-            double wakings = (after[SLICES] - before[SLICES]) / IDLE_SECONDS;
-            System.out.printf(
-                    "idle: %.0f wakings a second, %.2f ms of CPU%n",
-                    wakings, (after[NANOS] - before[NANOS]) / 1e6 / IDLE_SECONDS);
+            slices = Dist.sumOfAgentThreads(process.pid(), Dist.SLICES) - slices;
+            nanos = Dist.sumOfAgentThreads(process.pid(), Dist.CPU_NANOS) - nanos;
+            double wakings = slices / IDLE_SECONDS;
+            System.out.printf("idle: %.0f wakings a second, %.2f ms of CPU%n", wakings, nanos / 1e6 / IDLE_SECONDS);
             assertThat(wakings).isPositive().isLessThanOrEqualTo(WAKINGS_MAX);
         } finally {
             process.destroyForcibly().waitFor();
         }
-    }
-
-    /// The columns of their `schedstat`, each summed up.
-    private static double[] sumsOfAgentThreads(Process process) throws Exception {
-        double[] sums = new double[SLICES + 1];
-        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
-            for (Path task : tasks.toList()) {
-                if (!task.endsWith(Long.toString(process.pid()))) {
-                    String[] columns =
-                            Files.readString(task.resolve("schedstat")).strip().split(" ");
-                    for (int i = 0; i < sums.length; i++) {
-                        sums[i] += Double.parseDouble(columns[i]);
-                    }
-                }
-            }
-        }
-        return sums;
     }
 
     @Test

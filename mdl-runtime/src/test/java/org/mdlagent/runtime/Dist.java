@@ -16,10 +16,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {
+    /// Columns of `schedstat`: how long a thread has run, and how often it began to.
+    static final int CPU_NANOS = 0;
+
+    static final int SLICES = 2;
+
     private static final Path ROOT =
             Path.of(System.getProperty("mdl.dist", "../dist")).toAbsolutePath().normalize();
     private static final long LIMIT_SECONDS = 300;
@@ -244,5 +250,19 @@ final class Dist {
             }
         }
         return names;
+    }
+
+    /// A column of `schedstat`, summed up over the agent's threads: all but the first, in a program that has one.
+    static double sumOfAgentThreads(long pid, int column) throws IOException {
+        double sum = 0;
+        try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            for (Path task : tasks.toList()) {
+                if (!task.endsWith(Long.toString(pid))) {
+                    sum += Double.parseDouble(
+                            Files.readString(task.resolve("schedstat")).strip().split(" ")[column]);
+                }
+            }
+        }
+        return sum;
     }
 }

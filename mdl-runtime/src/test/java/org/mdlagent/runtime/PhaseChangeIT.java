@@ -3,14 +3,11 @@ package org.mdlagent.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.SessionReader;
@@ -18,9 +15,8 @@ import org.mdlagent.profiler.report.SessionReader;
 /// What measuring costs while a program goes from rest to 50 million calls a second and back: CPU time of all threads
 /// but the program's, from the kernel, and what probes have counted, times what that was measured to cost.
 ///
-/// When the VM compiles its methods differs from run to run, and on a busy machine two of them may follow each other
-/// for
-/// long; so it is the median of some runs.
+/// It is the median of some runs: when the VM compiles its methods is chance, and on a busy machine two of them may
+/// follow each other for long.
 class PhaseChangeIT {
     private static final int RUNS = 3;
     private static final long PHASE_MILLIS = 3000;
@@ -60,7 +56,9 @@ class PhaseChangeIT {
             try (SessionReader reader = SessionReader.open(session)) {
                 long end = System.nanoTime() + WATCHED_MILLIS * 1_000_000;
                 while (System.nanoTime() < end) {
-                    costs.add(new Cost(System.nanoTime(), reader.profile().probeNanos() + agentNanos(process.pid())));
+                    costs.add(new Cost(
+                            System.nanoTime(),
+                            reader.profile().probeNanos() + Dist.sumOfAgentThreads(process.pid(), Dist.CPU_NANOS)));
                     Thread.sleep(POLL_MILLIS);
                 }
             }
@@ -99,18 +97,5 @@ class PhaseChangeIT {
             longest = Double.isNaN(since) ? longest : Math.max(longest, cost.time - since);
         }
         return longest;
-    }
-
-    private static double agentNanos(long pid) throws IOException {
-        double sum = 0;
-        try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
-            for (Path task : tasks.toList()) {
-                if (!task.endsWith(Long.toString(pid))) {
-                    sum += Double.parseDouble(
-                            Files.readString(task.resolve("schedstat")).split(" ")[0]);
-                }
-            }
-        }
-        return sum;
     }
 }
