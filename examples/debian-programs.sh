@@ -4,8 +4,9 @@
 #   examples/debian-programs.sh NAME [FLAGS]
 #   examples/debian-programs.sh NAME --sources
 #
-# NAME   sqlite3, lua5.4, bzip2, libzstd (the program zstd), perl (miniperl, without its modules), redis (the server),
-#        nginx, or postgresql-15, whose result is the directory that it is installed in
+# NAME   sqlite3, lua5.4, bzip2, gzip, libzstd (the program zstd), tcc, glpk (the program glpsol), perl (miniperl,
+#        without its modules), redis (the server), nginx, or postgresql-15, whose result is the directory that it is
+#        installed in
 # FLAGS  for the compiler and the linker, "-O2 -g" by default; with probes: "-O2 -g -finstrument-functions"
 #
 # With --sources it prints the path of the unpacked sources. These and results are kept in
@@ -17,14 +18,6 @@ flags=${2:--O2 -g}
 cc=${CC:-gcc}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/mdl/programs
 say() { printf 'debian-programs: %s\n' "$*" >&2; }
-
-case $name in
-    sqlite3 | lua5.4 | bzip2 | libzstd | perl | redis | nginx | postgresql-15) ;;
-    *)
-        say "do not know $name; there are sqlite3, lua5.4, bzip2, libzstd, perl, redis, nginx and postgresql-15"
-        exit 2
-        ;;
-esac
 
 # Downloads NAME's original source archive into the current directory, by a set of apt lists of our own: the
 # machine's need not name source packages, and nothing of the machine's is changed. A mirror may lack the newest
@@ -47,9 +40,9 @@ download() {
 
 original() { find . -maxdepth 1 -name "*.orig.tar.*" ! -name '*.asc'; }
 
-# Leaves the unpacked sources in $cache/src/NAME, amalgamated where the program is built so.
+# Leaves the unpacked sources in $cache/src/NAME, put together or configured where one command compiles them then.
 fetch() {
-    local work archive
+    local work archive tree
     work=$(mktemp -d "$cache/src/.$name.XXXXXX")
     cleanup+=("$work")
     cd "$work"
@@ -57,14 +50,24 @@ fetch() {
     download
     archive=$(original)
     [ -n "$archive" ] || { say "the sources of $name could not be downloaded"; exit 3; }
-    mkdir tree
-    tar xf "$archive" -C tree --strip-components=1
-    if [ "$name" = sqlite3 ]; then
-        command -v tclsh >/dev/null || install_tcl
-        (cd tree && ./configure --disable-tcl --disable-readline >/dev/null && make -s sqlite3.c shell.c >/dev/null) >&2
-    fi
+    mkdir unpacked
+    tar xf "$archive" -C unpacked
+    # tcc's archive has no directory for the whole.
+    tree=(unpacked/*)
+    [ ${#tree[@]} = 1 ] || tree=(unpacked)
+    [ "$name" != sqlite3 ] || command -v tclsh >/dev/null || install_tcl
+    (cd "${tree[0]}" && prepare) >"$log" 2>&1
     rm -rf "${cache:?}/src/$name"
-    mv tree "$cache/src/$name"
+    mv "${tree[0]}" "$cache/src/$name"
+}
+
+prepare() {
+    case $name in
+        sqlite3) ./configure --disable-tcl --disable-readline && make -s sqlite3.c shell.c ;;
+        gzip) ./configure && make -s -j2 -C lib && make -s version.c version.h ;;
+        tcc) ./configure ;;
+        glpk) ./configure ;;
+    esac
 }
 
 install_tcl() {
@@ -75,22 +78,46 @@ install_tcl() {
     apt-get -qq install -y tcl >&2 </dev/null || { say "tclsh, which puts sqlite3's source together, cannot be installed"; exit 3; }
 }
 
-# Compiles NAME's sources with the flags; the result is $1.
-compile() {
-    cd "$cache/src/$name"
-    # The flags are words. Lua's hash seed is fixed and its string cache does not go by addresses, so that each run
-    # makes the same calls.
-    # shellcheck disable=SC2086
-    case $name in
-        sqlite3) "$cc" $flags -w -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA shell.c sqlite3.c -o "$1" -lpthread -ldl -lm ;;
-        lua5.4) "$cc" $flags -w -DLUA_USE_POSIX -DLUA_USE_DLOPEN '-Dluai_makeseed(L)=1u' -DSTRCACHE_N=1 -DSTRCACHE_M=1 $(find src -name '*.c' ! -name luac.c | sort) -o "$1" -Wl,-E -ldl -lm ;;
-        bzip2) "$cc" $flags -w -D_FILE_OFFSET_BITS=64 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c -o "$1" ;;
-        libzstd) "$cc" $flags -w -DZSTD_MULTITHREAD -Ilib -Ilib/common lib/*/*.c lib/decompress/*.S programs/*.c -o "$1" -lpthread ;;
-        perl) compile_perl "$1" ;;
-        redis) compile_redis "$1" ;;
-        nginx) compile_nginx "$1" ;;
-        postgresql-15) compile_postgresql "$1" ;;
-    esac
+# compile_NAME FILE compiles the sources, which it stands in, with the flags, which are words.
+# shellcheck disable=SC2086
+compile_sqlite3() {
+    "$cc" $flags -w -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA shell.c sqlite3.c -o "$1" -lpthread -ldl -lm
+}
+
+# Its hash seed is fixed and its string cache does not go by addresses, so that each run makes the same calls.
+# shellcheck disable=SC2086
+compile_lua5.4() {
+    "$cc" $flags -w -DLUA_USE_POSIX -DLUA_USE_DLOPEN '-Dluai_makeseed(L)=1u' -DSTRCACHE_N=1 -DSTRCACHE_M=1 \
+        $(find src -name '*.c' ! -name luac.c | sort) -o "$1" -Wl,-E -ldl -lm
+}
+
+# shellcheck disable=SC2086
+compile_bzip2() {
+    "$cc" $flags -w -D_FILE_OFFSET_BITS=64 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c \
+        bzlib.c bzip2.c -o "$1"
+}
+
+# Its library, of portability alone, has no probes.
+# shellcheck disable=SC2086
+compile_gzip() {
+    "$cc" $flags -w -DHAVE_CONFIG_H -I. -Ilib bits.c deflate.c gzip.c inflate.c trees.c unlzh.c unlzw.c unpack.c \
+        unzip.c util.c zip.c version.c lib/libgzip.a -o "$1"
+}
+
+# shellcheck disable=SC2086
+compile_libzstd() {
+    "$cc" $flags -w -DZSTD_MULTITHREAD -Ilib -Ilib/common lib/*/*.c lib/decompress/*.S programs/*.c -o "$1" -lpthread
+}
+
+# shellcheck disable=SC2086
+compile_tcc() {
+    "$cc" $flags -w '-DCONFIG_TRIPLET="x86_64-linux-gnu"' -I. tcc.c -o "$1" -lm -ldl
+}
+
+# shellcheck disable=SC2046,SC2086
+compile_glpk() {
+    "$cc" $flags -w -DHAVE_CONFIG_H -I. $(find src -type d -printf '-I%p ') \
+        $(find src -name '*.c' ! -path src/proxy/main.c | sort) examples/glpsol.c -o "$1" -lm
 }
 
 # Goes to a copy of the sources, for those that are configured where they stand, for one set of flags.
@@ -127,7 +154,7 @@ compile_nginx() {
 
 # The server, what makes and starts a cluster, and pgbench. libpq must not call functions named *exit, of which a hook is
 # one; the check for that is left out where coverage is measured. Without warnings clang would not be configured.
-compile_postgresql() {
+compile_postgresql-15() {
     enter_copy
     ./configure --quiet --prefix="$program" CC="$cc" CFLAGS="$flags" LDFLAGS="$flags" --without-readline --without-zlib
     export COPT=-w
@@ -152,8 +179,12 @@ cleanup=()
 log=$(mktemp)
 trap 'finish $?' EXIT
 mkdir -p "$cache/src"
+declare -F "compile_$name" >/dev/null || {
+    say "do not know $name; there are $(declare -F | sed -n 's/.* compile_//p' | paste -sd ' ')"
+    exit 2
+}
 # The recipe is part of the key: what this script does differently makes a different program.
-key=$(printf '%s\n' "$(declare -f compile enter_copy compile_perl compile_redis compile_nginx compile_postgresql)" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
+key=$(printf '%s\n' "$(declare -f enter_copy "compile_$name")" "$flags" "$("$cc" --version | head -n 1)" "$("$cc" -dumpmachine)" | sha256sum | cut -c1-12)
 program=$cache/$name-$key/$name
 exec 9>"$cache/.$name.lock"
 flock 9
@@ -167,7 +198,8 @@ if [ ! -x "$program" ]; then
     say "building $name with $cc $flags"
     mkdir -p "${program%/*}"
     cleanup+=("$program.new")
-    compile "$program.new" >"$log" 2>&1
+    cd "$cache/src/$name"
+    "compile_$name" "$program.new" >"$log" 2>&1
     mv "$program.new" "$program"
 fi
 printf '%s\n' "$program"

@@ -55,6 +55,8 @@ public final class CallCosts {
     private static final String TWO_READINGS = "limit: two readings of the clock";
     private static final String INCREMENT = "limit: an increment in memory";
 
+    private static final String NO_AGENT = "no agent";
+
     private static final Tracer ALONE = new Tracer.None();
     private static final Tracer EXACT = new Tracer.Agent("exact", true);
     private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
@@ -177,7 +179,7 @@ public final class CallCosts {
         add("perf, uprobe and uretprobe", Build.PLAIN, new Tracer.Script("perf"), FEW, gcc);
         add("callgrind", Build.PLAIN, new Tracer.Script("valgrind"), SHORT, gcc);
         for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.MCOUNT, Build.XRAY)) {
-            Variant alone = add("no agent", build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
+            Variant alone = add(NO_AGENT, build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
             add("inactive, over no agent", build, INACTIVE, LOOP, alone).target(Target.INACTIVE);
         }
     }
@@ -463,12 +465,13 @@ public final class CallCosts {
                         "perf, uprobe and uretprobe",
                         "callgrind",
                         TWO_READINGS);
+            case INACTIVE -> List.of(NO_AGENT);
             default -> List.of();
         };
         return names.stream()
                 .map(name -> peer(name, build))
                 .flatMap(Optional::stream)
-                .map(peer -> format(Locale.ROOT, "%s %,.0f", peer.what, Percentile.median(peer.costs())))
+                .map(peer -> Report.peer(peer.what, Percentile.median(peer.costs())))
                 .collect(Collectors.joining("; "));
     }
 

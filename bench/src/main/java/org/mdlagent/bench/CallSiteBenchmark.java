@@ -7,6 +7,7 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
 import java.lang.invoke.VolatileCallSite;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Param;
@@ -22,12 +23,15 @@ import org.openjdk.jmh.annotations.Warmup;
 public class CallSiteBenchmark {
     static final int TOGGLES = 16;
     static final int CALLS = 10_000;
+    static final int SITES = 20_000;
 
     private static final MethodHandle OFF = MethodHandles.empty(MethodType.methodType(void.class));
     private static final MethodHandle ON = counter();
 
     private static final MutableCallSite MUTABLE = new MutableCallSite(OFF);
     private static final MutableCallSite[] ALL_MUTABLE = {MUTABLE};
+    private static final MutableCallSite[] MANY =
+            Stream.generate(() -> new MutableCallSite(OFF)).limit(SITES).toArray(MutableCallSite[]::new);
     private static final VolatileCallSite VOLATILE = new VolatileCallSite(OFF);
 
     /// The compiler takes what these call for constant, as it does with `invokedynamic`.
@@ -36,6 +40,8 @@ public class CallSiteBenchmark {
     private static final MethodHandle CALL_VOLATILE = VOLATILE.dynamicInvoker();
 
     private static long count;
+
+    private static int rounds;
 
     private static MethodHandle counter() {
         try {
@@ -109,6 +115,16 @@ public class CallSiteBenchmark {
         for (int i = 0; i < TOGGLES; i++) {
             toggle(VOLATILE, i);
         }
+    }
+
+    /// Of sites that nobody calls.
+    @Benchmark
+    public void toggleMany() {
+        rounds++;
+        for (MutableCallSite site : MANY) {
+            toggle(site, rounds);
+        }
+        MutableCallSite.syncAll(MANY);
     }
 
     /// Ends with the site off.

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
@@ -74,7 +73,16 @@ public final class ManyProbes {
     }
 
     private Path library(String name, int functions) throws IOException, InterruptedException {
-        List<Path> sources = new ArrayList<>(List.of(SourceTree.source("drive.c")));
+        // Unaligned, so that sites lie at every offset.
+        return build.compile(
+                directory.resolve("lib" + name + ".so"),
+                List.of("-O1", "-fPIC", "-shared"),
+                sources("drive.c", name, functions));
+    }
+
+    /// The functions, and who calls them.
+    private List<Path> sources(String driver, String name, int functions) throws IOException {
+        List<Path> sources = new ArrayList<>(List.of(SourceTree.source(driver)));
         for (int first = 0; first < functions; first += FUNCTIONS_PER_FILE) {
             StringBuilder text = new StringBuilder("#include <stdint.h>\n");
             for (int i = first; i < Math.min(functions, first + FUNCTIONS_PER_FILE); i++) {
@@ -88,8 +96,7 @@ public final class ManyProbes {
             }
             sources.add(Files.writeString(directory.resolve(name + "-" + first + ".c"), text));
         }
-        // Unaligned, so that sites lie at every offset.
-        return build.compile(directory.resolve("lib" + name + ".so"), List.of("-O1", "-fPIC", "-shared"), sources);
+        return sources;
     }
 
     private void measureStarts() throws IOException, InterruptedException {
@@ -118,10 +125,10 @@ public final class ManyProbes {
                 build,
                 STARTS));
         report.heading("EACH PROBE");
-        row(IN_PLACE, ticks, Target.INITIALISATION);
-        row("bytes of memory, all in all", resident, null);
-        row("bytes of the session", session, null);
-        row("bytes of code, program text made anew included", code, null);
+        row(IN_PLACE, ticks, Target.INITIALISATION, "");
+        report.row("bytes of memory, all in all", resident);
+        report.row("bytes of the session", session);
+        report.row("bytes of code, program text made anew included", code);
         if (CpuProfile.isPossible()) {
             takeApart(programOfMany, programOfOne, probes);
         }
@@ -180,8 +187,8 @@ public final class ManyProbes {
         return bytes;
     }
 
-    private void row(String what, double[] values, @Nullable Target target) {
-        report.row(what, values, target, what + ", " + build);
+    private void row(String what, double[] values, Target target, String peers) {
+        report.row(what, values, target, what + ", " + build, peers);
     }
 
     private void measureToggles(Path path) throws IOException, InterruptedException {
@@ -191,14 +198,22 @@ public final class ManyProbes {
         for (int i = 0; i < FUNCTIONS; i++) {
             functions[i] = library.address("f_" + i);
         }
+        double[] byXRay = Build.XRAY.compiler() == null ? new double[0] : toggleByXRay();
+        String peers = byXRay.length == 0 ? "" : Report.peer("XRay", Percentile.median(byXRay));
         report.heading("MILLISECONDS");
         row(
                 format(Locale.ROOT, "all %,d on or off by one call", probes.probeCount()),
                 toggleAll(probes),
-                Target.TOGGLE_ALL);
+                Target.TOGGLE_ALL,
+                peers);
         Load load = new Load(api, library, 1, functions);
-        row("the same while a thread calls them all", toggleAll(probes), Target.TOGGLE_ALL);
+        row("the same while a thread calls them all", toggleAll(probes), Target.TOGGLE_ALL, peers);
         load.stop();
+        if (byXRay.length == 0) {
+            report.line("XRay's of as many functions: absent: there is no clang");
+        } else {
+            report.row("XRay's of as many functions, on or off by one call", byXRay);
+        }
         probes.awaitDetached();
         flip(library, probes, functions);
     }
@@ -212,6 +227,22 @@ public final class ManyProbes {
         }
         probes.toggleAll(false);
         return millis;
+    }
+
+    private double[] toggleByXRay() throws IOException, InterruptedException {
+        Path program =
+                Build.XRAY.compile(directory.resolve("xray"), List.of("-O1"), sources("xray.c", "xray", FUNCTIONS));
+        Process process = new ProcessBuilder(program.toString(), Integer.toString(TOGGLES)).start();
+        double[] ticks =
+                process.inputReader().lines().mapToDouble(Double::parseDouble).toArray();
+        // The first value is the number of functions.
+        if (process.waitFor() != 0 || ticks.length != 1 + TOGGLES || ticks[0] < FUNCTIONS) {
+            throw new IOException(program + " has patched nothing");
+        }
+        return Arrays.stream(ticks)
+                .skip(1)
+                .map(each -> each / machine.ticksPerNano() / 1e6)
+                .toArray();
     }
 
     /// Switches functions on and off at random, calls each up to [#CALLS_MAX] times then, and compares what was counted

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.Plot.Axis;
 import org.openjdk.jmh.annotations.Mode;
@@ -85,6 +86,13 @@ public final class PatchingBenchmarks {
                     "-",
                     null),
             new Cost(
+                    "MutableCallSite, 20,000 in one syncAll",
+                    CallSiteBenchmark.class,
+                    "toggleMany",
+                    CallSiteBenchmark.SITES,
+                    "-",
+                    null),
+            new Cost(
                     "MutableCallSite, a call while it is off",
                     CallSiteBenchmark.class,
                     "callMutable",
@@ -146,12 +154,12 @@ public final class PatchingBenchmarks {
         Path scratch = SourceTree.scratch("patching");
         System.err.println("mdl: this takes about 2 minutes; all that JMH says goes to " + scratch);
         Machine machine = Machine.of(SourceTree.harness());
-        Collection<RunResult> patching =
-                run(options("PatchBenchmark", scratch).jvmArgsAppend(JVM).build());
-        // As Java programs run: what compiled code does is what is compared.
-        Collection<RunResult> callSites =
-                run(options("CallSiteBenchmark", scratch).jvmArgs("-Xmx256m").build());
         try (Report report = new Report("patching", machine)) {
+            Collection<RunResult> patching =
+                    run(options("PatchBenchmark", scratch).jvmArgsAppend(JVM).build());
+            // As Java programs run: what compiled code does is what is compared.
+            Collection<RunResult> callSites = run(
+                    options("CallSiteBenchmark", scratch).jvmArgs("-Xmx256m").build());
             new PatchingBenchmarks(machine, report).print(patching, callSites);
         }
     }
@@ -167,7 +175,7 @@ public final class PatchingBenchmarks {
         print(CALL_SITES, callSites, "Java", bars);
         report.line(
                 "The 99th percentile is that of groups of operations: 64 of single ones, 16 that wait or are Java's,"
-                        + " 20,000 of bulk, 10,000 calls.");
+                        + " 20,000 at once, 10,000 calls.");
         report.plot("costs", bars);
         takeApart();
     }
@@ -231,14 +239,17 @@ public final class PatchingBenchmarks {
     }
 
     private String peers(Cost cost, RunResult result) {
-        String published = cost.published.equals("-") ? "" : "published " + cost.published;
-        if (cost.target != Target.CALLPATCH) {
-            return published;
-        }
-        return CALL_SITES.stream()
-                .filter(site -> site.operations == CallSiteBenchmark.TOGGLES)
-                .map(site -> format(Locale.ROOT, "; %s %,.0f", site.what, median(site.name(result))))
-                .collect(Collectors.joining("", published, ""));
+        int operations = cost.target == Target.CALLPATCH
+                ? CallSiteBenchmark.TOGGLES
+                : cost.target == Target.BATCH ? CallSiteBenchmark.SITES : 0;
+        return Stream.concat(
+                        Stream.of(cost.published)
+                                .filter(published -> !published.equals("-"))
+                                .map(published -> "published " + published),
+                        CALL_SITES.stream()
+                                .filter(site -> site.operations == operations)
+                                .map(site -> Report.peer(site.what, median(site.name(result)))))
+                .collect(Collectors.joining("; "));
     }
 
     /// By subtraction of what else was measured.

@@ -13,7 +13,7 @@ import org.mdlagent.profiler.report.Profile;
 import org.mdlagent.profiler.report.SessionReader;
 import org.mdlagent.profiler.report.TimeSlice;
 
-/// One run of a program to its end.
+/// One run of a program to its end, in a directory of its own.
 ///
 /// @param cpuSeconds of all its threads, the agent's included
 /// @param seconds    that passed
@@ -28,7 +28,8 @@ record ProfiledRun(
     /// @param options of the agent, null to run without it
     static ProfiledRun of(List<String> command, Path input, @Nullable String options)
             throws IOException, InterruptedException {
-        Path session = SourceTree.scratch("profiled").resolve("session");
+        Path directory = SourceTree.scratch("profiled");
+        Path session = directory.resolve("session");
         // The shell's own words of what its child took; the program's output goes nowhere.
         List<String> timed = new ArrayList<>(
                 List.of("bash", "-c", "TIMEFORMAT='%3U %3S %3R'; time env \"$@\" >/dev/null 2>/dev/null", "bash"));
@@ -36,7 +37,8 @@ record ProfiledRun(
             Tracer.Agent.preload(session, options).forEach((name, value) -> timed.add(name + "=" + value));
         }
         timed.addAll(command);
-        ProcessBuilder builder = new ProcessBuilder(timed).redirectInput(input.toFile());
+        ProcessBuilder builder =
+                new ProcessBuilder(timed).directory(directory.toFile()).redirectInput(input.toFile());
         builder.environment().putAll(Map.of("LC_ALL", "C"));
         Process process = builder.start();
         String times = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8).strip();

@@ -65,7 +65,7 @@ public final class ProfilerTable {
         input = program.input(inputs);
     }
 
-    /// @param args names of programs, none for all
+    /// @param args names of programs
     public static void main(String[] args) throws IOException, InterruptedException {
         List<RealProgram> programs = RealProgram.named(args);
         Machine machine = Machine.of(SourceTree.harness());

@@ -1,5 +1,7 @@
 package org.mdlagent.bench;
 
+import static java.lang.String.format;
+
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -9,11 +11,17 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /// Programs of Debian's, and two of the kind that the papers measure, each with work of some ten seconds.
 enum RealProgram {
     BZIP2("bzip2", "-9", "-c"),
+    GZIP("gzip", "-9", "-c"),
+    /// Compiles a large source again and again.
+    TCC("tcc", "-c"),
+    /// Solves a minimum-cost flow problem by the simplex method.
+    GLPK("glpk", "--mincost", "/dev/stdin"),
     ZSTD("libzstd", "-q", "-12", "--single-thread", "-c"),
     LUA("lua5.4", "work.lua", "600"),
     PERL("perl", "work.pl", "700"),
@@ -23,6 +31,9 @@ enum RealProgram {
 
     private static final int COPIES_OF_TEXT = 14;
     private static final int ROUNDS_OF_SQL = 5;
+    private static final int COMPILATIONS = 60;
+    private static final int NODES = 6_000;
+    private static final int ARCS_OF_NODE = 6;
 
     private final @Nullable String source;
     private final List<String> arguments;
@@ -33,12 +44,9 @@ enum RealProgram {
         this.arguments = List.of(arguments);
     }
 
-    /// @param names of programs, none for all
     /// @throws IllegalArgumentException when there is none of such a name
     static List<RealProgram> named(String[] names) {
-        return names.length == 0
-                ? List.of(values())
-                : Arrays.stream(names).map(RealProgram::named).toList();
+        return Arrays.stream(names).map(RealProgram::named).toList();
     }
 
     private static RealProgram named(String name) {
@@ -65,7 +73,19 @@ enum RealProgram {
                                     ? Long.toString(Math.round(Long.parseLong(argument) * times))
                                     : argument);
         }
+        if (this == TCC) {
+            command.add(1, "-B" + SourceTree.debianSources("tcc"));
+            command.addAll(Collections.nCopies(atLeastOne(COMPILATIONS * times), text().toString()));
+        }
         return command;
+    }
+
+    private static Path text() throws IOException, InterruptedException {
+        return SourceTree.debianSources("sqlite3").resolve("sqlite3.c");
+    }
+
+    private static int atLeastOne(double count) {
+        return (int) Math.max(1, Math.round(count));
     }
 
     private Path executable(Build build) throws IOException, InterruptedException {
@@ -82,34 +102,57 @@ enum RealProgram {
         return input(directory, 1);
     }
 
-    /// Standard input for so many times the work.
-    Path input(Path directory, int times) throws IOException, InterruptedException {
+    /// Standard input for so many times the work, or for such a part of it.
+    Path input(Path directory, double times) throws IOException, InterruptedException {
         Path input = directory.resolve(this + "-" + times + ".input");
         if (Files.exists(input)) {
             return input;
         }
         return switch (this) {
-            case BZIP2, ZSTD ->
-                repeat(SourceTree.debianSources("sqlite3").resolve("sqlite3.c"), COPIES_OF_TEXT * times, input);
+            case BZIP2, GZIP, ZSTD -> repeat(text(), COPIES_OF_TEXT * times, input);
+            case GLPK -> Files.writeString(input, flowProblem((int) (NODES * Math.sqrt(times))));
             case SQLITE ->
                 Files.writeString(
                         input,
                         String.join(
                                 "",
                                 Collections.nCopies(
-                                        ROUNDS_OF_SQL * times,
+                                        atLeastOne(ROUNDS_OF_SQL * times),
                                         ".open :memory:\n" + Files.readString(SourceTree.sql()))));
             default -> Files.createFile(input);
         };
     }
 
-    private static Path repeat(Path text, int copies, Path output) throws IOException {
+    private static Path repeat(Path text, double copies, Path output) throws IOException {
+        byte[] bytes = Files.readAllBytes(text);
         try (OutputStream stream = Files.newOutputStream(output)) {
-            for (int i = 0; i < copies; i++) {
-                Files.copy(text, stream);
+            for (long left = Math.round(bytes.length * copies); left > 0; left -= bytes.length) {
+                stream.write(bytes, 0, (int) Math.min(left, bytes.length));
             }
         }
         return output;
+    }
+
+    /// From the first node to the last, with dear arcs from each to the next, so that there is a way, and cheaper ones
+    /// that pass some over, in DIMACS' format.
+    private static String flowProblem(int nodes) {
+        Random random = new Random(1);
+        int arcs = ARCS_OF_NODE * nodes;
+        StringBuilder problem = new StringBuilder(
+                format("p min %d %d\nn 1 %d\nn %d %d\n", nodes, arcs + nodes - 1, nodes, nodes, -nodes));
+        for (int from = 1; from < nodes; from++) {
+            problem.append(arc(from, from + 1, nodes, 1000));
+        }
+        for (int i = 0; i < arcs; i++) {
+            int from = random.nextInt(1, nodes);
+            int to = Math.min(nodes, from + random.nextInt(1, 51));
+            problem.append(arc(from, to, random.nextInt(1, 20), random.nextInt(1, 1000)));
+        }
+        return problem.toString();
+    }
+
+    private static String arc(int from, int to, int capacity, int cost) {
+        return format("a %d %d 0 %d %d\n", from, to, capacity, cost);
     }
 
     @Override

@@ -46,10 +46,20 @@ final class Report implements AutoCloseable {
     }
 
     /// A line with the least, the median and the greatest of some values, and these for the file.
+    void row(String what, double[] values) {
+        row(what, values, null);
+    }
+
+    /// The same of what has a target.
     ///
-    /// @param target for the median, null when none is set
-    /// @param of     what the values are of, for the table of targets
-    void row(String what, double[] values, @Nullable Target target, String of) {
+    /// @param of    what the values are of, for the table of targets
+    /// @param peers as in [#figure]
+    void row(String what, double[] values, Target target, String of, String peers) {
+        row(what, values, target);
+        figure(target, of, Percentile.median(values), peers);
+    }
+
+    private void row(String what, double[] values, @Nullable Target target) {
         double median = Percentile.median(values);
         line(String.format(
                 Locale.ROOT,
@@ -59,9 +69,6 @@ final class Report implements AutoCloseable {
                 median,
                 Percentile.of(values, 100),
                 target == null ? "-" : target.verdict(median)));
-        if (target != null) {
-            figure(target, of, median, "");
-        }
         raw("raw " + what + ": " + Arrays.toString(values));
     }
 
@@ -69,9 +76,14 @@ final class Report implements AutoCloseable {
     ///
     /// @param of     what was measured of the target's kind
     /// @param figure in the target's unit
-    /// @param peer   who does the same in which figure, in the same unit: `gprof 21`; empty for nobody
-    void figure(Target target, String of, double figure, String peer) {
-        raw(String.join("\t", Results.FIGURE, target.name(), of, Double.toString(figure), peer));
+    /// @param peers  who does the same in which figures: of [#peer], `; ` between them; empty for nobody
+    void figure(Target target, String of, double figure, String peers) {
+        raw(String.join("\t", Results.FIGURE, target.name(), of, Double.toString(figure), peers));
+    }
+
+    /// @param figure in the target's unit
+    static String peer(String who, double figure) {
+        return who + String.format(Locale.ROOT, Math.abs(figure) < 100 ? " %,.2f" : " %,.0f", figure);
     }
 
     /// What a part of a figure is spent on, for the table of targets that are missed.

@@ -36,6 +36,9 @@ public final class RequestLatency {
     private static final long PATIENCE_NANOS = 5_000_000_000L;
     private static final long SEED = 7;
 
+    /// By a peer that takes its time.
+    private static final int TRACES = 5;
+
     private final Path session;
     private final ByteBuffer words;
 
@@ -44,6 +47,10 @@ public final class RequestLatency {
     /// @param answered when the agent said that it had enabled the metric
     /// @param counted  when the program had counted an event
     private record Request(double answered, double counted) {}
+
+    private interface Measurement<T> {
+        T measure() throws IOException, InterruptedException;
+    }
 
     /// @param session directory of a program's session
     private RequestLatency(Path session) throws IOException {
@@ -57,24 +64,57 @@ public final class RequestLatency {
     public static void main(String[] args) throws IOException, InterruptedException {
         Build build = Build.valueOf(args[0]);
         Machine machine = Machine.of(SourceTree.harness());
-        Path program = program(build);
-        Path directory = SourceTree.scratch("run");
-        Process process = new Tracer.Agent("sampleSize=10", true)
-                .start(program, directory)
-                .start();
-        List<Request> requests;
+        try (Report report = new Report("requests-" + build.name().toLowerCase(Locale.ROOT), machine)) {
+            Path program = program(build);
+            Path directory = SourceTree.scratch("run");
+            List<Request> requests = under(
+                    new Tracer.Agent("sampleSize=10", true),
+                    program,
+                    directory,
+                    () -> new RequestLatency(Tracer.Agent.session(directory)).measure());
+            double[] byBpftrace = Build.isCommand("bpftrace")
+                    ? under(new Tracer.None(), program, SourceTree.scratch("run"), () -> askBpftrace(program))
+                    : new double[0];
+            print(report, build, requests, byBpftrace);
+        }
+    }
+
+    /// What is done while the program runs.
+    private static <T> T under(Tracer tracer, Path program, Path directory, Measurement<T> measurement)
+            throws IOException, InterruptedException {
+        Process process = tracer.start(program, directory).start();
         try (BufferedReader output = process.inputReader()) {
             if (!"ready".equals(output.readLine())) {
                 throw new IOException("the program does not start");
             }
             Thread.sleep(SETTLE_MILLIS);
-            requests = new RequestLatency(Tracer.Agent.session(directory)).measure();
+            return measurement.measure();
         } finally {
             process.destroyForcibly().waitFor();
         }
-        try (Report report = new Report("requests-" + build.name().toLowerCase(Locale.ROOT), machine)) {
-            print(report, build, requests);
+    }
+
+    /// Milliseconds from the start of bpftrace, which is how it is asked, until it has seen a call; none when it sees
+    /// none.
+    private static double[] askBpftrace(Path program) throws IOException, InterruptedException {
+        double[] millis = new double[TRACES];
+        for (int i = 0; i < TRACES; i++) {
+            String script = "uprobe:%s:f_%d { printf(\"called\\n\"); exit(); }".formatted(program, i);
+            long start = System.nanoTime();
+            Process bpftrace = new ProcessBuilder("bpftrace", "-e", script)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try (BufferedReader output = bpftrace.inputReader()) {
+                if (output.lines().noneMatch("called"::equals)) {
+                    return new double[0];
+                }
+                millis[i] = (System.nanoTime() - start) / 1e6;
+            } finally {
+                bpftrace.destroy();
+                int unused = bpftrace.waitFor();
+            }
         }
+        return millis;
     }
 
     private static Path program(Build build) throws IOException, InterruptedException {
@@ -155,7 +195,8 @@ public final class RequestLatency {
         return Math.toIntExact(address - word((int) HeaderDescriptor.BASE));
     }
 
-    private static void print(Report report, Build build, List<Request> requests) throws IOException {
+    private static void print(Report report, Build build, List<Request> requests, double[] byBpftrace)
+            throws IOException {
         double[] sorted = millis(requests, Request::counted);
         double median = Percentile.median(sorted);
         double answered = Percentile.median(millis(requests, Request::answered));
@@ -174,7 +215,20 @@ public final class RequestLatency {
                 median,
                 Percentile.of(sorted, 99),
                 Target.REQUEST.verdict(median)));
-        report.figure(Target.REQUEST, build.toString(), median, "");
+        double traced = Percentile.median(byBpftrace);
+        report.line(
+                byBpftrace.length == 0
+                        ? "bpftrace, started for one function: absent, or it has seen no call"
+                        : format(
+                                Locale.ROOT,
+                                "bpftrace, started for one function: %.0f (median of %d)",
+                                traced,
+                                TRACES));
+        report.figure(
+                Target.REQUEST,
+                build.toString(),
+                median,
+                byBpftrace.length == 0 ? "" : Report.peer("bpftrace, started for one function", traced));
         report.part(Target.REQUEST, build.toString(), "until the agent has answered (median)", answered);
         report.part(Target.REQUEST, build.toString(), "until the program has counted then", median - answered);
         Curves histogram = new Curves(

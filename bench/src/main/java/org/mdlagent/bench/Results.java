@@ -26,7 +26,7 @@ public final class Results {
     static final String PLOT = "plot";
 
     private static final Pattern NOT_FOR_PEOPLE = Pattern.compile("(figure|part|plot)\\t.*|raw[ :].*");
-    private static final Pattern PEER = Pattern.compile("(.*) ([0-9.,]+)");
+    private static final Pattern PEER = Pattern.compile("(.*) (-?[0-9.,]+)");
 
     private Results() {}
 
@@ -160,10 +160,10 @@ public final class Results {
     /// Of the first peer, as far as it has a figure of its own.
     private static String ratio(double figure, String peers) {
         Matcher peer = PEER.matcher(peers.split(";", -1)[0]);
-        if (!peer.matches() || figure <= 0) {
+        if (!peer.matches()) {
             return "-";
         }
-        return format(
-                Locale.ROOT, "%.3f", figure / Double.parseDouble(peer.group(2).replace(",", "")));
+        double ratio = figure / Double.parseDouble(peer.group(2).replace(",", ""));
+        return ratio > 0 && Double.isFinite(ratio) ? format(Locale.ROOT, "%.3f", ratio) : "-";
     }
 }

@@ -3,9 +3,7 @@ package org.mdlagent.bench;
 import static java.lang.String.format;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -28,7 +26,7 @@ public final class SourceTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
 
     /// Of the work, for callgrind, which takes fifty times as long.
-    private static final int DIVISOR = 100;
+    private static final double SHARE = 0.01;
 
     private static final Pattern INSTRUCTIONS = Pattern.compile("Collected : (\\d+)");
 
@@ -160,10 +158,10 @@ public final class SourceTable {
     private double instructions(Variant variant) throws IOException, InterruptedException {
         List<String> command =
                 new ArrayList<>(List.of("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"));
-        command.addAll(program.command(variant.build, 1.0 / DIVISOR));
+        command.addAll(program.command(variant.build, SHARE));
         Process process = new ProcessBuilder(command)
                 .directory(directory.toFile())
-                .redirectInput(shortened().toFile())
+                .redirectInput(program.input(directory, SHARE).toFile())
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();
         String said = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -174,13 +172,5 @@ public final class SourceTable {
             throw new IOException("callgrind: " + said);
         }
         return Double.parseDouble(collected.group(1));
-    }
-
-    private Path shortened() throws IOException, InterruptedException {
-        Path input = program.input(directory);
-        try (InputStream bytes = Files.newInputStream(input)) {
-            return Files.write(
-                    directory.resolve("shortened"), bytes.readNBytes(Math.toIntExact(Files.size(input) / DIVISOR)));
-        }
     }
 }

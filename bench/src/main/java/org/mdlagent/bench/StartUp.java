@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// What the agent takes of a program that it starts with: time, memory, threads, and space on the disk.
@@ -24,6 +24,8 @@ public final class StartUp {
 
     private static final long IDLE_BEFORE_MILLIS = 6000;
     private static final long IDLE_MILLIS = 4000;
+
+    private static final boolean HAS_UFTRACE = Build.isCommand("uftrace");
 
     private final Path program;
     private final Machine machine;
@@ -48,47 +50,66 @@ public final class StartUp {
     }
 
     private void measure(Report report) throws IOException, InterruptedException {
+        Path library = Build.PLAIN.compile(
+                SourceTree.scratch("empty").resolve("libempty.so"),
+                List.of("-O2", "-fPIC", "-shared"),
+                List.of(SourceTree.source("empty.c")));
         double[] delay = new double[ROUNDS];
+        double[] delayByLibrary = new double[ROUNDS];
+        double[] delayByUftrace = new double[ROUNDS];
         double[] armed = new double[ROUNDS];
         double[] memory = new double[ROUNDS];
         double[] threads = new double[ROUNDS];
         for (int i = 0; i < ROUNDS; i++) {
             Progress.round(i, ROUNDS);
-            delay[i] = -exitMillis(null);
-            delay[i] += exitMillis(AT_ONCE);
-            Waiting alone = wait(new Tracer.None());
+            double alone = exitMillis(new Tracer.None(), Map.of());
+            delay[i] = exitMillis(new Tracer.None(), preloadAgent()) - alone;
+            delayByLibrary[i] = exitMillis(new Tracer.None(), Map.of("LD_PRELOAD", library.toString())) - alone;
+            if (HAS_UFTRACE) {
+                delayByUftrace[i] = exitMillis(Tracer.Uftrace.of(Build.HOOKS), Map.of()) - alone;
+            }
+            Waiting without = wait(new Tracer.None());
             Waiting under = wait(new Tracer.Agent(AT_ONCE, true));
             armed[i] = under.armedMillis;
-            memory[i] = under.mebibytes - alone.mebibytes;
-            threads[i] = under.threads - alone.threads;
+            memory[i] = under.mebibytes - without.mebibytes;
+            threads[i] = under.threads - without.threads;
         }
         report.line(format(Locale.ROOT, "A small program, compiled with %s; %d rounds", Build.HOOKS, ROUNDS));
         report.heading("");
-        report.row(
-                "a program that exits at once takes longer, ms",
-                delay,
-                Target.MAIN_DELAY,
-                "a program that exits at once takes longer, ms");
-        report.row("ms until the probes are in place, beside the program", armed, null, "");
-        report.row("MiB of memory", memory, null, "");
-        report.row("threads", threads, null, "");
-        report.row("ms of CPU in a second that it waits, no probe on", idleMillis("profile=off"), null, "");
-        report.row("ms of CPU in a second that it waits, profiled at 1 %", idleMillis("budgetPercent=1"), null, "");
+        String longer = "a program that exits at once takes longer, ms";
+        String peers = Report.peer("limit: an empty library, preloaded", Percentile.median(delayByLibrary));
+        if (HAS_UFTRACE) {
+            peers += "; " + Report.peer("uftrace", Percentile.median(delayByUftrace));
+        }
+        report.row(longer, delay, Target.MAIN_DELAY, longer, peers);
+        report.row("  with an empty library, preloaded", delayByLibrary);
+        if (HAS_UFTRACE) {
+            report.row("  under uftrace", delayByUftrace);
+        } else {
+            report.line("  under uftrace: absent: there is no uftrace");
+        }
+        report.row("ms until the probes are in place, beside the program", armed);
+        report.row("MiB of memory", memory);
+        report.row("threads", threads);
+        report.row("ms of CPU in a second that it waits, no probe on", idleMillis("profile=off"));
+        report.row("ms of CPU in a second that it waits, profiled at 1 %", idleMillis("budgetPercent=1"));
         report.line(format(
                 Locale.ROOT,
                 "MiB on the disk, the runtime and the command line included: %.0f",
                 mebibytes(SourceTree.distribution())));
     }
 
-    private double exitMillis(@Nullable String options) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(program.toString())
+    /// It does not wait for its probes.
+    private static Map<String, String> preloadAgent() throws IOException {
+        return Tracer.Agent.preload(Tracer.Agent.session(SourceTree.scratch("session")), AT_ONCE);
+    }
+
+    private double exitMillis(Tracer tracer, Map<String, String> environment) throws IOException, InterruptedException {
+        ProcessBuilder builder = tracer.start(program, SourceTree.scratch("run"))
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD);
-        if (options != null) {
-            Path session = Tracer.Agent.session(SourceTree.scratch("run"));
-            builder.environment().putAll(Tracer.Agent.preload(session, options));
-        }
+        builder.environment().putAll(environment);
         long start = System.nanoTime();
         if (builder.start().waitFor() != 0) {
             throw new IOException(program + " has failed");

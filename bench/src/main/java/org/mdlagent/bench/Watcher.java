@@ -15,6 +15,7 @@ import org.mdlagent.profiler.report.SessionReader;
 /// Who watches a program that serves, and how the program is compiled for that.
 enum Watcher {
     NOBODY("nobody", Build.PLAIN, null),
+    LATENT("nobody; compiled for probes", Build.PATCHABLE, null),
     IDLE("the agent, no probe on", Build.PATCHABLE, "profile=off"),
     GOVERNED("the agent, profiling at 1 %", Build.PATCHABLE, "budgetPercent=1"),
     EXACT("the agent, every call of every function", Build.PATCHABLE, "exact"),
@@ -64,7 +65,7 @@ enum Watcher {
     /// @param directory empty but for the program's own files
     List<String> command(List<String> program, Path directory) {
         return switch (this) {
-            case NOBODY, NOBODY_CLANG -> program;
+            case NOBODY, LATENT, NOBODY_CLANG -> program;
             case IDLE, GOVERNED, EXACT ->
                 with(Tracer.Agent.preload(Tracer.Agent.session(directory), "wait," + options), program);
             case UFTRACE -> {
@@ -103,7 +104,7 @@ enum Watcher {
     @Nullable
     String problem(Path directory, String function, long requests) throws IOException {
         return switch (this) {
-            case NOBODY, NOBODY_CLANG -> null;
+            case NOBODY, LATENT, NOBODY_CLANG -> null;
             case IDLE, GOVERNED, EXACT -> problemOfAgent(directory, function, requests);
             case UFTRACE, XRAY -> bytes(directory) < BYTES_MIN ? "it has recorded nothing" : null;
         };
