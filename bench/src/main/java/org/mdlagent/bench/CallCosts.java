@@ -18,6 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.bench.Plot.Axis;
 import org.mdlagent.profiler.report.SessionFacts;
 import org.mdlagent.profiler.report.SessionReader;
@@ -35,16 +36,18 @@ public final class CallCosts {
     private static final long IDLE_NANOS = 200_000_000;
 
     /// Short: what the scheduler takes from a few measurements does not show in their median.
-    private static final Calls LOOP = new Calls(31, 20_000, false);
+    private static final Calls LOOP = new Calls(1, 31, 20_000, false);
 
     /// For tools that write all they see to a file.
-    private static final Calls SHORT = new Calls(7, 20_000, false);
+    private static final Calls SHORT = new Calls(1, 7, 20_000, false);
 
     /// For what takes microseconds.
-    private static final Calls FEW = new Calls(3, 500, false);
+    private static final Calls FEW = new Calls(1, 3, 500, false);
 
-    /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it.
-    private static final Calls BURSTS = new Calls(31, 4096, true);
+    /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it,
+    /// whose
+    /// code is compiled late.
+    private static final Calls BURSTS = new Calls(10, 31, 4096, true);
 
     private static final String THIS_AGENT = "this agent";
     private static final String OTHERS = "other tools";
@@ -66,10 +69,11 @@ public final class CallCosts {
 
     /// What a process is asked for.
     ///
+    /// @param warmUps how often all of it is done before it counts
     /// @param repeats measurements, of which the median counts
     /// @param count   calls of one
     /// @param pauses  whether there is a pause before each
-    private record Calls(int repeats, int count, boolean pauses) {}
+    private record Calls(int warmUps, int repeats, int count, boolean pauses) {}
 
     /// Ticks for a call.
     ///
@@ -228,10 +232,12 @@ public final class CallCosts {
         try (CallLoop loop = new CallLoop(variant.tracer.start(program, directory))) {
             boolean drained = variant.tracer.equals(RING);
             Pause pause = drained
-                    ? () -> awaitDrained(session, loop.calls())
+                    ? () -> awaitDrained(session)
                     : variant.calls.pauses ? () -> LockSupport.parkNanos(PAUSE_NANOS) : () -> {};
             try {
-                double unused = repeat(variant.calls, loop, pause);
+                for (int i = 0; i < variant.calls.warmUps; i++) {
+                    double unused = repeat(variant.calls, loop, pause);
+                }
                 ticks = drained
                         ? drained(variant.calls, loop, pause, session)
                         : new Ticks(repeat(variant.calls, loop, pause), 0);
@@ -293,9 +299,12 @@ public final class CallCosts {
     }
 
     /// @throws TimeoutException when the agent does not get on
-    private static void awaitDrained(Path session, long calls) throws IOException, TimeoutException {
+    private static void awaitDrained(Path session) throws IOException, TimeoutException {
+        SessionMemory memory = new SessionMemory(session);
         long deadline = System.nanoTime() + DRAIN_NANOS_MAX;
-        while (facts(session).samples() < calls) {
+        while (!memory.threads()
+                .allMatch(thread ->
+                        memory.word(thread + ThreadDescriptor.TAIL) == memory.word(thread + ThreadDescriptor.HEAD))) {
             if (System.nanoTime() > deadline) {
                 throw new TimeoutException("the agent does not empty the ring");
             }

@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,7 +22,6 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.bench.Plot.Axis;
-import org.mdlagent.profiler.report.SessionReader;
 
 /// How long it takes from a request for a metric to the first event that it counts, in a program of 10,000
 /// functions, which it calls in turn.
@@ -40,7 +37,7 @@ public final class RequestLatency {
     private static final int TRACES = 5;
 
     private final Path session;
-    private final ByteBuffer words;
+    private final SessionMemory memory;
 
     /// Milliseconds after a request.
     ///
@@ -55,9 +52,7 @@ public final class RequestLatency {
     /// @param session directory of a program's session
     private RequestLatency(Path session) throws IOException {
         this.session = session;
-        try (FileChannel file = FileChannel.open(SessionReader.locate(session))) {
-            words = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN);
-        }
+        memory = new SessionMemory(session);
     }
 
     /// @param args the [Build]
@@ -172,8 +167,8 @@ public final class RequestLatency {
     /// There is one metric, and one thread.
     private void awaitEvent() throws IOException {
         long end = System.nanoTime() + PATIENCE_NANOS;
-        int metric = offset(word((int) HeaderDescriptor.METRICS));
-        int index = words.getInt(metric + (int) MetricDescriptor.VALUE);
+        int metric = memory.offset(memory.word(HeaderDescriptor.METRICS));
+        int index = memory.halfWord(metric + MetricDescriptor.VALUE);
         while (countOf(index) == 0) {
             if (System.nanoTime() > end) {
                 throw new IOException("nothing is counted");
@@ -183,16 +178,8 @@ public final class RequestLatency {
     }
 
     private long countOf(int index) {
-        long values = word(offset(word((int) HeaderDescriptor.THREADS)) + (int) ThreadDescriptor.VALUES);
-        return values == 0 ? 0 : word(offset(values) + index * Long.BYTES);
-    }
-
-    private long word(int offset) {
-        return words.getLong(offset);
-    }
-
-    private int offset(long address) {
-        return Math.toIntExact(address - word((int) HeaderDescriptor.BASE));
+        long values = memory.word(memory.threads().findFirst().orElseThrow() + ThreadDescriptor.VALUES);
+        return values == 0 ? 0 : memory.word(memory.offset(values) + (long) index * Long.BYTES);
     }
 
     private static void print(Report report, Build build, List<Request> requests, double[] byBpftrace)
