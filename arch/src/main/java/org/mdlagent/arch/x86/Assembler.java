@@ -132,6 +132,11 @@ final class Assembler {
         emitInt(immediate);
     }
 
+    void storeByte(Register base, int displacement, int immediate) {
+        memory(0, 0xC6, 0, base, displacement);
+        emit(immediate);
+    }
+
     /// Pushes the word at `[base + displacement]`.
     void push(Register base, int displacement) {
         memory(0, 0xFF, 6, base, displacement);

@@ -41,9 +41,16 @@ import org.mdlagent.arch.x86.Assembler.Label;
 final class WholeCallAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
     private static final int KEY = (int) FrameDescriptor.KEY;
+    private static final int SIBLING = (int) FrameDescriptor.SIBLING;
+    private static final int FRAME_FLAGS = (int) FrameDescriptor.FLAGS;
     private static final int SP = (int) ThreadDescriptor.SP;
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
     private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
+
+    /// A sibling's number that is left out ([UnwindTable]).
+    private static final int NO_SIBLING = 7;
+
+    private static final int SIBLINGS_MAX = 255;
 
     /// Where the R11 of the application is at the entry, which the stub has saved; others below it.
     private static final int ENTRY_SAVED = -8;
@@ -78,8 +85,7 @@ final class WholeCallAssembler {
         Label slow = new Label();
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
         if (shim.exact()) {
-            findFrame(slow);
-            countAndFill(true);
+            recordEveryCall(slow);
         } else {
             sampledEntry(slow);
         }
@@ -89,12 +95,25 @@ final class WholeCallAssembler {
         return at;
     }
 
+    private void recordEveryCall(Label slow) {
+        Label notBelow = new Label();
+        findFrame(notBelow, slow);
+        countAndFill(true, () -> out.store(RDX, SIBLING, 0)); // and the flags
+        out.bind(notBelow);
+        requireSibling(slow);
+        countAndFill(true, this::followSibling);
+    }
+
     private void countAndFill(boolean recorded) {
+        countAndFill(recorded, () -> out.store(RDX, SIBLING, 0)); // and the flags
+    }
+
+    private void countAndFill(boolean recorded, Runnable setSibling) {
         out.addTo(R10, SP, FRAME);
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
         out.incrementIndexed(R10, RCX);
-        fill(recorded);
+        fill(recorded, setSibling);
     }
 
     /// Whether the call is timed comes first: else it needs no frame, wherever it runs.
@@ -126,7 +145,7 @@ final class WholeCallAssembler {
         out.jump(LESS_OR_EQUAL, counted);
         out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, counted);
-        findFrame(slow);
+        findFrame(slow, slow);
         // Threads that come here together may time some calls more.
         out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
         out.loadInt(RCX, RAX, (int) FunctionDescriptor.REMAINING);
@@ -138,8 +157,7 @@ final class WholeCallAssembler {
         countAndFill(false);
 
         out.bind(everyCall);
-        findFrame(slow);
-        countAndFill(true);
+        recordEveryCall(slow);
     }
 
     /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
@@ -148,12 +166,12 @@ final class WholeCallAssembler {
         out.bind(untimed);
         Label slow = new Label();
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        findFrame(slow);
+        findFrame(slow, slow);
         out.addTo(R10, SP, FRAME);
         out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
         out.store(RDX, (int) FrameDescriptor.SITE, R11);
         out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
-        out.store(RDX, (int) FrameDescriptor.SIBLING, FrameDescriptor.FLAG_UNTIMED << Byte.SIZE);
+        out.store(RDX, SIBLING, FrameDescriptor.FLAG_UNTIMED << Byte.SIZE);
         out.mov(R11, RDX);
         out.store(R11, KEY, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
@@ -207,12 +225,11 @@ final class WholeCallAssembler {
         Label slow = new Label();
         save(EXIT_SAVED, RDX, RCX, R11);
         findTopFrame(slow);
-        out.cmpByte(RBX, (int) FrameDescriptor.SIBLING, 0);
+        out.cmpByte(RBX, SIBLING, 0);
         out.jump(NOT_EQUAL, slow);
         // What callees took stands for itself in the caller: this call is not seen.
         out.load(RDX, RBX, (int) FrameDescriptor.CHILDREN);
         out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RDX);
-        out.store(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
         leave(RDX, RCX, R11);
 
         out.bind(slow);
@@ -246,17 +263,51 @@ final class WholeCallAssembler {
     }
 
     /// R10 thread, RAX function, RDX its next free frame, RCX key.
-    private void findFrame(Label slow) {
+    ///
+    /// @param notBelow where to go on, with the same and the flags, unless the last frame's key is above
+    private void findFrame(Label notBelow, Label slow) {
         findThread(slow);
         out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
         out.load(RDX, R10, SP);
         out.lea(RCX, RSP, 16);
         out.cmp(RCX, RDX, KEY - FRAME);
-        out.jump(ABOVE_OR_EQUAL, slow);
+        out.jump(ABOVE_OR_EQUAL, notBelow);
+        requireRoom(slow);
+    }
+
+    private void requireRoom(Label slow) {
         out.cmp(RCX, R10, (int) ThreadDescriptor.STACK_LOW);
         out.jump(BELOW_OR_EQUAL, slow);
         out.cmp(RDX, R10, (int) ThreadDescriptor.SP_LIMIT);
         out.jump(ABOVE_OR_EQUAL, slow);
+    }
+
+    /// Goes on where the last frame's function has called this one in place of its return, and so has left
+    /// it its key (`calls.c`); changes RCX.
+    private void requireSibling(Label slow) {
+        out.jump(NOT_EQUAL, slow);
+        requireRoom(slow);
+        out.cmpByte(RDX, SIBLING - FRAME, SIBLINGS_MAX);
+        out.jump(ABOVE_OR_EQUAL, slow);
+        out.load(RCX, RDX, (int) FrameDescriptor.SITE - FRAME);
+        out.test(RCX);
+        out.jump(EQUAL, slow);
+        out.load(RCX, RCX, (int) SiteDescriptor.STUB);
+        out.lea(RCX, RCX, FunctionStub.RETURN_AT);
+        out.cmp(RCX, RSP, 8); // where the call returns to
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// The frame's flags become 0; changes RCX.
+    private void followSibling() {
+        Label next = new Label();
+        out.load(RCX, RDX, SIBLING - FRAME, Byte.BYTES, false);
+        out.lea(RCX, RCX, 1);
+        out.cmp(RCX, NO_SIBLING);
+        out.jump(NOT_EQUAL, next);
+        out.lea(RCX, RCX, 1);
+        out.bind(next);
+        out.store(RDX, SIBLING, RCX);
     }
 
     /// Goes on with the calls of the function in RAX at R10[RCX], unless its window is over; changes RDX.
@@ -276,10 +327,10 @@ final class WholeCallAssembler {
     }
 
     /// Fills the frame at RDX and returns with it in R11; its time is now, unless it is not recorded.
-    private void fill(boolean recorded) {
+    private void fill(boolean recorded, Runnable setSibling) {
         out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
         out.store(RDX, (int) FrameDescriptor.SITE, R11);
-        out.store(RDX, (int) FrameDescriptor.SIBLING, 0); // and the flags
+        setSibling.run();
         out.mov(R11, RDX);
         clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
         if (!recorded) {
@@ -357,7 +408,7 @@ final class WholeCallAssembler {
         out.bind(slowRecord);
         // The ticks stay those of the call: the slow path's own would need other memory for their slot.
         out.store(RBX, (int) FrameDescriptor.TSC, RAX);
-        out.store(RBX, (int) FrameDescriptor.SIBLING, FrameDescriptor.FLAG_MEASURED << Byte.SIZE);
+        out.storeByte(RBX, FRAME_FLAGS, FrameDescriptor.FLAG_MEASURED);
         restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
         out.jumpThrough(exitLiteral);
     }
@@ -420,7 +471,7 @@ final class WholeCallAssembler {
         clock.requireAgent(RDX, slow);
         clock.elapsed(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES);
         findTopFrame(slow);
-        out.cmp(RBX, (int) FrameDescriptor.SIBLING, 0); // and the flags
+        out.cmpByte(RBX, FRAME_FLAGS, 0);
         out.jump(NOT_EQUAL, slow);
     }
 
@@ -440,6 +491,7 @@ final class WholeCallAssembler {
         unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RETURNING));
         out.load(RCX, RBX, (int) FrameDescriptor.RBX);
         unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RBX_IN_RCX));
+        out.store(RBX, SIBLING, 0); // and the flags: probes in a body leave them as they find them
         out.store(RBX, KEY, 0);
         out.store(R11, SP, RBX);
         out.mov(RBX, RCX);

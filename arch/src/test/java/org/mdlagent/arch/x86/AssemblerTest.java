@@ -59,6 +59,7 @@ class AssemblerTest {
                 both("add edx,dword ptr " + memory, x -> x.addInt(Register.RDX, a, displacement));
                 both("test dword ptr " + memory + ",r8d", x -> x.testInt(a, displacement, Register.R8));
                 both("cmp byte ptr " + memory + ",0", x -> x.cmpByte(a, displacement, 0));
+                both("mov byte ptr " + memory + ",8", x -> x.storeByte(a, displacement, 8));
                 both("cmp qword ptr " + memory + ",0", x -> x.cmp(a, displacement, 0));
                 both("cmp qword ptr " + memory + ",1000", x -> x.cmp(a, displacement, 1000));
                 both("add qword ptr " + memory + ",-1000", x -> x.addTo(a, displacement, -1000));

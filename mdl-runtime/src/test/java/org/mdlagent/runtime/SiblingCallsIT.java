@@ -1,0 +1,78 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// A function that ends with a call of another one may leave its stack frame, and its return address, to that one.
+class SiblingCallsIT {
+    private static final int FUNCTIONS = 12;
+    private static final int JUMPS = 50;
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--exact", "--exact=left_*"})
+    void shouldRecordEveryCall(String exact) throws Exception {
+        Path program = Dist.compile(directory, "siblings", "-fpatchable-function-entry=5");
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "run", "--wait", exact, "-o", session.toString(), "--", program.toString()));
+
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        Map<String, Long> printed = ExactCountsIT.printed(run.text());
+        long ticksLeft = printed.remove("ticks_left");
+        long ticksCalled = printed.remove("ticks_called");
+        JsonNode report = Dist.report(directory, session);
+        if (exact.equals("--exact")) {
+            assertThat(Dist.calls(report)).containsExactlyInAnyOrderEntriesOf(printed);
+            assertThat(ticksLeft).isLessThan(2 * ticksCalled);
+        }
+        for (int i = 1; i <= FUNCTIONS; i++) {
+            JsonNode left = Dist.function(report, "left_" + i);
+            assertThat(left.get("calls").asLong()).isEqualTo(printed.get("left_" + i));
+            assertThat(left.get("sampled").asLong()).isEqualTo(printed.get("left_" + i) - JUMPS);
+        }
+        // What the last jump leaves behind, no later call has shown to be gone.
+        assertThat(report.get("unmatched").asLong()).isEqualTo(FUNCTIONS * (JUMPS - 1));
+    }
+
+    /// Of a function that leaves for another, what that one takes is not its own.
+    @ParameterizedTest
+    @ValueSource(strings = {"left_", "called_"})
+    void shouldKnowWhatTimeIsAFunctionsOwn(String names) throws Exception {
+        Path program = Dist.compile(directory, "siblings", "-fpatchable-function-entry=5");
+        Path session = directory.resolve("session");
+
+        Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "run", "--wait", "--exact", "-o", session.toString(), "--", program.toString()));
+
+        JsonNode report = Dist.report(directory, session);
+        long[] totals = nanos(report, names, "totalNanos");
+        assertThat(totals[FUNCTIONS - 1]).isPositive().isLessThan(totals[0] / 2);
+        assertThat(LongStream.of(nanos(report, names, "selfNanos")).sum())
+                .isCloseTo(totals[0], Percentage.withPercentage(1));
+    }
+
+    private static long[] nanos(JsonNode report, String names, String field) {
+        return IntStream.rangeClosed(1, FUNCTIONS)
+                .mapToLong(i -> Dist.function(report, names + i).get(field).asLong())
+                .toArray();
+    }
+}
