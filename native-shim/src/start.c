@@ -3,7 +3,10 @@
  *
  * The constructor does the least: it reads the options and starts one thread. All else happens on that thread, after
  * startDelayMillis, so that short-lived commands pay next to nothing, and with descriptors of its own, so that it
- * neither keeps the application's open nor loses its own to them.
+ * neither keeps the application's open nor loses its own to them. To have some of its own, the thread copies all, and
+ * closes the copies. What a program closes meanwhile stays open: a write to a pipe that nobody reads succeeds, an address
+ * is in use. So main waits until the copies are closed. A forked child does not wait, since most of them execute another
+ * program at once, and its agent's thread makes copies after the delay only.
  *
  * A main that waits does so in the constructor: the dynamic linker runs it without holding the loader's lock, so the
  * agent thread can load libjvm.so meanwhile. Preloaded libraries come last among the libraries and before the
@@ -43,6 +46,8 @@ char library_directory[PATH_MAX];
 static struct instant start;
 static _Atomic bool dead;
 static _Atomic uint32_t main_may_go;
+static _Atomic uint32_t copies_are_closed; /* of main's descriptors; or there are none */
+static bool forked;
 bool agent_has_own_descriptors;
 
 /* A fork before the JVM is being loaded, as of a daemon's parent, leaves an agent to the child. */
@@ -54,13 +59,29 @@ enum { MISSED_BEATS_MAX = 5 };
 uint64_t agent_watch_nanos = 1000000000u;
 
 static const uint64_t WAIT_NANOS_MAX = 30000000000u;
+static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
 /* What a JVM and a session need of the address space, and as much again for the application. */
 static const uint64_t ADDRESS_SPACE_MIN = 768ULL << 20;
 
-static void let_main_go(void) {
-  atomic_store(&main_may_go, 1);
-  futex_wake(&main_may_go);
+static void set(_Atomic uint32_t *word) {
+  atomic_store(word, 1);
+  futex_wake(word);
 }
+
+/* False when it takes longer. */
+static bool wait_until_set(_Atomic uint32_t *word, uint64_t nanos) {
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + nanos;
+  while (!atomic_load(word)) {
+    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
+    if (now >= deadline) {
+      return false;
+    }
+    futex_wait(word, 0, deadline - now);
+  }
+  return true;
+}
+
+static void let_main_go(void) { set(&main_may_go); }
 
 bool agent_is_dead(void) { return atomic_load(&dead); }
 
@@ -146,16 +167,18 @@ void agent_ready(void) {
 /* ---- on the agent thread */
 
 static void take_own_descriptors(void) {
-  if (unshare(CLONE_FILES | CLONE_FS) < 0) {
+  agent_has_own_descriptors = unshare(CLONE_FILES) == 0;
+  if (!agent_has_own_descriptors) {
     log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
+    set(&copies_are_closed);
     return;
   }
-  agent_has_own_descriptors = true;
   if (syscall(SYS_close_range, 0u, ~0u, 0u) < 0) {
     for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
       close(file);
     }
   }
+  set(&copies_are_closed);
   /* The JVM prints, and takes for granted that 0 to 2 are open. */
   if (open("/dev/null", O_RDWR) < 0) {
     open("/", O_PATH);
@@ -218,6 +241,9 @@ static void find_library_directory(void) {
 static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
+  if (!forked) {
+    take_own_descriptors();
+  }
   struct timespec delay = {options.start_delay_millis / 1000, (long)(options.start_delay_millis % 1000) * 1000000};
   while (nanosleep(&delay, &delay) != 0 && errno == EINTR) {
     /* by libc's own signals: a server that drops its privileges sends them to each thread */
@@ -226,7 +252,10 @@ static void *agent_main(void *unused) {
   if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {
     return NULL;
   }
-  take_own_descriptors();
+  if (forked) {
+    take_own_descriptors();
+  }
+  unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
   if (hosts_a_jvm()) {
     atomic_store(&phase, NONE);
     let_main_go();
@@ -256,6 +285,8 @@ static void begin(void) {
   if (error) {
     atomic_store(&phase, NONE);
     agent_died("its thread cannot be created", strerrorname_np(error));
+  } else if (!forked) {
+    wait_until_set(&copies_are_closed, COPIES_NANOS_MAX);
   }
 }
 
@@ -266,23 +297,12 @@ bool agent_forked(void) {
   }
   session_abandon();
   atomic_store(&dead, false);
+  forked = true;
   begin();
   return true;
 }
 
 /* ---- on the main thread */
-
-static void wait_for_agent(void) {
-  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + WAIT_NANOS_MAX;
-  while (!atomic_load(&main_may_go)) {
-    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
-    if (now >= deadline) {
-      log_line("the probes are not in place after 30 s: the program starts without them", NULL);
-      return;
-    }
-    futex_wait(&main_may_go, 0, deadline - now);
-  }
-}
 
 void agent_construct(char *const *environment) {
   if (getauxval(AT_SECURE)) {
@@ -295,7 +315,7 @@ void agent_construct(char *const *environment) {
     find_library_directory(); /* a relative path, and the application may change to another directory */
   }
   begin();
-  if (options.wait) {
-    wait_for_agent();
+  if (options.wait && !wait_until_set(&main_may_go, WAIT_NANOS_MAX)) {
+    log_line("the probes are not in place after 30 s: the program starts without them", NULL);
   }
 }
