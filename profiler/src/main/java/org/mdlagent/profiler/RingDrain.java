@@ -114,10 +114,10 @@ final class RingDrain {
     ///
     /// @return false when there is no memory for it
     private boolean add(long row, long ticks, long weight) {
-        // HdrHistogram's index for 256 sub-buckets (layout.h, "mdl_row").
+        // HdrHistogram's index for 256 sub-buckets (layout.h, "mdl_row"); an int, for C1 divides longs by a call.
         int shift = 56 - Long.numberOfLeadingZeros(ticks | 255);
-        long index = (ticks >>> shift) + ((long) shift << 7);
-        long chunkAt = row + RowDescriptor.CHUNKS_AT + index / RowDescriptor.CHUNK_SLOTS * Long.BYTES;
+        int index = (int) (ticks >>> shift) + (shift << 7);
+        long chunkAt = row + RowDescriptor.CHUNKS_AT + (long) (index / RowDescriptor.CHUNK_SLOTS) * Long.BYTES;
         long chunk = Memory.getLong(chunkAt);
         if (chunk == 0) {
             chunk = api.allocate((long) RowDescriptor.CHUNK_SLOTS * Long.BYTES);
@@ -126,7 +126,7 @@ final class RingDrain {
             }
             Memory.putLongRelease(chunkAt, chunk);
         }
-        Memory.addLong(chunk + index % RowDescriptor.CHUNK_SLOTS * Long.BYTES, weight);
+        Memory.addLong(chunk + (long) (index % RowDescriptor.CHUNK_SLOTS) * Long.BYTES, weight);
         Memory.addLong(row + RowDescriptor.TOTAL, ticks * weight);
         if (ticks < Memory.getLong(row + RowDescriptor.MIN)) {
             Memory.putLong(row + RowDescriptor.MIN, ticks);
