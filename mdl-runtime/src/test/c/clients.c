@@ -15,12 +15,12 @@
 
 #define PLAIN __attribute__((noinline, no_instrument_function))
 
-enum { THREADS = 3, PROBES_MAX = 1024, CHANGES = 1000000, CALLS = 2000000 };
+enum { THREADS = 3, PROBES_MAX = 1024, CHANGES = 1000000, MANY = 100000, CALLS = 2000000 };
 
 /* ---- what is probed */
 
 static _Atomic int stop;
-static unsigned long truth[THREADS + 1][8]; /* a line each */
+static volatile unsigned long truth[THREADS + 1][8]; /* a line each */
 
 __attribute__((noinline)) int leaf(int n) {
   __asm__ volatile("");
@@ -112,7 +112,7 @@ PLAIN static void must(int status) {
 /* ---- modes */
 
 PLAIN static void *call_leaf(void *argument) {
-  unsigned long *count = argument;
+  volatile unsigned long *count = argument;
   int n = 0;
   while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
     errno = 5;
@@ -124,28 +124,35 @@ PLAIN static void *call_leaf(void *argument) {
   return NULL;
 }
 
-PLAIN static unsigned long run_threads(void (*meanwhile)(void)) {
-  pthread_t threads[THREADS];
+PLAIN static unsigned long calls_so_far(void) {
   unsigned long calls = 0;
-  memset(truth, 0, sizeof truth);
-  memset((void *)sums, 0, sizeof sums);
-  atomic_store(&stop, 0);
   for (int i = 0; i < THREADS; i++) {
-    pthread_create(&threads[i], NULL, call_leaf, truth[i]);
-  }
-  meanwhile();
-  atomic_store(&stop, 1);
-  for (int i = 0; i < THREADS; i++) {
-    pthread_join(threads[i], NULL);
     calls += truth[i][0];
   }
   return calls;
 }
 
+PLAIN static unsigned long run_threads(void (*meanwhile)(void)) {
+  pthread_t threads[THREADS];
+  memset((void *)truth, 0, sizeof truth);
+  memset((void *)sums, 0, sizeof sums);
+  atomic_store(&stop, 0);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_create(&threads[i], NULL, call_leaf, (void *)truth[i]);
+  }
+  meanwhile();
+  atomic_store(&stop, 1);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+  }
+  return calls_so_far();
+}
+
 static fastinst_probe at;
 
+/* On a busy machine the changes would be over before there are many calls. */
 PLAIN static void swap(void) {
-  for (int i = 0; i < CHANGES; i++) {
+  for (int i = 0; i < CHANGES || calls_so_far() <= MANY; i++) {
     must(fastinst_activate(at, i & 1 ? first : second));
   }
 }

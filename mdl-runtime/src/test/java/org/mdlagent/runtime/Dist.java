@@ -184,6 +184,17 @@ final class Dist {
                 """.formatted(rows, joined));
     }
 
+    /// A script for sqlite3: the work of the examples, again and again, each time in a database of its own in the
+    /// directory that sqlite3 runs in.
+    static Path sqliteRounds(Path directory, int rounds) throws IOException {
+        String round = Files.readString(examples().resolve("sqlite-workload.sql"));
+        StringBuilder script = new StringBuilder();
+        for (int i = 0; i < rounds; i++) {
+            script.append(".open db").append(i).append('\n').append(round);
+        }
+        return Files.writeString(directory.resolve("rounds.sql"), script);
+    }
+
     /// A program of Debian, built with probes.
     static Path debian(String name) throws IOException, InterruptedException {
         return debian(name, "-O2 -g -finstrument-functions");

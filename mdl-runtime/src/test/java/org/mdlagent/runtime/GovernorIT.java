@@ -18,9 +18,12 @@ import org.mdlagent.profiler.report.SessionReader;
 /// counted, times what that was measured to cost. The median of some runs, as what the VM compiles meanwhile differs.
 class GovernorIT {
     private static final int RUNS = 3;
-    private static final int ROUNDS = 4;
-    private static final long WARM_UP_MILLIS = 4000;
-    private static final long MILLIS = 5000;
+    private static final int ROUNDS = 8;
+
+    /// On a busy machine the virtual machine still compiles what measures after 4 s.
+    private static final long WARM_UP_MILLIS = 10_000;
+
+    private static final long MILLIS = 8000;
 
     /// One rotation more or less, of some five a second.
     private static final double TOLERANCE = 0.5;
@@ -48,22 +51,14 @@ class GovernorIT {
     }
 
     private double spent(String budget, int run) throws Exception {
-        String name = "budget" + budget + "run" + run;
-        String round = Files.readString(Dist.examples().resolve("sqlite-workload.sql"));
-        StringBuilder script = new StringBuilder();
-        for (int i = 0; i < ROUNDS; i++) {
-            script.append(".open ")
-                    .append(directory.resolve(name + "db" + i))
-                    .append('\n')
-                    .append(round);
-        }
-        Path workload = Files.writeString(directory.resolve(name + ".sql"), script);
-        Path session = directory.resolve(name);
+        Path runsIn = Files.createDirectory(directory.resolve("budget" + budget + "run" + run));
+        Path workload = Dist.sqliteRounds(runsIn, ROUNDS);
+        Path session = runsIn.resolve("session");
         List<String> command = new ArrayList<>(
                 List.of(Dist.mdl(), "run", "--wait", "--budget", budget, "-o", session.toString(), "--"));
         command.addAll(List.of(Dist.debian("sqlite3").toString(), ":memory:"));
         Process process = new ProcessBuilder(command)
-                .directory(directory.toFile())
+                .directory(runsIn.toFile())
                 .redirectInput(workload.toFile())
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
