@@ -44,9 +44,8 @@ public final class CallCosts {
     /// For what takes microseconds.
     private static final Calls FEW = new Calls(1, 3, 500, false);
 
-    /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it,
-    /// whose
-    /// code is compiled late.
+    /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it.
+    /// The first bursts warm up the agent, whose code is compiled late.
     private static final Calls BURSTS = new Calls(10, 31, 4096, true);
 
     private static final String THIS_AGENT = "this agent";

@@ -25,8 +25,8 @@ import org.mdlagent.profiler.report.SessionFacts;
 /// pays that once. Programs of some ten seconds show what the first rotations cost besides, which no budget limits; for
 /// what stays, see [SteadyOverhead].
 public final class ProfilerTable {
-    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
-    private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 20);
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
+    private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 12);
 
     /// Of the hottest, so many have every call recorded in a second run, too.
     private static final int REPEATED = HOTTEST / 4;

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
@@ -16,10 +17,12 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A benchmark that is interrupted leaves the file of an earlier one alone.
 final class Report implements AutoCloseable {
+    /// When the benchmark began, or its last report ended: what is reported may have been measured before.
+    private static Instant start = ProcessHandle.current().info().startInstant().orElseThrow();
+
     private final String name;
     private final Path written;
     private final PrintStream file;
-    private final long start = System.nanoTime();
 
     Report(String name, Machine machine) throws IOException {
         this.name = name;
@@ -106,7 +109,10 @@ final class Report implements AutoCloseable {
     @Override
     public void close() throws IOException {
         line("");
-        line(String.format(Locale.ROOT, "Measured in %,d s.", (System.nanoTime() - start) / 1_000_000_000));
+        Instant end = Instant.now();
+        line(String.format(
+                Locale.ROOT, "Measured in %,d s.", Duration.between(start, end).toSeconds()));
+        start = end;
         file.close();
         if (file.checkError()) {
             throw new IOException(written + " cannot be written");

@@ -18,6 +18,7 @@ public final class StartUp {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 21);
     private static final long SETTLE_MILLIS = 300;
     private static final String AT_ONCE = "startDelayMillis=0";
+    private static final String BY_DEFAULT = "startDelayMillis=50";
 
     /// Programs that are idle at the same time, and how long: the start's work is over by then.
     private static final int IDLE = 3;
@@ -55,6 +56,7 @@ public final class StartUp {
                 List.of("-O2", "-fPIC", "-shared"),
                 List.of(SourceTree.source("empty.c")));
         double[] delay = new double[ROUNDS];
+        double[] delayByDefault = new double[ROUNDS];
         double[] delayByLibrary = new double[ROUNDS];
         double[] delayByUftrace = new double[ROUNDS];
         double[] armed = new double[ROUNDS];
@@ -63,7 +65,8 @@ public final class StartUp {
         for (int i = 0; i < ROUNDS; i++) {
             Progress.round(i, ROUNDS);
             double alone = exitMillis(new Tracer.None(), Map.of());
-            delay[i] = exitMillis(new Tracer.None(), preloadAgent()) - alone;
+            delay[i] = exitMillis(new Tracer.None(), preloadAgent(AT_ONCE)) - alone;
+            delayByDefault[i] = exitMillis(new Tracer.None(), preloadAgent(BY_DEFAULT)) - alone;
             delayByLibrary[i] = exitMillis(new Tracer.None(), Map.of("LD_PRELOAD", library.toString())) - alone;
             if (HAS_UFTRACE) {
                 delayByUftrace[i] = exitMillis(Tracer.Uftrace.of(Build.HOOKS), Map.of()) - alone;
@@ -82,6 +85,7 @@ public final class StartUp {
             peers += "; " + Report.peer("uftrace", Percentile.median(delayByUftrace));
         }
         report.row(longer, delay, Target.MAIN_DELAY, longer, peers);
+        report.row("  with the agent's start after 50 ms, as by default", delayByDefault);
         report.row("  with an empty library, preloaded", delayByLibrary);
         if (HAS_UFTRACE) {
             report.row("  under uftrace", delayByUftrace);
@@ -100,8 +104,8 @@ public final class StartUp {
     }
 
     /// It does not wait for its probes.
-    private static Map<String, String> preloadAgent() throws IOException {
-        return Tracer.Agent.preload(Tracer.Agent.session(SourceTree.scratch("session")), AT_ONCE);
+    private static Map<String, String> preloadAgent(String options) throws IOException {
+        return Tracer.Agent.preload(Tracer.Agent.session(SourceTree.scratch("session")), options);
     }
 
     private double exitMillis(Tracer tracer, Map<String, String> environment) throws IOException, InterruptedException {

@@ -23,7 +23,7 @@ public final class SteadyOverhead {
     private static final int FIRST_SECONDS = 5;
 
     /// Of the work that [ProfilerTable] has done.
-    private static final int TIMES = 4;
+    private static final int TIMES = 3;
 
     private SteadyOverhead() {}
 
