@@ -76,8 +76,9 @@ class CpuTimeIT {
         assertThat(nanos(report, "computes", "meanNanos")).isCloseTo(expected.get("computes"), TOLERANCE);
         assertThat(nanos(report, "both", "meanNanos")).isCloseTo(expected.get("both"), TOLERANCE);
         assertThat(nanos(report, "computes", "totalNanos")).isCloseTo(expected.get("computes") * 2 * calls, TOLERANCE);
-        // What both() computes is computes()'.
-        assertThat(nanos(report, "both", "selfNanos")).isLessThan(0.1 * nanos(report, "both", "totalNanos"));
+        // What both() computes is computes()'. Of an exact function's calls, some 70 of 240 here tell who calls it.
+        double chance = mode.equals("--exact=*s") ? 0.25 : 0.1;
+        assertThat(nanos(report, "both", "selfNanos")).isLessThan(chance * nanos(report, "both", "totalNanos"));
         assertThat(total).isGreaterThan(nanos(report, "computes", "totalNanos"));
         // The thread's time begins anew in the child.
         assertThat(nanos(report, "forks", "maxNanos")).isLessThan(1e9);

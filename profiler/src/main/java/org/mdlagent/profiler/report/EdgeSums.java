@@ -82,7 +82,7 @@ final class EdgeSums {
         for (Estimate edge : edges) {
             if (edge.caller != CodeMap.NONE) {
                 inCallees[edge.caller] += edge.nanos;
-                errors.addCallee(edge);
+                errors.addCallee(edge, samples(edge.callee));
             }
         }
         List<FunctionProfile> known = new ArrayList<>(functions.size());
@@ -108,6 +108,10 @@ final class EdgeSums {
                         edge.nanos,
                         edge.samples))
                 .toList();
+    }
+
+    private long samples(int callee) {
+        return edges.get(callee).values().stream().mapToLong(Edge::samples).sum();
     }
 
     private long emptyNanos(List<FunctionProfile> functions) {

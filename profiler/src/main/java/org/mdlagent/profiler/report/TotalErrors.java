@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report;
 
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.function.DoubleUnaryOperator;
 import org.mdlagent.profiler.Confidence;
 
 /// How far the total and self times of a sampled session may be off.
@@ -9,7 +10,7 @@ import org.mdlagent.profiler.Confidence;
 /// A total is a product of two estimates, the calls and their mean duration (the delta method). The calls of a run are
 /// taken to be alike, so that a run counts as one sample; where there are few runs, Student's distribution says how
 /// much wider an interval is. To what chance does, what a probe adds to a call
-/// comes on top.
+/// comes on top. What part of a function's time is whose is estimated, too, from the same runs.
 final class TotalErrors {
     /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
     private static final double CLOCK_PART = 0.001;
@@ -36,10 +37,14 @@ final class TotalErrors {
     }
 
     /// A part of a callee's total is none of the caller's self time.
-    void addCallee(EdgeSums.Estimate edge) {
-        double part = (double) edge.nanos()
-                / Math.max(1, functions.get(edge.callee()).totalNanos().orElse(0));
-        ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()];
+    ///
+    /// @param samples the callee's calls whose callers are known, or known to be unknown
+    void addCallee(EdgeSums.Estimate edge, long samples) {
+        FunctionProfile callee = functions.get(edge.callee());
+        double total = Math.max(1, callee.totalNanos().orElse(0));
+        double part = Math.min(1, edge.nanos() / total);
+        ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()]
+                + total * total * square(samples, callee, runs -> part * (1 - part) / runs);
         callsOfCallees[edge.caller()] += edge.calls();
     }
 
@@ -64,16 +69,20 @@ final class TotalErrors {
     }
 
     private double squareOf(FunctionProfile function) {
-        if (runLength == 0) {
-            return Double.NaN;
-        }
-        double untimed = Math.max(0, 1 - (double) function.sampled() / function.calls());
+        return runLength == 0 ? Double.NaN : square(function.sampled(), function, runs -> variance(function, runs));
+    }
+
+    /// What chance does to a figure that was estimated from some of a function's calls.
+    ///
+    /// @param variance of the figure, by the number of independent samples
+    private double square(long samples, FunctionProfile function, DoubleUnaryOperator variance) {
+        double untimed = Math.max(0, 1 - (double) samples / function.calls());
         if (function.callsExact() && untimed == 0) {
             return 0;
         }
-        double runs = (double) function.sampled() / runLength;
-        // Bessel's correction: the histogram's variance is that around its own mean.
-        double deviation = Confidence.quantile95(runs - 1) * Math.sqrt(untimed * variance(function, runs - 1));
+        double runs = (double) samples / runLength;
+        // Bessel's correction: a sample's variance is that around its own mean.
+        double deviation = Confidence.quantile95(runs - 1) * Math.sqrt(untimed * variance.applyAsDouble(runs - 1));
         return runs < 2 ? Double.NaN : deviation * deviation;
     }
 

@@ -98,10 +98,48 @@ class TotalErrorsTest {
                 function(LongStream.range(1, 1000).map(n -> 900 * n).toArray(), false);
         TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
 
-        errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS, callee.totalNanos().orElseThrow(), 999));
+        errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS, callee.totalNanos().orElseThrow(), 999), 999);
 
         assertThat(errors.ofSelf(0).orElseThrow())
                 .isGreaterThan(Math.hypot(1, 0.9) * errors.ofTotal(0).orElseThrow() * 0.99);
         assertThat(errors.ofSelf(1)).isEqualTo(errors.ofTotal(1));
+    }
+
+    /// A callee whose calls all last as long, and of whose runs each belongs to one of two callers.
+    @Test
+    void shouldKnowThatACallersPartIsEstimated() {
+        int runs = 40;
+        double truth = 0.3;
+        long[] alike =
+                LongStream.generate(() -> 50_000).limit((long) runs * runLength).toArray();
+        FunctionProfile caller =
+                function(LongStream.of(3, 5).map(n -> n * 10_000_000_000L).toArray(), true);
+        FunctionProfile callee = function(alike, false);
+        double total = callee.totalNanos().orElseThrow();
+        SplittableRandom random = new SplittableRandom(1);
+        int covered = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            long hers = random.doubles(runs).filter(u -> u < truth).count();
+            long nanos = Math.round(total * hers / runs);
+            TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
+
+            errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS * hers / runs, nanos, hers * runLength), alike.length);
+
+            covered += Math.abs(nanos - total * truth) <= errors.ofSelf(0).orElseThrow() ? 1 : 0;
+        }
+        assertThat((double) covered / TRIALS).isBetween(0.92, 0.98);
+    }
+
+    @Test
+    void shouldSayNothingOfSelfTimesWhereCallersAreKnownOfASingleRun() {
+        FunctionProfile caller = function(new long[] {3_000_000_000L}, true);
+        FunctionProfile callee =
+                function(LongStream.generate(() -> 1000).limit(1000).toArray(), true);
+        TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
+
+        errors.addCallee(new EdgeSums.Estimate(0, 1, 1000, 1_000_000, runLength), runLength);
+
+        assertThat(errors.ofSelf(0)).isEmpty();
+        assertThat(errors.ofTotal(0)).isPresent();
     }
 }
