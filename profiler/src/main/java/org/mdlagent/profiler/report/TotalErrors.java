@@ -38,7 +38,7 @@ final class TotalErrors {
 
     /// A part of a callee's total is none of the caller's self time.
     ///
-    /// @param samples the callee's calls whose callers are known, or known to be unknown
+    /// @param samples calls of the callee that were looked at for their callers
     void addCallee(EdgeSums.Estimate edge, long samples) {
         FunctionProfile callee = functions.get(edge.callee());
         double total = Math.max(1, callee.totalNanos().orElse(0));
