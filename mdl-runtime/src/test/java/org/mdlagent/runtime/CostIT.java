@@ -1,6 +1,7 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.BufferedReader;
 import java.nio.file.Files;
@@ -9,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +22,14 @@ class CostIT {
 
     /// What a JVM takes that only starts, where the limit was set.
     private static final double BARE_JVM_MILLIS = 35;
+
+    /// The agent starts on two processors. Where others leave it both, its threads wait 7 to 28 ms for one, all
+    /// together;
+    /// beside a busy loop on one of two 86 to 108 ms, and it is armed 50 ms later.
+    private static final double WAITED_MILLIS_MAX = 50;
+
+    private static final int STARTS = 11;
+    private static final int UNDISTURBED_MIN = 3;
 
     /// Another library that people preload. Where the script took 10 ms, it added 26 ms and the shim 5; a third of that
     /// is the thread that waits for the delay.
@@ -48,9 +58,7 @@ class CostIT {
         }
         double delay = median(under) - median(alone);
         System.out.printf("program that exits at once: %.2f ms, under the agent %+.2f ms%n", median(alone), delay);
-        double fastest = Arrays.stream(under).min().orElseThrow()
-                - Arrays.stream(alone).min().orElseThrow();
-        assertThat(Math.min(delay, fastest)).isLessThanOrEqualTo(DELAY_MILLIS_MAX);
+        assertThat(Math.min(delay, min(under) - min(alone))).isLessThanOrEqualTo(DELAY_MILLIS_MAX);
     }
 
     @Test
@@ -74,27 +82,35 @@ class CostIT {
     void shouldBeArmedWithin100MillisecondsWithin56Mebibytes() throws Exception {
         Path program = Dist.compile(directory, "waiting", "-finstrument-functions");
         Path java = Dist.shim().resolve("../../runtime/bin/java").normalize();
-        double[] armed = new double[11];
-        double[] bare = new double[armed.length];
-        long[] added = new long[armed.length];
-        for (int i = 0; i < armed.length; i++) {
+        double[] bare = new double[STARTS];
+        double[] waited = new double[STARTS];
+        double[] armed = new double[STARTS];
+        long[] added = new long[STARTS];
+        for (int i = 0; i < STARTS; i++) {
             Path session = directory.resolve("session" + i);
-            long alone = rssAfterStart(program, Map.of(), session);
-            long under = rssAfterStart(program, Dist.preload("startDelayMillis=0,session=" + session), session);
-            added[i] = under - alone;
+            Started alone = start(program, Map.of(), session);
+            Started under = start(program, Dist.preload("startDelayMillis=0,session=" + session), session);
+            added[i] = under.rssKib - alone.rssKib;
+            waited[i] = under.waitedMillis;
             bare[i] = millis(java, Map.of(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-version");
             armed[i] = armedMillis(Files.readString(session.resolve("agent.log")));
         }
         Arrays.sort(added);
-        double fastest = Arrays.stream(armed).min().orElseThrow();
         System.out.printf(
-                "armed after %.0f ms, the fastest %.0f ms, a JVM that only starts %.0f ms, RSS + %.1f MiB%n",
-                median(armed), fastest, median(bare), added[added.length / 2] / 1024.0);
-        // On a slow or busy machine a bare JVM tells how slow: the fastest of each, or those in the middle.
-        double byFastest = fastest / slowness(Arrays.stream(bare).min().orElseThrow());
-        double byMedian = median(armed) / slowness(median(bare));
+                "armed after %.0f ms, the fastest %.0f ms, a JVM that only starts %.0f ms, RSS + %.1f MiB, waited %.0f ms%n",
+                median(armed), min(armed), median(bare), added[STARTS / 2] / 1024.0, median(waited));
+        assertThat(added[STARTS / 2]).isLessThanOrEqualTo(ADDED_KIB_MAX);
+
+        // On a slow machine a bare JVM tells how slow: the fastest of each, or those in the middle.
+        double waitedMax = WAITED_MILLIS_MAX * slowness(median(bare));
+        double[] undisturbed = IntStream.range(0, STARTS)
+                .filter(i -> waited[i] <= waitedMax)
+                .mapToDouble(i -> armed[i])
+                .toArray();
+        assumeThat(undisturbed.length).as("starts while the machine was quiet").isGreaterThanOrEqualTo(UNDISTURBED_MIN);
+        double byFastest = min(undisturbed) / slowness(min(bare));
+        double byMedian = median(undisturbed) / slowness(median(bare));
         assertThat(Math.min(byFastest, byMedian)).isLessThanOrEqualTo(ARMED_MILLIS_MAX);
-        assertThat(added[added.length / 2]).isLessThanOrEqualTo(ADDED_KIB_MAX);
     }
 
     private static double slowness(double bareMillis) {
@@ -166,8 +182,11 @@ class CostIT {
         return builder.start();
     }
 
-    /// KiB, half a second after the agent has armed its probes or, without it, after the start.
-    private long rssAfterStart(Path program, Map<String, String> environment, Path session) throws Exception {
+    /// @param waitedMillis for a processor, all threads together but the program's
+    private record Started(long rssKib, double waitedMillis) {}
+
+    /// As it is half a second after the agent has armed its probes or, without it, after the start.
+    private Started start(Path program, Map<String, String> environment, Path session) throws Exception {
         Process process = start(program, environment);
         try (BufferedReader output = process.inputReader()) {
             assertThat(output.readLine()).isEqualTo("ready");
@@ -175,9 +194,10 @@ class CostIT {
                 awaitArmed(process, session);
             }
             assertThat(process.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+            double waited = Dist.sumOfAgentThreads(process.pid(), Dist.WAITED_NANOS) / 1e6;
             for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
                 if (line.startsWith("VmRSS:")) {
-                    return Long.parseLong(line.replaceAll("[^0-9]", ""));
+                    return new Started(Long.parseLong(line.replaceAll("[^0-9]", "")), waited);
                 }
             }
             throw new AssertionError("no VmRSS");
@@ -203,6 +223,10 @@ class CostIT {
         int at = log.indexOf(before);
         assertThat(at).as(log).isNotNegative();
         return Double.parseDouble(log.substring(at + before.length(), log.indexOf(" ms", at)));
+    }
+
+    private static double min(double[] values) {
+        return Arrays.stream(values).min().orElseThrow();
     }
 
     private static double median(double[] values) {

@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {
-    /// Columns of `schedstat`: how long a thread has run, and how often it began to.
+    /// Columns of `schedstat`: how long a thread has run, has waited for a processor, and how often it began to run.
     static final int CPU_NANOS = 0;
+
+    static final int WAITED_NANOS = 1;
 
     static final int SLICES = 2;
 
