@@ -23,8 +23,7 @@ class CostIT {
     /// What a JVM takes that only starts, where the limit was set.
     private static final double BARE_JVM_MILLIS = 35;
 
-    /// The agent starts on two processors. Where others leave it both, its threads wait 7 to 28 ms for one, all
-    /// together;
+    /// The agent starts on two processors. Where others leave it both, its threads wait 7 to 28 ms for one, summed up;
     /// beside a busy loop on one of two 86 to 108 ms, and it is armed 50 ms later.
     private static final double WAITED_MILLIS_MAX = 50;
 
