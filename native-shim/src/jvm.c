@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <jni.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 
 enum { OPTIONS_MAX = 64 };
 
-static char text[16384];
+static char text[32768];
 static size_t text_length;
 static JavaVMOption jvm_options[OPTIONS_MAX];
 static int option_count;
@@ -95,10 +94,19 @@ static void add_options(const char *options_text, const char *separators, const 
   }
 }
 
+static void add_property(const char *name, const char *value) {
+  char line[PATH_MAX + 64];
+  int length = snprintf(line, sizeof line, "-D%s=%s", name, value);
+  add_option(line, (size_t)length, "");
+}
+
 static void collect_options(const char *runtime) {
   add_hook("vfprintf", (void *)log_message);
   add_hook("exit", (void *)on_exit_request);
   add_hook("abort", (void *)on_abort);
+  add_property("mdl.config", options.config);
+  add_property("mdl.home", options.home);
+  add_property("mdl.state.home", options.state_home);
   /* A cache is not used and made at the same time. */
   bool makes_cache = strstr(options.jvm_extra, "-XX:AOT") != NULL;
   add_options(jvm_options_text, "\n", runtime, makes_cache);
@@ -160,14 +168,6 @@ void jvm_run(const struct mdl_api *api) {
   char runtime[PATH_MAX + 32], library[PATH_MAX + 64];
   snprintf(runtime, sizeof runtime, "%s/../runtime", library_directory);
   snprintf(library, sizeof library, "%s/lib/server/libjvm.so", runtime);
-
-  /* Of this thread alone. Java takes the encoding of file names from it, and the application may not have set any. */
-  process_gate_lock();
-  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
-  if (utf8) {
-    uselocale(utf8);
-  }
-  process_gate_unlock();
 
   if (!is_whole(library)) {
     agent_died("there is no JVM, or it is damaged", library);

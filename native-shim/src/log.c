@@ -53,28 +53,44 @@ static void append_digits(struct line *line, int value, int digits, char end) {
   append(line, text, (size_t)digits + 1);
 }
 
-/* RFC 3339 in UTC: needs neither libc's time zone lock nor its buffers. */
-static void append_time(struct line *line) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  int64_t days = now.tv_sec / 86400;
-  int seconds = (int)(now.tv_sec % 86400);
+struct tm utc_of(time_t seconds) {
   /* Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": civil_from_days, for days after 1970. */
+  int64_t days = seconds / 86400;
+  int second = (int)(seconds % 86400);
   int64_t shifted = days + 719468;
   int64_t era = shifted / 146097;
   int day_of_era = (int)(shifted - era * 146097);
   int year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  int day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  int month_from_march = (5 * day_of_year + 2) / 153;
-  int day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+  int day_from_march = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  int month_from_march = (5 * day_from_march + 2) / 153;
+  int day = day_from_march - (153 * month_from_march + 2) / 5 + 1;
   int month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
   int year = (int)(year_of_era + era * 400) + (month <= 2);
-  append_digits(line, year, 4, '-');
-  append_digits(line, month, 2, '-');
-  append_digits(line, day, 2, 'T');
-  append_digits(line, seconds / 3600, 2, ':');
-  append_digits(line, seconds / 60 % 60, 2, ':');
-  append_digits(line, seconds % 60, 2, '.');
+  bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return (struct tm){
+      .tm_year = year - 1900,
+      .tm_mon = month - 1,
+      .tm_mday = day,
+      .tm_hour = second / 3600,
+      .tm_min = second / 60 % 60,
+      .tm_sec = second % 60,
+      .tm_wday = (int)((days + 4) % 7),
+      .tm_yday = month > 2 ? day_from_march + 59 + leap : day_from_march - 306,
+      .tm_zone = "UTC",
+  };
+}
+
+/* RFC 3339 in UTC: needs neither libc's time zone lock nor its buffers. */
+static void append_time(struct line *line) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  struct tm utc = utc_of(now.tv_sec);
+  append_digits(line, utc.tm_year + 1900, 4, '-');
+  append_digits(line, utc.tm_mon + 1, 2, '-');
+  append_digits(line, utc.tm_mday, 2, 'T');
+  append_digits(line, utc.tm_hour, 2, ':');
+  append_digits(line, utc.tm_min, 2, ':');
+  append_digits(line, utc.tm_sec, 2, '.');
   append_digits(line, (int)(now.tv_nsec / 1000000), 3, 'Z');
   append(line, " ", 1);
 }

@@ -39,7 +39,12 @@ void next_resolve(void) {
   RESOLVE(abort, "abort");
   RESOLVE(cxa_atexit, "__cxa_atexit");
   RESOLVE(getenv, "getenv");
+  RESOLVE(secure_getenv, "secure_getenv");
   RESOLVE(setlocale, "setlocale");
+  RESOLVE(nl_langinfo, "nl_langinfo");
+  RESOLVE(tzset, "tzset");
+  RESOLVE(localtime_r, "localtime_r");
+  RESOLVE(gmtime_r, "gmtime_r");
   RESOLVE(setrlimit, "setrlimit");
   RESOLVE(fflush, "fflush");
   RESOLVE(dlopen, "dlopen");

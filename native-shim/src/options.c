@@ -161,6 +161,7 @@ void options_read(char *const *environment) {
   options.start_delay_millis = DELAY_UNSET;
   const char *home = variable(environment, "HOME");
   const char *state_home = variable(environment, "XDG_STATE_HOME");
+  join(options.home, sizeof options.home, home ? home : "", "");
   if (state_home && *state_home == '/') {
     join(options.state_home, sizeof options.state_home, state_home, "");
   } else if (home && *home == '/') {
@@ -175,6 +176,7 @@ void options_read(char *const *environment) {
   }
   const char *config = variable(environment, "MDL_CONFIG");
   if (config && *config) {
+    join(options.config, sizeof options.config, config, "");
     apply_file(config);
   }
   const char *text = variable(environment, "MDL_OPTIONS");

@@ -520,16 +520,40 @@ EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library)
   return next()->cxa_atexit(function, argument, library);
 }
 
-EXPORT char *getenv(const char *name) {
-  if (is_agent_thread && (strcmp(name, "JAVA_TOOL_OPTIONS") == 0 || strcmp(name, "_JAVA_OPTIONS") == 0 ||
-                          strcmp(name, "JDK_JAVA_OPTIONS") == 0)) {
-    return NULL;
-  }
-  return next()->getenv(name);
-}
+/* The environment is the application's to change, without a lock and at any time. What the agent needs of it, options.c has
+ * copied before main began. */
+EXPORT char *getenv(const char *name) { return is_agent_thread ? NULL : next()->getenv(name); }
+
+EXPORT char *secure_getenv(const char *name) { return is_agent_thread ? NULL : next()->secure_getenv(name); }
 
 EXPORT char *setlocale(int category, const char *locale) {
   return next()->setlocale(category, is_agent_thread ? NULL : locale);
+}
+
+/* Java takes the encoding of file names from it, and the application may not have set any. (newlocale() for the agent's
+ * threads would look into the environment.) */
+EXPORT char *nl_langinfo(nl_item item) {
+  static char utf8[] = "UTF-8";
+  return is_agent_thread && item == CODESET ? utf8 : next()->nl_langinfo(item);
+}
+
+/* libc looks for the time zone in the environment, and keeps what it finds. */
+EXPORT void tzset(void) {
+  if (!is_agent_thread) {
+    next()->tzset();
+  }
+}
+
+EXPORT struct tm *localtime_r(const time_t *restrict seconds, struct tm *restrict result) {
+  if (is_agent_thread) {
+    *result = utc_of(*seconds);
+    return result;
+  }
+  return next()->localtime_r(seconds, result);
+}
+
+EXPORT struct tm *gmtime_r(const time_t *restrict seconds, struct tm *restrict result) {
+  return is_agent_thread ? localtime_r(seconds, result) : next()->gmtime_r(seconds, result);
 }
 
 EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {

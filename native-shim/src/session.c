@@ -315,12 +315,9 @@ static void name_session(const char *program, const struct instant *start) {
   const char *slash = strrchr(program, '/');
   const char *name = slash ? slash + 1 : program;
   time_t seconds = (time_t)(start->real_nanos / 1000000000u);
-  struct tm local;
+  struct tm utc = utc_of(seconds);
   char when[32];
-  process_gate_lock(); /* localtime takes a lock that a forked child would find taken */
-  localtime_r(&seconds, &local);
-  process_gate_unlock();
-  strftime(when, sizeof when, "%Y%m%dT%H%M%S", &local);
+  strftime(when, sizeof when, "%Y%m%dT%H%M%S", &utc);
   snprintf(id, sizeof id, "%.200s-%d-%s", name, process_pid, when);
   for (char *c = id; *c; c++) {
     if ((unsigned char)*c < ' ' || *c == 0x7f) {

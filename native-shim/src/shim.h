@@ -30,6 +30,7 @@
 #ifndef MDL_SHIM_H
 #define MDL_SHIM_H
 
+#include <langinfo.h>
 #include <limits.h>
 #include <link.h>
 #include <mdl/api.h>
@@ -46,6 +47,7 @@
 #include <sys/select.h>
 #include <sys/types.h>
 #include <threads.h>
+#include <time.h>
 #include <ucontext.h>
 #include <x86intrin.h>
 
@@ -62,14 +64,16 @@ struct options {
   unsigned start_delay_millis;
   bool wait;
   char state_home[PATH_MAX];
+  char home[PATH_MAX];
+  char config[PATH_MAX]; /* MDL_CONFIG */
   char session[PATH_MAX]; /* absolute, "" when not given */
   char text[4096];        /* MDL_OPTIONS as the process started with it */
   char jvm_extra[4096];   /* MDL_JVM_EXTRA: further JVM options, for making the AOT cache */
 };
 extern struct options options;
 
-/* Takes what it needs from `environment` itself: an application may export a getenv of its own, and
- * may overwrite the strings later. */
+/* Takes what it needs, and all that the agent ever has, from `environment` itself: an application may export a getenv of its
+ * own, and may overwrite the strings later. */
 void options_read(char *const *environment);
 
 /* ---- next.c */
@@ -107,7 +111,12 @@ struct next {
   void (*abort)(void);
   int (*cxa_atexit)(void (*)(void *), void *, void *);
   char *(*getenv)(const char *);
+  char *(*secure_getenv)(const char *);
   char *(*setlocale)(int, const char *);
+  char *(*nl_langinfo)(nl_item);
+  void (*tzset)(void);
+  struct tm *(*localtime_r)(const time_t *, struct tm *);
+  struct tm *(*gmtime_r)(const time_t *, struct tm *);
   int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
   int (*fflush)(FILE *);
   void *(*dlopen)(const char *, int);
@@ -237,6 +246,9 @@ void session_ended(int status);
 extern char log_path[PATH_MAX];
 
 /* One line from strings, the last of them NULL. Lines wait until log_open(). Async-signal-safe. */
+/* Without a look at the environment, which libc's gmtime_r() searches for the time zone. For times since 1970. */
+struct tm utc_of(time_t seconds);
+
 void log_line(const char *part, ...) __attribute__((sentinel));
 void log_open(const char *directory);
 struct decimal {

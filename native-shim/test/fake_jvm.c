@@ -24,6 +24,15 @@ static char behaviour[256]; /* the application may change the environment */
 static const struct mdl_api *api;
 static JavaVMInitArgs *arguments;
 
+static void read_behaviour(void) {
+  static const char name[] = "FAKE_JVM=";
+  for (char **at = environ; *at; at++) { /* getenv is the shim's */
+    if (strncmp(*at, name, sizeof name - 1) == 0) {
+      strncpy(behaviour, *at + sizeof name - 1, sizeof behaviour - 1);
+    }
+  }
+}
+
 static bool does(const char *what) {
   size_t length = strlen(what);
   for (const char *at = behaviour; (at = strstr(at, what)) != NULL; at += length) {
@@ -136,11 +145,8 @@ static void touch_globals(void) {
   __cxa_atexit(exit_destructor, NULL, NULL);
   setlocale(LC_ALL, "C.UTF-8");
   setrlimit(RLIMIT_NOFILE, &limit);
-  if (getenv("JAVA_TOOL_OPTIONS") || getenv("_JAVA_OPTIONS")) {
-    complain("options for other JVMs are seen");
-  }
-  if (!getenv("PATH")) {
-    complain("the environment is not seen");
+  if (getenv("PATH") || secure_getenv("PATH")) {
+    complain("the environment is read, which the application may be changing");
   }
   umask(0777);
   if (chdir("/") != 0) {
@@ -308,8 +314,7 @@ static const char *JNICALL get_characters(JNIEnv *env, jstring string, jboolean 
 
 jint JNICALL JNI_CreateJavaVM(JavaVM **vm, void **env, void *args) {
   arguments = args;
-  const char *what = getenv("FAKE_JVM");
-  strncpy(behaviour, what ? what : "", sizeof behaviour - 1);
+  read_behaviour();
   if (does("worst")) {
     take_signals();
     touch_globals();

@@ -84,7 +84,8 @@ public final class Agent {
     }
 
     private static AgentOptions.Reading readOptions(String text) {
-        return AgentOptions.read(AgentOptionsText.parse(text), System.getenv("MDL_CONFIG"), System.getenv("HOME"));
+        return AgentOptions.read(
+                AgentOptionsText.parse(text), System.getProperty("mdl.config"), System.getProperty("mdl.home"));
     }
 
     private void run() throws IOException {
@@ -203,7 +204,7 @@ public final class Agent {
         SyncChoice choice = SyncChoice.of(
                 options.sync(),
                 CpuIdentity.ofProcess(api, tscHz()),
-                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")));
+                Calibration.files(System.getProperty("mdl.state.home"), System.getProperty("mdl.home")));
         for (String line : choice.log()) {
             notes.add("sync: " + line);
         }

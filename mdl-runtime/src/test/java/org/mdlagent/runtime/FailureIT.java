@@ -66,6 +66,17 @@ class FailureIT {
     }
 
     @Test
+    void shouldStartWithoutReadingTheEnvironmentThatTheProgramChanges() throws Exception {
+        Path hides = Dist.compile(directory, "hides_environment", "-finstrument-functions");
+        String options = "startDelayMillis=0,session=" + session;
+
+        Dist.Outcome under = Dist.run(directory, Dist.preload(options), List.of(hides.toString(), "4000"));
+
+        assertThat(under.status()).isZero();
+        assertThat(Files.readString(session.resolve("agent.log"))).contains(" armed after ");
+    }
+
+    @Test
     void shouldRunWhenSessionDirectoryCannotBeWritten() throws Exception {
         Dist.Outcome under =
                 Dist.run(directory, Dist.preload("wait,session=/proc/mdl-session"), List.of(program.toString()));
