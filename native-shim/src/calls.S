@@ -60,8 +60,9 @@
 /*
  * Reached by a jump, with the address in the stub on top of the stack, the site in R11, and the R11 of the
  * application in the word below the stack pointer. Returns what FUNCTION(site, key) does in R11, and ZF when that is 0.
+ * COUNTS: with the address in the program on top, returns there from FUNCTION(site), with every register as it was.
  */
-.macro ENTRY NAME, FUNCTION
+.macro ENTRY NAME, FUNCTION, COUNTS=0
         .globl  \NAME
         .hidden \NAME
         .type   \NAME, @function
@@ -86,16 +87,20 @@
         .cfi_restore %rbp
         addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
+.if \COUNTS
+        movq    -8(%rsp), %r11
+.else
         testq   %r11, %r11
+.endif
         ret
         .cfi_endproc
         .size   \NAME, . - \NAME
 .endm
 
         ENTRY   calls_entry_slow, calls_enter
-        ENTRY   calls_count_slow, calls_count
+        ENTRY   calls_count_slow, calls_count, 1
         ENTRY   calls_entry_client, calls_enter_client
-        ENTRY   calls_count_client_entry, calls_count_client
+        ENTRY   calls_count_client_entry, calls_count_client, 1
 
 /* Reached by a jump when the body has returned, with the frame in RBX. Calls FUNCTION(frame) and returns to the caller. */
 .macro EXIT NAME, FUNCTION

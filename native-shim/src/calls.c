@@ -167,15 +167,13 @@ __attribute__((used)) struct mdl_frame *calls_enter(struct mdl_site *site, uint6
   return frame;
 }
 
-__attribute__((used)) struct mdl_frame *calls_count(struct mdl_site *site, uint64_t key) {
-  (void)key;
+__attribute__((used)) void calls_count(struct mdl_site *site) {
   int error = errno;
   struct mdl_thread *thread = record_thread();
   if (thread) {
     record_begins(thread, site);
   }
   errno = error;
-  return NULL;
 }
 
 /* The same where clients or snippets may be attached, and the recorder need not want the call. */
@@ -187,9 +185,11 @@ __attribute__((used)) struct mdl_frame *calls_enter_client(struct mdl_site *site
   return frame;
 }
 
-__attribute__((used)) struct mdl_frame *calls_count_client(struct mdl_site *site, uint64_t key) {
+__attribute__((used)) void calls_count_client(struct mdl_site *site) {
   client_call(site, ((const struct mdl_function *)site->function)->address);
-  return code_is_recording(site) ? calls_count(site, key) : NULL;
+  if (code_is_recording(site)) {
+    calls_count(site);
+  }
 }
 
 static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame) {

@@ -146,13 +146,12 @@ public interface InstructionSet {
     /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
     int countStubSize();
 
-    /// The code of a stub that counts a call and keeps every register.
+    /// The code of a stub that counts a call and keeps every register. The site calls it.
     ///
     /// @param site  address of the site's record
     /// @param at    the address where it will stand
-    /// @param after where to go on; 0 to return, at a site that calls
     /// @param count of the recording code
-    byte[] countStub(long site, long at, long after, long count);
+    byte[] countStub(long site, long at, long count);
 
     /// What unwinders need to know of generated code: `.eh_frame_hdr` and `.eh_frame` (Linux Standard Base, Core,
     /// 10.6).

@@ -284,7 +284,7 @@ final class Trampolines {
                             hook.address() + hook.length(),
                             base + body.functionEntry(),
                             base + body.functionExit());
-                case COUNT -> instructions.countStub(record, stub, 0, base + body.count());
+                case COUNT -> instructions.countStub(record, stub, base + body.count());
             };
             Memory.put(code.alias(stub), bytes);
             if (site.hop() != 0) {

@@ -119,7 +119,7 @@ final class ProbedFunctions {
 
         // SITE 4; mov $RESULT,%eax; ret
         Memory.put(CODE.alias(functions[2]), returning(functions[2], stubs + 192));
-        Memory.put(CODE.alias(stubs + 192), INSTRUCTIONS.countStub(site(4), stubs + 192, 0, bodies.record(Body.COUNT)));
+        Memory.put(CODE.alias(stubs + 192), INSTRUCTIONS.countStub(site(4), stubs + 192, bodies.record(Body.COUNT)));
         describeSite(4, 2, functions[2], stubs + 192, SiteDescriptor.KIND_COUNT, bodies, Body.COUNT);
 
         Memory.putIntRelease(HEADER + HeaderDescriptor.SITE_COUNT, PROBES);

@@ -28,6 +28,9 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// site, every other register is kept, and the R11 of the application lies in the first word below the stack
 /// pointer.
 final class ClientAssembler {
+    /// Where the R11 of the application is, but for returns.
+    private static final int STUB_SAVED_R11 = -8;
+
     private static final int SAVED_R10 = -16;
     private static final int SAVED_RAX = -24;
     private static final int SAVED_R11 = -24;
@@ -176,9 +179,11 @@ final class ClientAssembler {
         out.cmpByte(R11, RECORDING, 0);
         out.jump(EQUAL, pass);
         out.jump(record);
-        // ZF: there is no frame.
         out.bind(pass);
-        out.ret();
+        if (untimed == 0) {
+            out.load(R11, RSP, STUB_SAVED_R11);
+        }
+        out.ret(); // with ZF: there is no frame
 
         out.bind(slow);
         out.load(R10, RSP, SAVED_R10);

@@ -65,20 +65,13 @@ final class FunctionStub {
         return out.toBytes();
     }
 
-    /// The stub of a site that counts: every register is kept.
-    ///
-    /// @param after where to go on, 0 to return
-    static byte[] assembleCount(long site, long at, long after, long entry) {
+    /// The stub of a site that calls it to be counted: every register is kept. What it leads to returns to the function,
+    /// and brings back R11: another call and return would cost as much as the rest.
+    static byte[] assembleCount(long site, long at, long count) {
         Assembler out = new Assembler(at);
-        out.store(Register.RSP, -16, Register.R11);
+        out.store(Register.RSP, -8, Register.R11);
         out.mov(Register.R11, site);
-        out.call(entry);
-        out.load(Register.R11, Register.RSP, -16);
-        if (after == 0) {
-            out.ret();
-        } else {
-            out.jump(after);
-        }
+        out.jump(count);
         out.align(COUNT_SIZE);
         return out.toBytes();
     }

@@ -184,7 +184,7 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits what counts a call and keeps every register; its offset.
+    /// Emits what counts a call, keeps every register and returns to the function; its offset.
     int count() {
         int at = out.offset();
         unwind.add(new UnwindRow(at, UnwindRow.Rule.CALLED));
@@ -199,6 +199,7 @@ final class WholeCallAssembler {
         }
         out.incrementIndexed(R10, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.load(R11, RSP, ENTRY_SAVED);
         out.ret();
         out.bind(slow);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);

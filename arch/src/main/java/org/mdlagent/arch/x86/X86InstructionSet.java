@@ -235,8 +235,8 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public byte[] countStub(long site, long at, long after, long count) {
-        return FunctionStub.assembleCount(site, at, after, count);
+    public byte[] countStub(long site, long at, long count) {
+        return FunctionStub.assembleCount(site, at, count);
     }
 
     @Override
