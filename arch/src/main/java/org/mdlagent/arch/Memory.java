@@ -86,7 +86,12 @@ public final class Memory {
 
     /// Copies longs that start at `address` into all of `target`.
     public static void copy(long address, long[] target) {
-        MemorySegment.copy(ALL, ValueLayout.JAVA_LONG, address, target, 0, target.length);
+        copy(address, target, target.length);
+    }
+
+    /// Copies longs that start at `address` into the first `length` of `target`.
+    public static void copy(long address, long[] target, int length) {
+        MemorySegment.copy(ALL, ValueLayout.JAVA_LONG, address, target, 0, length);
     }
 
     /// Copies all of `bytes` to `address`.

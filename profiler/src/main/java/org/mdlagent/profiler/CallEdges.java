@@ -10,7 +10,7 @@ import org.mdlagent.fastinst.CallSite;
 
 /// Who calls whom: adds timed calls to the edges of the call graph, in the session file.
 ///
-/// Used by one thread.
+/// Calls of one edge that follow each other are added up first. Used by one thread.
 final class CallEdges {
     /// Places that functions are called from, kept for the next call.
     private static final int CALL_SITES_MAX = 1 << 18;
@@ -22,7 +22,7 @@ final class CallEdges {
 
     private final NativeApi api;
     private final LongFunction<CallSite> callSites;
-    private final LongMap<CallSite> known = new LongMap<>(CALL_SITES_MAX);
+    private final LongMap<Site> known = new LongMap<>(CALL_SITES_MAX);
 
     /// By callee and caller.
     private final LongMap<Edge> edges = new LongMap<>(EDGES_MAX);
@@ -32,8 +32,30 @@ final class CallEdges {
 
     private long blockEnd;
 
+    /// Address of the edge that these are to be added to yet, 0 for none.
+    private long added;
+
+    private long calls;
+    private long total;
+    private long samples;
+
     /// @param address of a `struct mdl_edge`
     private record Edge(long address) {}
+
+    /// What is known of code that calls.
+    private static final class Site {
+        final CallSite call;
+
+        /// What was called here last, and the edge of that.
+        int callee = CallSite.NONE;
+
+        @Nullable
+        Edge edge;
+
+        Site(CallSite call) {
+            this.call = call;
+        }
+    }
 
     /// @param callSites tells of a return address what call stands there
     CallEdges(NativeApi api, LongFunction<CallSite> callSites) {
@@ -46,26 +68,51 @@ final class CallEdges {
         known.clear();
     }
 
-    /// Adds a timed call.
+    /// Adds a timed call, which is in the session file after [#store].
     ///
     /// @param function index of the callee
     /// @param row      its row
     /// @param from     code of the caller
     /// @param weight   calls that it stands for
     void add(int function, long row, long from, long ticks, long weight) {
-        int caller = callSite(from).callerOf(function);
-        Edge edge = edge(function, row, caller == CallSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
-        if (edge != null) {
-            Memory.addLong(edge.address + EdgeDescriptor.TOTAL, ticks * weight);
-            Memory.addLong(edge.address + EdgeDescriptor.CALLS, weight);
-            Memory.addLong(edge.address + EdgeDescriptor.SAMPLES, 1);
+        Site site = site(from);
+        if (site.edge == null || site.callee != function) {
+            int caller = site.call.callerOf(function);
+            site.edge = edge(function, row, caller == CallSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
+            site.callee = function;
+        }
+        if (site.edge != null) {
+            add(site.edge.address, ticks, weight);
         }
     }
 
-    private CallSite callSite(long address) {
-        CallSite site = known.get(address);
+    private void add(long edge, long ticks, long weight) {
+        if (edge != added) {
+            store();
+            added = edge;
+        }
+        calls += weight;
+        total += ticks * weight;
+        samples++;
+    }
+
+    /// Stores what has been added.
+    void store() {
+        if (added != 0) {
+            Memory.addLong(added + EdgeDescriptor.TOTAL, total);
+            Memory.addLong(added + EdgeDescriptor.CALLS, calls);
+            Memory.addLong(added + EdgeDescriptor.SAMPLES, samples);
+            added = 0;
+            calls = 0;
+            total = 0;
+            samples = 0;
+        }
+    }
+
+    private Site site(long address) {
+        Site site = known.get(address);
         if (site == null) {
-            site = callSites.apply(address);
+            site = new Site(callSites.apply(address));
             known.put(address, site);
         }
         return site;

@@ -1,8 +1,11 @@
 package org.mdlagent.profiler;
 
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -22,20 +25,52 @@ import org.mdlagent.fastinst.CallSite;
 ///
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
-///      x86-64)
+///      x86-64); it does not write there again until the tail has passed
 ///   A2 this is the only writer of tails, of the functions' rows and of their edges
 /// Guarantees
 ///   G1 a record is in a histogram before the tail passes it: whatever moment the process is killed at, a reader that
-///      adds the records behind the tail misses none
+///      adds the records behind the tail misses none, and counts those of one batch twice at most
 ///   G2 a position whose writer never completes it (a signal handler that jumped out) is passed over after it was
 ///      seen incomplete in two drains in a row
+///   G3 what is counted of a record was there when it was complete
+///
+/// Reading a record field by field would cost as much as all that is done with it. So a batch is copied, twice, for a
+/// copy reads in any order: what is beside a sequence number in the first may be older. The second begins when the
+/// first has ended.
+///
+///   drain                                        thread
+///   1 read the head (acquire)                    reserve a position
+///   2 copy a batch of positions up to it         write the record
+///   3 count those in front that are complete     store its sequence number (release)
+///   4 copy these again (acquire)
+///   5 add them to rows and edges
+///   6 store the tail (release)                   find the tail behind the position: use it again
 final class RingDrain {
+    /// Records that are moved at once.
+    static final int BATCH = 64;
+
+    private static final int LONGS = (int) (RecordDescriptor.SIZE / Long.BYTES);
+    private static final int START = (int) (RecordDescriptor.START / Long.BYTES);
+    private static final int DURATION = (int) (RecordDescriptor.DURATION / Long.BYTES);
+    private static final int CALLER = (int) (RecordDescriptor.CALLER / Long.BYTES);
+
+    /// In one long: the function's index is the lower half, the sequence number the upper.
+    private static final int FUNCTION_AND_SEQ = (int) (RecordDescriptor.FUNCTION / Long.BYTES);
+
     private final NativeApi api;
     private final long header;
     private final CallEdges edges;
 
     /// By thread block: the position that was incomplete in the last drain.
     private final Map<Long, Long> stuck = new HashMap<>();
+
+    private final long[] records = new long[BATCH * LONGS];
+
+    /// By function.
+    private @Nullable SampledRow[] rows = {};
+
+    /// The row whose sums are not stored.
+    private @Nullable SampledRow added;
 
     /// @param callSites tells of a return address what call stands there
     RingDrain(NativeApi api, LongFunction<CallSite> callSites) {
@@ -64,78 +99,115 @@ final class RingDrain {
     }
 
     private long drain(long thread, SampleWeights weights) {
-        long ring = Memory.getLong(thread + ThreadDescriptor.RING);
-        long mask = Memory.getLong(thread + ThreadDescriptor.RING_MASK);
-        long functions = Memory.getLong(header + HeaderDescriptor.FUNCTIONS);
-        long head = Memory.getLongAcquire(thread + ThreadDescriptor.HEAD);
+        long head = Memory.getLongAcquire(thread + ThreadDescriptor.HEAD); // 1
+        long position = Memory.getLong(thread + ThreadDescriptor.TAIL);
         long moved = 0;
-        for (long position = Memory.getLong(thread + ThreadDescriptor.TAIL); position < head; position++) {
-            long record = ring + (position & mask) * RecordDescriptor.SIZE;
-            if (Memory.getIntAcquire(record + RecordDescriptor.SEQ) != (int) (position + 1)) {
-                if (!Long.valueOf(position).equals(stuck.put(thread, position))) {
-                    break;
-                }
+        while (position < head) {
+            int complete = moveBatch(thread, position, head, weights);
+            if (complete > 0) {
+                position += complete;
+                moved += complete;
+            } else if (Long.valueOf(position).equals(stuck.put(thread, position))) {
+                position++;
             } else {
-                int function = Memory.getInt(record + RecordDescriptor.FUNCTION);
-                long weight = weights.of(function, Memory.getLong(record + RecordDescriptor.START));
-                long ticks = Memory.getLong(record + RecordDescriptor.DURATION);
-                long described = functions + function * FunctionDescriptor.SIZE;
-                long row = row(described);
-                if (row != 0 && (isRecordedElsewhere(described) || add(row, ticks, weight))) {
-                    edges.add(function, row, Memory.getLong(record + RecordDescriptor.CALLER), ticks, weight);
-                }
-                moved++;
+                break;
             }
-            Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position + 1);
+            Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position); // 6
         }
         return moved;
     }
 
-    private static boolean isRecordedElsewhere(long function) {
-        int flags = Memory.getInt(function + FunctionDescriptor.FLAGS);
-        return (flags & FunctionDescriptor.FLAG_EVERY_CALL) != 0;
-    }
-
-    /// The function's row, or 0 when there is no memory for it, which the shim counts.
-    private long row(long function) {
-        long row = Memory.getLong(function + FunctionDescriptor.ROW);
-        if (row == 0) {
-            row = api.allocate(RowDescriptor.SIZE);
-            if (row != 0) {
-                Memory.putLong(row + RowDescriptor.MIN, Long.MAX_VALUE);
-                Memory.putInt(row + RowDescriptor.FUNCTION, Memory.getInt(function + FunctionDescriptor.INDEX));
-                Memory.putLongRelease(function + FunctionDescriptor.ROW, row);
-            }
-        }
-        return row;
-    }
-
-    /// Enters a call into a row.
+    /// Adds complete records from a position on to their rows and edges.
     ///
-    /// @return false when there is no memory for it
-    private boolean add(long row, long ticks, long weight) {
-        // HdrHistogram's index for 256 sub-buckets (layout.h, "mdl_row"); an int, for C1 divides longs by a call.
-        int shift = 56 - Long.numberOfLeadingZeros(ticks | 255);
-        int index = (int) (ticks >>> shift) + (shift << 7);
-        long chunkAt = row + RowDescriptor.CHUNKS_AT + (long) (index / RowDescriptor.CHUNK_SLOTS) * Long.BYTES;
-        long chunk = Memory.getLong(chunkAt);
-        if (chunk == 0) {
-            chunk = api.allocate((long) RowDescriptor.CHUNK_SLOTS * Long.BYTES);
-            if (chunk == 0) {
-                return false;
+    /// Methods are compiled when they have been called often, so there is one for a batch, and one for a record. A
+    /// loop over all records would be interpreted for 300,000 turns.
+    ///
+    /// @return how many
+    private int moveBatch(long thread, long position, long head, SampleWeights weights) {
+        int complete = copyComplete(thread, position, head);
+        for (int i = 0; i < complete; i++) {
+            add(i * LONGS, weights); // 5
+        }
+        store();
+        return complete;
+    }
+
+    /// Copies complete records from a position on.
+    ///
+    /// @return how many there are up to the first that is not complete, the ring's end, or a full batch
+    private int copyComplete(long thread, long position, long head) {
+        long mask = Memory.getLong(thread + ThreadDescriptor.RING_MASK);
+        long slot = position & mask;
+        long first = Memory.getLong(thread + ThreadDescriptor.RING) + slot * RecordDescriptor.SIZE;
+        int most = (int) Math.min(BATCH, Math.min(head - position, mask + 1 - slot));
+        Memory.copy(first, records, most * LONGS); // 2
+        int complete = 0;
+        while (complete < most && seq(complete) == (int) (position + complete + 1)) { // 3
+            complete++;
+        }
+        VarHandle.acquireFence();
+        Memory.copy(first, records, complete * LONGS); // 4
+        return complete;
+    }
+
+    private int seq(int record) {
+        return (int) (records[record * LONGS + FUNCTION_AND_SEQ] >>> Integer.SIZE);
+    }
+
+    private void add(int at, SampleWeights weights) {
+        int function = (int) records[at + FUNCTION_AND_SEQ];
+        long weight = weights.of(function, records[at + START]);
+        long ticks = records[at + DURATION];
+        SampledRow row = row(function);
+        if (row != null && (row.isRecordedElsewhere || add(row, ticks, weight))) {
+            edges.add(function, row.address, records[at + CALLER], ticks, weight);
+        }
+    }
+
+    private boolean add(SampledRow row, long ticks, long weight) {
+        if (row != added) {
+            storeRow();
+            added = row;
+        }
+        return row.add(ticks, weight);
+    }
+
+    /// Stores what has been added.
+    private void store() {
+        storeRow();
+        edges.store();
+    }
+
+    private void storeRow() {
+        if (added != null) {
+            added.store();
+            added = null;
+        }
+    }
+
+    /// The function's row, or null when there is no memory for it, which the shim counts.
+    private @Nullable SampledRow row(int function) {
+        SampledRow row = function < rows.length ? rows[function] : null;
+        return row != null ? row : findRow(function);
+    }
+
+    private @Nullable SampledRow findRow(int function) {
+        long described = Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + function * FunctionDescriptor.SIZE;
+        long address = Memory.getLong(described + FunctionDescriptor.ROW);
+        if (address == 0) {
+            address = api.allocate(RowDescriptor.SIZE);
+            if (address == 0) {
+                return null;
             }
-            Memory.putLongRelease(chunkAt, chunk);
+            Memory.putLong(address + RowDescriptor.MIN, Long.MAX_VALUE);
+            Memory.putInt(address + RowDescriptor.FUNCTION, Memory.getInt(described + FunctionDescriptor.INDEX));
+            Memory.putLongRelease(described + FunctionDescriptor.ROW, address);
         }
-        Memory.addLong(chunk + (long) (index % RowDescriptor.CHUNK_SLOTS) * Long.BYTES, weight);
-        Memory.addLong(row + RowDescriptor.TOTAL, ticks * weight);
-        if (ticks < Memory.getLong(row + RowDescriptor.MIN)) {
-            Memory.putLong(row + RowDescriptor.MIN, ticks);
+        if (function >= rows.length) {
+            rows = Arrays.copyOf(rows, Math.max(function + 1, 2 * rows.length));
         }
-        if (ticks > Memory.getLong(row + RowDescriptor.MAX)) {
-            Memory.putLong(row + RowDescriptor.MAX, ticks);
-        }
-        Memory.addLong(row + RowDescriptor.COUNT, weight);
-        Memory.addLong(row + RowDescriptor.SAMPLES, 1);
-        return true;
+        SampledRow row = new SampledRow(api, address, described);
+        rows[function] = row;
+        return row;
     }
 }

@@ -1,0 +1,84 @@
+package org.mdlagent.profiler;
+
+import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+
+/// The row of a function's timed calls, in the session file.
+///
+/// Nobody else writes it, so its sums are known here, and are stored once for calls that follow each other. Used by one
+/// thread.
+final class SampledRow {
+    final long address;
+
+    /// Whether all of the function's calls are recorded in other rows: this one has their callers alone.
+    final boolean isRecordedElsewhere;
+
+    private final NativeApi api;
+    private long calls;
+    private long total;
+    private long samples;
+    private long min;
+    private long max;
+
+    /// @param address  of the row
+    /// @param function address of the function's record
+    SampledRow(NativeApi api, long address, long function) {
+        this.api = api;
+        this.address = address;
+        int flags = Memory.getInt(function + FunctionDescriptor.FLAGS);
+        isRecordedElsewhere = (flags & FunctionDescriptor.FLAG_EVERY_CALL) != 0;
+        calls = Memory.getLong(address + RowDescriptor.COUNT);
+        total = Memory.getLong(address + RowDescriptor.TOTAL);
+        samples = Memory.getLong(address + RowDescriptor.SAMPLES);
+        min = Memory.getLong(address + RowDescriptor.MIN);
+        max = Memory.getLong(address + RowDescriptor.MAX);
+    }
+
+    /// Enters a call. It is in the histogram then, but not in the sums in the file until [#store].
+    ///
+    /// @param weight calls that it stands for
+    /// @return false when there is no memory for it
+    boolean add(long ticks, long weight) {
+        // HdrHistogram's index for 256 sub-buckets (layout.h, "mdl_row"); an int, for C1 divides longs by a call.
+        int shift = 56 - Long.numberOfLeadingZeros(ticks | 255);
+        int index = (int) (ticks >>> shift) + (shift << 7);
+        long chunk = chunk(index / RowDescriptor.CHUNK_SLOTS);
+        if (chunk == 0) {
+            return false;
+        }
+        Memory.addLong(chunk + (long) (index % RowDescriptor.CHUNK_SLOTS) * Long.BYTES, weight);
+        calls += weight;
+        total += ticks * weight;
+        samples++;
+        if (ticks < min) {
+            min = ticks;
+            Memory.putLong(address + RowDescriptor.MIN, min);
+        }
+        if (ticks > max) {
+            max = ticks;
+            Memory.putLong(address + RowDescriptor.MAX, max);
+        }
+        return true;
+    }
+
+    private long chunk(int index) {
+        long at = address + RowDescriptor.CHUNKS_AT + (long) index * Long.BYTES;
+        long chunk = Memory.getLong(at);
+        if (chunk == 0) {
+            chunk = api.allocate((long) RowDescriptor.CHUNK_SLOTS * Long.BYTES);
+            if (chunk != 0) {
+                Memory.putLongRelease(at, chunk);
+            }
+        }
+        return chunk;
+    }
+
+    /// Stores the sums.
+    void store() {
+        Memory.putLong(address + RowDescriptor.TOTAL, total);
+        Memory.putLong(address + RowDescriptor.COUNT, calls);
+        Memory.putLong(address + RowDescriptor.SAMPLES, samples);
+    }
+}
