@@ -166,19 +166,27 @@ void agent_ready(void) {
 
 /* ---- on the agent thread */
 
+/* An empty table of descriptors. By one call, in which a thread that is delayed holds no copies. */
+static bool unshare_descriptors(void) {
+  if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
+    return true;
+  }
+  if (unshare(CLONE_FILES) < 0) {
+    return false;
+  }
+  for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
+    close(file);
+  }
+  return true;
+}
+
 static void take_own_descriptors(void) {
-  agent_has_own_descriptors = unshare(CLONE_FILES) == 0;
+  agent_has_own_descriptors = unshare_descriptors();
+  set(&copies_are_closed);
   if (!agent_has_own_descriptors) {
     log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
-    set(&copies_are_closed);
     return;
   }
-  if (syscall(SYS_close_range, 0u, ~0u, 0u) < 0) {
-    for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
-      close(file);
-    }
-  }
-  set(&copies_are_closed);
   /* The JVM prints, and takes for granted that 0 to 2 are open. */
   if (open("/dev/null", O_RDWR) < 0) {
     open("/", O_PATH);

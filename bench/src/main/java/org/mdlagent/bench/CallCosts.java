@@ -335,6 +335,7 @@ public final class CallCosts {
         report.line(
                 "AGENT'S is what of the median is CPU time of the agent, which empties the ring beside the program. Below 0 it is"
                         + " lost in what the agent takes anyway, and left out.");
+        report.line("What uftrace's recorder and LTTng's consumer take beside the program is not in their figures.");
         report.line("XRay asks clock_gettime for the time where the kernel does not tell the frequency of the TSC.");
         for (Variant variant : variants) {
             int counted = variant.costs().length;
@@ -426,17 +427,25 @@ public final class CallCosts {
         for (Variant variant : variants) {
             double[] costs = variant.costs();
             if (variant.target != null && costs.length > 0) {
-                takeApart(variant, variant.target, report);
-                report.figure(
-                        variant.target,
-                        variant.what + ", " + variant.build,
-                        Percentile.median(costs),
-                        peers(variant.target, variant.build));
+                String of = variant.what + ", " + variant.build;
+                String peers = peers(variant.target, variant.build);
+                double agent = Math.max(0, variant.agentsPart());
+                double median = Percentile.median(costs);
+                if (agent > 0) {
+                    // What other tools take beside the program is in none of their figures.
+                    String alone = of + ", the program's thread alone";
+                    report.figure(variant.target, alone, median - agent, peers);
+                    takeApart(variant, variant.target, alone, 0, report);
+                }
+                report.figure(variant.target, of, median, peers);
+                takeApart(variant, variant.target, of, agent, report);
             }
         }
     }
 
-    private void takeApart(Variant variant, Target target, Report report) {
+    /// @param of    whose the parts are
+    /// @param agent what of that is the agent's
+    private void takeApart(Variant variant, Target target, String of, double agent, Report report) {
         if (target == Target.INACTIVE) {
             return;
         }
@@ -446,8 +455,6 @@ public final class CallCosts {
                 .mapToDouble(each -> Percentile.median(each.costs()))
                 .findFirst()
                 .orElseThrow();
-        double agent = Math.max(0, variant.agentsPart());
-        String of = variant.what + ", " + variant.build;
         report.part(target, of, limit, least);
         if (agent > 0) {
             report.part(target, of, "the agent, which empties the ring meanwhile", agent);
@@ -456,7 +463,7 @@ public final class CallCosts {
                 target,
                 of,
                 "the way into the trampoline and back, and recording",
-                Percentile.median(variant.costs()) - least - agent);
+                Percentile.median(variant.costs()) - Math.max(0, variant.agentsPart()) - least);
     }
 
     /// Of this run.

@@ -104,11 +104,12 @@ public final class Results {
 
                 Written by `./mdl bench`, which also keeps the raw values in `bench/results`. Ticks are those of the time-stamp
                 counter; a goal is for the median. Two targets are no figures: that no toggle leads to a wrong execution is what
-                `./mdl torture` checks, that `kill -9` loses no sample KillIT of `./mdl test`.
+                `./mdl torture` checks, that `kill -9` loses no sample KillIT of `./mdl test`. Below, each benchmark names the
+                machine that it ran on: %d in all.
 
                 | what | goal | figure | of | peers | ratio to the first | |
                 | --- | --: | --: | --- | --- | --: | --- |
-                """);
+                """.formatted(results.stream().map(Result::machine).distinct().count()));
         List<Figure> figures = figures(results);
         figures.forEach(figure -> text.append(figure.row()));
         text.append("""

@@ -126,6 +126,9 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
 
     /// Hooks that the image defines for itself: their calls are taken over when the hooks do nothing.
     private @Nullable HookTargets ownHooks(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+        if (!elf.mentions(ENTER)) {
+            return null;
+        }
         SymbolTable symbols = elf.symbols();
         long enter = 0;
         long exit = 0;

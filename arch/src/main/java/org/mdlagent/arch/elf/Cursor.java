@@ -199,7 +199,32 @@ final class Cursor {
         return new String(bytes, at, length, StandardCharsets.UTF_8);
     }
 
-    /// A byte at a position that is known to lie inside.
+    /// Whether these bytes stand at a position, which may lie outside.
+    boolean holdsAt(long at, byte[] sought) {
+        if (at < 0 || at > limit - sought.length) {
+            return false;
+        }
+        int same = 0;
+        while (same < sought.length && bytes[(int) at + same] == sought[same]) {
+            same++;
+        }
+        return same == sought.length;
+    }
+
+    /// Whether these bytes are in the part, somewhere.
+    boolean holds(byte[] sought) {
+        int at = 0;
+        while (at < limit && !holdsAt(at, sought)) {
+            at++;
+        }
+        return at < limit;
+    }
+
+    /// A string as files have it, with a NUL behind it.
+    static byte[] terminated(String text) {
+        return text.concat("\0").getBytes(StandardCharsets.UTF_8);
+    }
+
     /// What is left, and skips it.
     byte[] rest() {
         int from = position;
@@ -207,6 +232,7 @@ final class Cursor {
         return Arrays.copyOfRange(bytes, from, limit);
     }
 
+    /// A byte at a position that is known to lie inside.
     int byteAt(int at) {
         return bytes[at] & 0xff;
     }

@@ -348,25 +348,34 @@ public final class DynamicSection {
     }
 
     /// Whether the image offers this symbol to others.
-    public boolean defines(String symbol) throws ElfFormatException {
+    public boolean defines(String symbol) {
         return find(Set.of(symbol), true);
     }
 
     /// Whether the image offers one of these symbols to others.
-    public boolean definesAny(Set<String> names) throws ElfFormatException {
+    public boolean definesAny(Set<String> names) {
         return find(names, true);
     }
 
     /// Whether the image takes this symbol from another one.
-    public boolean imports(String symbol) throws ElfFormatException {
+    public boolean imports(String symbol) {
         return find(Set.of(symbol), false);
     }
 
-    private boolean find(Set<String> wanted, boolean defined) throws ElfFormatException {
+    /// Compares bytes: images have thousands of symbols, and names that are decoded take longer than the rest.
+    private boolean find(Set<String> wanted, boolean defined) {
+        byte[][] names = new byte[wanted.size()][];
+        int count = 0;
+        for (String name : wanted) {
+            names[count++] = Cursor.terminated(name);
+        }
         for (int i = 1; i < symbolCount; i++) {
-            boolean definition = symbols.intAt(i * SymbolTable.ENTRY_SIZE + 4) >>> 16 != 0;
-            if (definition == defined && wanted.contains(name(i, symbols))) {
-                return true;
+            int at = i * SymbolTable.ENTRY_SIZE;
+            boolean definition = symbols.intAt(at + 4) >>> 16 != 0;
+            for (int j = 0; definition == defined && j < names.length; j++) {
+                if (strings.holdsAt(symbols.intAt(at) & 0xffff_ffffL, names[j])) {
+                    return true;
+                }
             }
         }
         return false;

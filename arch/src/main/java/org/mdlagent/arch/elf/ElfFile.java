@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
@@ -359,6 +360,17 @@ public final class ElfFile implements AutoCloseable {
             symbols = result;
         }
         return result;
+    }
+
+    /// Whether [#symbols] may have a function of this name: without reading them, for most images have none that is
+    /// looked for.
+    public boolean mentions(String function) throws ElfFormatException {
+        Section table = section(Section.SYMBOL_TABLE);
+        if (table != null) {
+            return contents(linked(table)).holds(Cursor.terminated(function));
+        }
+        DynamicSection linking = dynamic();
+        return linking != null && linking.definesAny(Set.of(function));
     }
 
     private SymbolTable readSymbols() throws ElfFormatException {

@@ -69,6 +69,18 @@ class SymbolTableTest {
 
     @ParameterizedTest
     @MethodSource("programs")
+    void shouldTellWhatMayBeThereWithoutReadingIt(Path program) throws IOException {
+        try (ElfFile file = ElfFile.open(program)) {
+            assertThat(file.mentions("__cyg_profile_func_enter_absent")).isFalse();
+            SymbolTable symbols = file.symbols();
+            for (int i = 0; i < symbols.size(); i += 97) {
+                assertThat(file.mentions(symbols.name(i))).as(symbols.name(i)).isTrue();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
     void shouldFindTheFunctionThatHoldsAnAddress(Path program) throws IOException {
         try (ElfFile file = ElfFile.open(program)) {
             SymbolTable symbols = file.symbols();
