@@ -55,7 +55,7 @@ const struct mdl_api *api_table(void) {
       .expire_exit = address((void *)record_expire_exit),
       .disarm = address((void *)record_disarm),
       .program_cpu = address((void *)record_program_cpu_nanos),
-      .exchange = address((void *)code_exchange),
+      .replace = address((void *)code_replace),
       .wait_until = address((void *)code_wait_until),
       .catch_traps = address((void *)trap_catch),
       .instruction = address((void *)decode_one),
@@ -93,6 +93,7 @@ const struct mdl_api *api_table(void) {
       .exchange_import = address((void *)imports_exchange),
       .snippet_call = address((void *)calls_snippet_call),
       .snippet_call_framed = address((void *)calls_snippet_call_framed),
+      .replace_all = address((void *)code_replace_all),
   };
   return &table;
 }

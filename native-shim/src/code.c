@@ -201,9 +201,41 @@ int64_t code_sync_cores(void) {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0 ? -errno : 0;
 }
 
-uint64_t code_exchange(uint64_t alias, uint64_t expected, uint64_t value) {
+/* If the 8 bytes at `alias` are `expected`, they become `value`. What they were. */
+static uint64_t exchange(uint64_t alias, uint64_t expected, uint64_t value) {
   __asm__ volatile("lock cmpxchgq %2, (%1)" : "+a"(expected) : "r"(alias), "r"(value) : "memory", "cc");
   return expected;
+}
+
+void code_replace(uint64_t alias, uint64_t mask, uint64_t value) {
+  uint64_t expected, found;
+  memcpy(&found, (const void *)alias, sizeof found);
+  do {
+    expected = found;
+    found = exchange(alias, expected, (expected & ~mask) | value);
+  } while (found != expected);
+}
+
+/*
+ * A locked store waits for its cache line, and what stands behind it waits as well: so lines are asked for ahead. Others
+ * leave the core when it comes to them; the fence waits for that, since whoever has stored takes the time next.
+ */
+void code_replace_all(const uint64_t (*stores)[3], int64_t n) {
+  enum { AHEAD = 16 };
+  for (int64_t i = 0; i < n; i++) {
+    if (i + AHEAD < n) {
+      __builtin_prefetch((const void *)stores[i + AHEAD][0], 1);
+    }
+    uint64_t alias = stores[i][0], mask = stores[i][1], value = stores[i][2];
+    if (mask == 0xFF) {
+      code_store(alias, value, 1);
+    } else if (mask == UINT64_MAX) {
+      code_store(alias, value, 8);
+    } else {
+      code_replace(alias, mask, value);
+    }
+  }
+  code_fence();
 }
 
 uint64_t code_wait_until(uint64_t tsc) {

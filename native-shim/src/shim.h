@@ -305,7 +305,8 @@ void code_record(struct mdl_site *site, bool on);
 void code_follow(const struct mdl_site *site);
 void code_fence(void);
 void code_confirm(const struct mdl_site *site);
-uint64_t code_exchange(uint64_t alias, uint64_t expected, uint64_t value);
+void code_replace(uint64_t alias, uint64_t mask, uint64_t value);
+void code_replace_all(const uint64_t (*stores)[3], int64_t n);
 uint64_t code_wait_until(uint64_t tsc);
 
 /* The only stores to code: one instruction of 1, 2, 4 or 8 bytes, whatever the alignment. */

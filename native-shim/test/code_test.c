@@ -193,6 +193,59 @@ static void shouldStoreExactlyTheGivenBytes(void) {
   }
 }
 
+static void shouldReplaceTheBitsOfTheMaskAndNoOthers(void) {
+  for (size_t offset = 0; offset < 16; offset++) {
+    _Alignas(64) uint8_t bytes[64]; /* inside one unit */
+    uint8_t expected[64];
+    memset(bytes, 0xEE, sizeof bytes);
+    memset(expected, 0xEE, sizeof expected);
+    uint64_t alias = (uintptr_t)bytes + offset;
+    code_replace(alias, 0xFFFFFF0000, 0x3322110000);
+    memcpy(expected + offset + 2, "\x11\x22\x33", 3);
+    CHECK(memcmp(bytes, expected, sizeof bytes) == 0);
+    const uint64_t stores[][3] = {
+        {alias + 2, 0xFF, 0xCC}, {alias, 0xFFFF000000, 0x5544000000}, {alias + 8, ~0ULL, 7}, {alias, 0xFF0000000000, 0}};
+    code_replace_all(stores, 4);
+    memcpy(expected + offset + 2, "\xCC\x44\x55\0\xEE\xEE\x07\0\0\0\0\0\0", 14);
+    CHECK(memcmp(bytes, expected, sizeof bytes) == 0);
+    code_replace_all(stores, 0);
+    CHECK(memcmp(bytes, expected, sizeof bytes) == 0);
+  }
+}
+
+enum { LINES = 100, REPLACED = 2000 };
+
+static _Alignas(64) uint64_t shared_words[LINES][8];
+
+/* Counts in the four bytes of each word that are its own. */
+static void *count_in_all(void *high) {
+  unsigned shift = high ? 32 : 0;
+  uint64_t stores[LINES][3];
+  for (uint64_t value = 1; value <= REPLACED; value++) {
+    for (size_t i = 0; i < LINES; i++) {
+      stores[i][0] = (uintptr_t)shared_words[i];
+      stores[i][1] = 0xFFFFFFFFULL << shift;
+      stores[i][2] = value << shift;
+    }
+    code_replace_all((const uint64_t(*)[3])stores, LINES);
+    for (size_t i = 0; i < LINES; i++) {
+      CHECK_EQUAL((uint32_t)(__atomic_load_n(shared_words[i], __ATOMIC_RELAXED) >> shift), value);
+    }
+  }
+  return NULL;
+}
+
+static void shouldUndoNoStoreOfANeighbour(void) {
+  pthread_t other;
+  pthread_create(&other, NULL, count_in_all, shared_words);
+  count_in_all(NULL);
+  pthread_join(other, NULL);
+  for (size_t i = 0; i < LINES; i++) {
+    CHECK_EQUAL(shared_words[i][0], REPLACED | (uint64_t)REPLACED << 32);
+    CHECK_EQUAL(shared_words[i][1], 0);
+  }
+}
+
 static void shouldToggleSitesAndCountTheStores(void) {
   fixture(true);
   uint32_t indices[] = {0, 3, 15};
@@ -394,6 +447,8 @@ TESTS({"shouldMapExecutableMemoryExactlyThereWithAWritableAlias",
       {"shouldReplaceTextUnderRunningThreads", shouldReplaceTextUnderRunningThreads},
       {"shouldNotTakeAFileOfTheApplicationForItsOwn", shouldNotTakeAFileOfTheApplicationForItsOwn},
       {"shouldStoreExactlyTheGivenBytes", shouldStoreExactlyTheGivenBytes},
+      {"shouldReplaceTheBitsOfTheMaskAndNoOthers", shouldReplaceTheBitsOfTheMaskAndNoOthers},
+      {"shouldUndoNoStoreOfANeighbour", shouldUndoNoStoreOfANeighbour},
       {"shouldToggleSitesAndCountTheStores", shouldToggleSitesAndCountTheStores},
       {"shouldReachTheThreadsWordThroughTheOffset", shouldReachTheThreadsWordThroughTheOffset},
       {"shouldDecodeTheLengthsThatObjdumpSees", shouldDecodeTheLengthsThatObjdumpSees},

@@ -282,7 +282,7 @@ int main(void) {
   FIELD(mdl_api, expire_exit);
   FIELD(mdl_api, disarm);
   FIELD(mdl_api, program_cpu);
-  FIELD(mdl_api, exchange);
+  FIELD(mdl_api, replace);
   FIELD(mdl_api, wait_until);
   FIELD(mdl_api, catch_traps);
   FIELD(mdl_api, instruction);
@@ -320,6 +320,7 @@ int main(void) {
   FIELD(mdl_api, exchange_import);
   FIELD(mdl_api, snippet_call);
   FIELD(mdl_api, snippet_call_framed);
+  FIELD(mdl_api, replace_all);
   SIZE(mdl_api);
   return 0;
 }

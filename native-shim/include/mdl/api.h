@@ -87,8 +87,9 @@ struct mdl_api {
                                exits when their last frame is gone. Returns the stores made */
   uint64_t program_cpu; /* 216 int64_t (void): nanoseconds of CPU time of all threads since they met their first probe */
 
-  uint64_t exchange;    /* 224 uint64_t (uint64_t alias, uint64_t expected, uint64_t value): if the 8 bytes at alias are expected,
-                               they become value by one locked store; what they were. alias: inside one atomic unit */
+  uint64_t replace;     /* 224 void (uint64_t alias, uint64_t mask, uint64_t value): of the 8 bytes at alias those bits that mask has
+                               become value, by one locked store; the others keep what anybody stores meanwhile. alias: inside
+                               one atomic unit; value: bits of the mask */
   uint64_t wait_until;  /* 232 uint64_t (uint64_t tsc): spins until then: the time it is */
   uint64_t catch_traps; /* 240 int64_t (void): threads that meet a trapping byte of header.traps are redirected from now on */
   uint64_t instruction; /* 248 int64_t (uint64_t code, int64_t length, struct mdl_instruction *out): the one at code,
@@ -158,6 +159,10 @@ struct mdl_api {
   /* Functions that snippets call (calls.S). */
   uint64_t snippet_call;        /* 512 where snippets go that call one */
   uint64_t snippet_call_framed; /* 520 the same at the return of a whole function */
+
+  uint64_t replace_all; /* 528 void (const uint64_t (*stores)[3], int64_t n): one after the other, of each alias, mask and value as of
+                               `replace`. Mask 0xFF: one byte is stored, wherever it lies. All bits: stored without a look at
+                               what is there. When it returns all cores see the stores */
 };
 
 enum mdl_event_reach {
@@ -170,6 +175,6 @@ static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 528, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 536, "mdl_api");
 
 #endif

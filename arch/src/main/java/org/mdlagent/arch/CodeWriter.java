@@ -6,10 +6,15 @@ public interface CodeWriter {
     /// One store instruction of `size` (1, 2, 4 or 8) bytes to `alias`.
     void store(long alias, long value, int size);
 
-    /// Replaces eight bytes by one locked store if they are `expected`. So two writers whose bytes share an atomic
-    /// unit do not undo each other's stores.
+    /// Replaces those bits of eight bytes that `mask` has, by one locked store. So two writers whose bytes share an
+    /// atomic unit do not undo each other's stores.
     ///
     /// @param alias where the eight bytes start; they lie inside one atomic unit
-    /// @return what stood there; `expected` when it was replaced
-    long exchange(long alias, long expected, long value);
+    /// @param value the new bits; the mask has all of them
+    void replace(long alias, long mask, long value);
+
+    /// Makes all stores of a list, in its order, each as above.
+    default void replaceAll(StoreList stores) {
+        stores.forEach(this);
+    }
 }

@@ -94,6 +94,11 @@ public final class Memory {
         MemorySegment.copy(ALL, ValueLayout.JAVA_LONG, address, target, 0, length);
     }
 
+    /// Copies `count` longs of `source` to `address`.
+    static void put(long address, long[] source, int from, int count) {
+        MemorySegment.copy(source, from, ALL, ValueLayout.JAVA_LONG, address, count);
+    }
+
     /// Copies all of `bytes` to `address`.
     public static void put(long address, byte[] bytes) {
         MemorySegment.copy(bytes, 0, ALL, ValueLayout.JAVA_BYTE, address, bytes.length);

@@ -49,7 +49,7 @@ public final class NativeApi implements CodeWriter {
     static final long EXPIRE_EXIT = 200;
     static final long DISARM = 208;
     static final long PROGRAM_CPU = 216;
-    static final long EXCHANGE = 224;
+    static final long REPLACE = 224;
     static final long WAIT_UNTIL = 232;
     static final long CATCH_TRAPS = 240;
     static final long INSTRUCTION = 248;
@@ -87,7 +87,8 @@ public final class NativeApi implements CodeWriter {
     static final long EXCHANGE_IMPORT = 504;
     static final long SNIPPET_CALL = 512;
     static final long SNIPPET_CALL_FRAMED = 520;
-    static final long SIZE = 528;
+    static final long REPLACE_ALL = 528;
+    static final long SIZE = 536;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -101,6 +102,9 @@ public final class NativeApi implements CodeWriter {
 
     private static final int SYMBOL_BYTES = 4096;
 
+    /// Stores made by one call: the collector waits for it, and what is copied for it stays in the core's cache.
+    private static final int STORES_MAX = 512;
+
     /// Lets the collector run meanwhile.
     private static final class Sleeping {
         static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE);
@@ -108,7 +112,8 @@ public final class NativeApi implements CodeWriter {
 
     private final long table;
     private final MemorySegment store;
-    private final MemorySegment exchange;
+    private final MemorySegment replace;
+    private final MemorySegment replaceAll;
     private final MemorySegment waitUntil;
     private final MemorySegment syncCores;
     private final MemorySegment instruction;
@@ -135,7 +140,8 @@ public final class NativeApi implements CodeWriter {
         }
         this.table = table;
         store = function(STORE);
-        exchange = function(EXCHANGE);
+        replace = function(REPLACE);
+        replaceAll = function(REPLACE_ALL);
         waitUntil = function(WAIT_UNTIL);
         syncCores = function(SYNC_CORES);
         instruction = function(INSTRUCTION);
@@ -362,8 +368,22 @@ public final class NativeApi implements CodeWriter {
     }
 
     @Override
-    public long exchange(long alias, long expected, long value) {
-        return call(exchange, alias, expected, value);
+    public void replace(long alias, long mask, long value) {
+        call(replace, alias, mask, value);
+    }
+
+    @Override
+    public void replaceAll(StoreList stores) {
+        int words = stores.words();
+        try (Arena arena = Arena.ofConfined()) {
+            int most = Math.min(words, STORES_MAX * StoreList.WORDS);
+            long buffer = arena.allocate(ValueLayout.JAVA_LONG, most).address();
+            for (int from = 0; from < words; from += most) {
+                int count = Math.min(most, words - from);
+                stores.copy(from, count, buffer);
+                call(replaceAll, buffer, count / StoreList.WORDS, 0);
+            }
+        }
     }
 
     /// Spins until the time-stamp counter has reached `tsc`, and returns what it shows then. The thread is not given

@@ -63,14 +63,37 @@ public final class TrapTable {
         return row;
     }
 
-    /// From the return of this method on, threads that meet the row's byte are redirected so.
+    /// [#publish(long, long)] of a redirect's action.
     public void publish(long row, Redirect redirect) {
-        Memory.putLongRelease(row + TrapDescriptor.ACTION, redirect.action());
+        publish(row, redirect.action());
+    }
+
+    /// From the return of this method on, threads that meet the row's byte are redirected so.
+    ///
+    /// @param action of a [Redirect]
+    public void publish(long row, long action) {
+        Memory.putLongRelease(row + TrapDescriptor.ACTION, action);
     }
 
     /// Threads that still come here try the instruction again. The trapping byte has gone before.
     public void withdraw(long row) {
         Memory.putLongRelease(row + TrapDescriptor.ACTION, TrapDescriptor.KIND_NONE);
+    }
+
+    /// Adds to `rows` what [#publish(long, long)] stores, for [#publishAll].
+    public static void add(StoreList rows, long row, long action) {
+        rows.add(row + TrapDescriptor.ACTION, StoreList.ALL, action);
+    }
+
+    /// [#publish(long, long)] of all rows that have been added.
+    public void publishAll(StoreList rows) {
+        api.replaceAll(rows);
+    }
+
+    /// [#withdraw] of all rows that have been added.
+    public void withdrawAll(StoreList rows) {
+        rows.values(TrapDescriptor.KIND_NONE);
+        api.replaceAll(rows);
     }
 
     /// How often threads have met the row's byte.

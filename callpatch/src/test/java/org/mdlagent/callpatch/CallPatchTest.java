@@ -169,7 +169,7 @@ class CallPatchTest {
             }
 
             @Override
-            public long exchange(long alias, long expected, long value) {
+            public void replace(long alias, long mask, long value) {
                 throw new AssertionError("no step of callpatch");
             }
         };
@@ -204,7 +204,7 @@ class CallPatchTest {
             }
 
             @Override
-            public long exchange(long alias, long expected, long value) {
+            public void replace(long alias, long mask, long value) {
                 throw new AssertionError("no step of callpatch");
             }
         };

@@ -2,6 +2,7 @@ package org.mdlagent.wordpatch;
 
 import org.mdlagent.arch.CodeWriter;
 import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.StoreList;
 
 /// The bytes of a site that lie in one atomic unit, as a part of the eight bytes that one locked store replaces.
 ///
@@ -31,18 +32,22 @@ record Part(long alias, int shift, int offset, long mask) {
         return bytes == Long.BYTES ? -1 : (1L << bytes * Byte.SIZE) - 1;
     }
 
+    boolean differs(long word, long other) {
+        return ((word ^ other) & mask) != 0;
+    }
+
     /// Replaces the part by that of `word`, by one store. Neighbours that change meanwhile keep their change.
     void store(CodeWriter writer, long word) {
-        long own = mask >>> offset << shift;
-        long value = (word & mask) >>> offset << shift;
-        long seen = read(alias, Long.BYTES);
-        while (true) {
-            long found = writer.exchange(alias, seen, seen & ~own | value);
-            if (found == seen) {
-                return;
-            }
-            seen = found;
-        }
+        writer.replace(alias, inPlace(mask), inPlace(word & mask));
+    }
+
+    /// Adds to `stores` what [#store] stores, for [CodeWriter#replaceAll].
+    void addTo(StoreList stores, long word) {
+        stores.add(alias, inPlace(mask), inPlace(word & mask));
+    }
+
+    private long inPlace(long bits) {
+        return bits >>> offset << shift;
     }
 
     /// The word of `length` bytes at an address of any alignment; no byte outside the quadwords that hold it is read.

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.Redirect;
 
 /// Up to eight bytes of code, whole instructions, that patches replace. Made by [WordPatch#site].
 public final class PatchSite {
@@ -112,6 +111,11 @@ public final class PatchSite {
         return true;
     }
 
+    /// Gives back what was taken, when nothing has been stored.
+    void giveBack() {
+        latest.set(null);
+    }
+
     @Nullable
     Transition transition(long from, long to) {
         for (Transition transition : transitions) {
@@ -122,16 +126,16 @@ public final class PatchSite {
         return null;
     }
 
-    /// What a thread does in place of the straddling instruction of the word `from`, if another transition knows.
-    @Nullable
-    Redirect headAction(long from, long row) {
+    /// What a thread does in place of the straddling instruction of the word `from`, if another transition knows it,
+    /// else 0.
+    long headAction(long from, long row) {
         for (Transition transition : transitions) {
             Transition.Head head = transition.head();
             if (transition.from() == from && head != null && head.row() == row && !head.stays()) {
                 return head.action();
             }
         }
-        return null;
+        return 0;
     }
 
     /// Two patchers that keep one at once may lose one of them, which is then worked out again.
@@ -143,10 +147,17 @@ public final class PatchSite {
         transitions = more;
     }
 
-    /// Called while the site is taken.
-    void sideStored(@Nullable Part side, long ticket) {
+    /// One side of a straddling instruction has been changed alone. Called while the site is taken.
+    void sideStored(Part side, long ticket) {
         lastSide = side;
         lastSideTicket = ticket;
+    }
+
+    /// Both sides change, with syncs between. Called while the site is taken.
+    void bothSidesChange() {
+        if (lastSide != null) {
+            lastSide = null;
+        }
     }
 
     /// Whether a core may still have fetched what a straddling instruction here had on its other side before that was

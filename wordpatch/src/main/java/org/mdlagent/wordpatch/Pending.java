@@ -1,15 +1,16 @@
 package org.mdlagent.wordpatch;
 
-import java.util.Objects;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /// A patch that has been started: the paper's asynchronous patch (PLDI 2016, section 4.2), whose states these are.
 ///
 /// Any patcher may carry it on; there is one at a time, and it holds the patch for one step only. A patcher that fails
 /// inside a step leaves the state as it was: steps can be repeated.
-public final class Pending implements StartResult {
+public abstract sealed class Pending implements StartResult permits SitePatch, Batch {
     enum State {
+        /// Somebody is taking a step. Only others see this.
+        HELD,
         /// Nothing, or an unknown part of the first step, has been done.
         STARTING,
         /// The trapping byte is stored; the tail may be when all cores have seen that.
@@ -19,26 +20,27 @@ public final class Pending implements StartResult {
         FINISHED
     }
 
-    /// While somebody holds the patch; else it is the state's ordinal, which only grows.
-    private static final int HELD = -1;
-
+    private static final int HELD = State.HELD.ordinal();
     private static final int FINISHED = State.FINISHED.ordinal();
 
     private final WordPatch patcher;
-    private final PatchSite site;
-    private final AtomicInteger published = new AtomicInteger(HELD);
+
+    /// What others see of the state, by its ordinal, which only grows but for while the patch is held, as it is at
+    /// first: 0, which needs no store.
+    private final AtomicInteger published = new AtomicInteger();
 
     /// What follows is the holder's. Others may look at a ticket that is changing; they then fail to take hold.
     private State state = State.STARTING;
 
     private long ticket;
-    private @Nullable Transition transition;
 
     /// Held by the caller.
-    Pending(WordPatch patcher, PatchSite site) {
+    Pending(WordPatch patcher) {
         this.patcher = patcher;
-        this.site = site;
     }
+
+    /// Takes the steps up to the next sync. Called by who holds the patch.
+    abstract void store(WordPatch patcher);
 
     /// Does what can be done without waiting.
     ///
@@ -91,24 +93,18 @@ public final class Pending implements StartResult {
         state = next;
     }
 
+    long ticket() {
+        return ticket;
+    }
+
     void ticket(long next) {
         ticket = next;
     }
 
-    Transition transition() {
-        return Objects.requireNonNull(transition);
-    }
-
-    void transition(Transition found) {
-        transition = found;
-    }
-
-    PatchSite site() {
-        return site;
-    }
-
     /// Tells everybody what the holder has done.
     void letGo() {
-        published.setRelease(state.ordinal());
+        // As Memory.putLongRelease: in C1's code, setRelease is followed by a fence that nobody needs.
+        VarHandle.releaseFence();
+        published.setPlain(state.ordinal());
     }
 }

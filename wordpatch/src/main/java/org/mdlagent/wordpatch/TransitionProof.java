@@ -67,7 +67,7 @@ final class TransitionProof {
         }
         Part tail = site.tail();
         if (tail == null) {
-            return new Transition(from, to, false, null, List.copyOf(interior));
+            return new Transition(from, to, false, site.front(), null, List.copyOf(interior));
         }
         int boundary = tail.offset() / Byte.SIZE;
         int straddler = straddler(oldHeads, boundary);
@@ -79,8 +79,9 @@ final class TransitionProof {
                     ? head(site, straddler, interior.get(stays), true)
                     : head(site, straddler, trap(site, from, before, straddler, end), false);
         }
-        return new Transition(
-                from, to, straddler >= 0 || straddler(newHeads, boundary) >= 0, head, List.copyOf(interior));
+        boolean straddles = straddler >= 0 || straddler(newHeads, boundary) >= 0;
+        Part onlySide = !tail.differs(from, to) ? site.front() : !site.front().differs(from, to) ? tail : null;
+        return new Transition(from, to, straddles, onlySide, head, List.copyOf(interior));
     }
 
     private static Transition.Head head(PatchSite site, int at, Transition.Trap trap, boolean stays) {
@@ -122,14 +123,16 @@ final class TransitionProof {
             throws UnsafePatchException {
         long row = traps.row(site.address() + at);
         if (mode == TrapMode.SPIN) {
-            return new Transition.Trap(row, new Redirect.Spin());
+            return new Transition.Trap(row, new Redirect.Spin().action());
         }
         byte[] old = Arrays.copyOfRange(before, at, end);
-        Redirect action = instructions.redirect(old, site.address() + at);
-        if (action == null) {
-            action = site.headAction(from, row);
+        Redirect redirect = instructions.redirect(old, site.address() + at);
+        if (redirect != null) {
+            return new Transition.Trap(row, redirect.action());
         }
-        return new Transition.Trap(row, action != null ? action : new Redirect.Jump(copy(old, site.address() + at)));
+        long known = site.headAction(from, row);
+        return new Transition.Trap(
+                row, known != 0 ? known : new Redirect.Jump(copy(old, site.address() + at)).action());
     }
 
     /// Copies stay for good: a thread may be in one at any time.

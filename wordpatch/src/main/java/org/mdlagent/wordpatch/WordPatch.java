@@ -1,9 +1,10 @@
 package org.mdlagent.wordpatch;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CodeArena;
 import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.CodeWriter;
@@ -49,6 +50,10 @@ import org.mdlagent.arch.TrapTable;
 /// Words whose changes lie on one side of the boundary need step 6 or step 4 alone, words without a straddling
 /// instruction both in any order. A store to one side of a straddling instruction is not followed by one to the other
 /// before a sync, lest a core combine the two as they never were together: such a patch takes all steps.
+///
+/// A batch takes each step at all its sites before the next. Which steps a site needs is found out when it is taken,
+/// and what they store is written down; a step is then the stores of a list, one after the other. In step 1 all rows
+/// are published before step 2 begins.
 public final class WordPatch {
     private static final PatchResult PATCHED = new PatchResult.Patched();
     private static final PatchResult CONTENDED = new PatchResult.Contended();
@@ -153,68 +158,45 @@ public final class WordPatch {
     }
 
     /// Patches many sites, with two waits in all, none when there is no straddler among them. Nobody else can finish
-    /// one of these patches meanwhile, unless this
-    /// patcher fails.
+    /// these patches meanwhile. When this patcher fails, what has been begun is one patch, pending at all of its
+    /// sites: who finishes it finishes all.
+    ///
+    /// All sites take a step before any takes the next. A site that is there twice, or overlaps another one, is
+    /// contended the second time.
     ///
     /// @param words the new bytes of each
     /// @return the result of each
     public List<PatchResult> patchAll(List<PatchSite> sites, long[] words) {
-        List<PatchResult> results = new ArrayList<>(sites.size());
-        List<Pending> patches = new ArrayList<>(sites.size());
+        PatchResult[] results = new PatchResult[words.length];
+        Batch batch = new Batch(this, words.length);
         try {
             for (int i = 0; i < words.length; i++) {
-                switch (begin(sites.get(i), words[i])) {
-                    case Pending patch -> {
-                        patches.add(patch);
-                        results.add(PATCHED);
-                    }
-                    case PatchResult result -> results.add(result);
-                }
+                results[i] = add(batch, sites.get(i), words[i]);
             }
-            while (storeUnfinished(patches)) {
-                sync.await(sync.ticket());
+            step(batch);
+            while (batch.state() != Pending.State.FINISHED) {
+                sync.await(batch.ticket());
+                step(batch);
             }
         } finally {
-            long ticket = sync.ticket();
-            for (Pending patch : patches) {
-                patch.ticket(ticket);
-                patch.letGo();
-            }
+            batch.letGo();
         }
-        return results;
-    }
-
-    /// @return whether there is more to store, after a sync
-    private boolean storeUnfinished(List<Pending> patches) {
-        boolean more = false;
-        for (Pending patch : patches) {
-            if (patch.state() != Pending.State.FINISHED) {
-                store(patch);
-                more |= patch.state() != Pending.State.FINISHED;
-            }
-        }
-        return more;
+        return Arrays.asList(results);
     }
 
     /// Takes the site, and works out how its word becomes `word`.
     ///
     /// @return a patch held by the caller, or what there is to say
     private StartResult begin(PatchSite site, long word) {
-        Pending patch = new Pending(this, site);
+        SitePatch patch = new SitePatch(this, site);
         boolean begun = false;
         try {
             if (!site.take(patch)) {
                 return CONTENDED;
             }
-            long from = site.word();
-            long to = word & Part.bits(site.length());
-            if (from == to) {
-                return PATCHED;
-            }
-            Transition transition = site.transition(from, to);
+            Transition transition = transition(site, word);
             if (transition == null) {
-                transition = proof.prove(site, from, to);
-                site.keep(transition);
+                return PATCHED;
             }
             patch.transition(transition);
             begun = true;
@@ -230,6 +212,44 @@ public final class WordPatch {
         }
     }
 
+    /// Takes the site, and writes down what each step has to store.
+    private PatchResult add(Batch batch, PatchSite site, long word) {
+        if (!site.take(batch)) {
+            return CONTENDED;
+        }
+        boolean added = false;
+        try {
+            Transition transition = transition(site, word);
+            if (transition != null) {
+                add(batch, site, transition);
+                added = true;
+            }
+            return PATCHED;
+        } catch (UnsafePatchException e) {
+            return new PatchResult.Rejected(e.reason());
+        } finally {
+            if (!added) {
+                site.giveBack();
+            }
+        }
+    }
+
+    /// How the site's word becomes `word`; null when it is that.
+    private @Nullable Transition transition(PatchSite site, long word) throws UnsafePatchException {
+        long from = site.word();
+        long to = word & Part.bits(site.length());
+        if (from == to) {
+            return null;
+        }
+        Transition known = site.transition(from, to);
+        if (known != null) {
+            return known;
+        }
+        Transition transition = proof.prove(site, from, to);
+        site.keep(transition);
+        return transition;
+    }
+
     /// Whether the step behind a state may be taken now. Never waits.
     boolean isDue(int state, long ticket) {
         return state == Pending.State.STARTING.ordinal() || sync.isPast(ticket);
@@ -243,32 +263,34 @@ public final class WordPatch {
 
     /// Takes the steps up to the next sync. Called by who holds the patch.
     void step(Pending patch) {
-        store(patch);
+        patch.store(this);
         if (patch.state() != Pending.State.FINISHED) {
             patch.ticket(sync.ticket());
         }
     }
 
-    private void store(Pending patch) {
+    /// The steps of one site.
+    void store(SitePatch patch) {
+        PatchSite site = patch.site();
         Transition transition = patch.transition();
         switch (patch.state()) {
-            case STARTING -> patch.state(storeFirst(patch.site(), transition));
+            case STARTING -> patch.state(storeFirst(site, transition));
             case FIRST_WAIT -> {
-                storeTail(patch.site(), transition);
+                tail(site).store(writer, transition.to()); // Step 4.
                 patch.state(Pending.State.SECOND_WAIT);
             }
             case SECOND_WAIT -> {
                 // Step 6.
-                patch.site().front().store(writer, transition.to());
+                site.front().store(writer, transition.to());
                 // Step 7.
                 Transition.Head head = transition.head();
                 if (head != null && !head.stays()) {
                     traps.withdraw(head.row());
                 }
-                patch.site().sideStored(null, 0);
+                site.bothSidesChange();
                 patch.state(Pending.State.FINISHED);
             }
-            case FINISHED -> throw new IllegalStateException("the patch is finished");
+            case HELD, FINISHED -> throw new IllegalStateException("the patch is finished");
         }
     }
 
@@ -277,26 +299,24 @@ public final class WordPatch {
         for (Transition.Trap trap : transition.interior()) {
             traps.publish(trap.row(), trap.action());
         }
-        Part tail = site.tail();
-        boolean changesFront = transition.changes(site.front());
-        boolean changesTail = tail != null && transition.changes(tail);
-        Part onlySide = !changesTail ? site.front() : !changesFront ? tail : null;
-        if (!transition.straddles() || onlySide != null && !site.mayMixWithOtherSide(onlySide, sync)) {
+        if (takesOneStep(site, transition)) {
             // Step 4 or 6 alone; both, when no instruction needs both.
-            if (changesTail) {
-                storeTail(site, transition);
-            }
-            if (changesFront) {
+            Part onlySide = transition.onlySide();
+            if (onlySide == null) {
+                tail(site).store(writer, transition.to());
                 site.front().store(writer, transition.to());
-            }
-            if (transition.straddles()) {
-                site.sideStored(onlySide, sync.ticket());
+            } else {
+                onlySide.store(writer, transition.to());
+                if (transition.straddles()) {
+                    site.sideStored(onlySide, sync.ticket());
+                }
             }
             return Pending.State.FINISHED;
         }
         Transition.Head head = transition.head();
         if (head == null) {
-            storeTail(site, transition); // Step 4: no thread can be at the new straddling instruction yet.
+            // Step 4: no thread can be at the new straddling instruction yet.
+            tail(site).store(writer, transition.to());
             return Pending.State.SECOND_WAIT;
         }
         traps.publish(head.row(), head.action());
@@ -305,8 +325,78 @@ public final class WordPatch {
         return Pending.State.FIRST_WAIT;
     }
 
-    /// Step 4.
-    private void storeTail(PatchSite site, Transition transition) {
-        Objects.requireNonNull(site.tail()).store(writer, transition.to());
+    /// Writes down what [#store(Batch)] stores.
+    private void add(Batch batch, PatchSite site, Transition transition) {
+        List<Transition.Trap> interior = transition.interior();
+        for (int i = 0; i < interior.size(); i++) { // An iterator for each site is dear.
+            TrapTable.add(batch.interior, interior.get(i).row(), interior.get(i).action());
+        }
+        if (takesOneStep(site, transition)) {
+            Part onlySide = transition.onlySide();
+            if (onlySide == null) {
+                tail(site).addTo(batch.first, transition.to());
+                site.front().addTo(batch.first, transition.to());
+            } else {
+                onlySide.addTo(batch.first, transition.to());
+                if (transition.straddles()) {
+                    batch.oneSided.add(site);
+                    batch.onlySides.add(onlySide);
+                }
+            }
+            return;
+        }
+        Transition.Head head = transition.head();
+        if (head != null) {
+            if (!head.stays()) {
+                TrapTable.add(batch.rows, head.row(), head.action());
+            }
+            batch.first.addByte(head.alias(), trapByte);
+        }
+        tail(site).addTo(batch.tails, transition.to());
+        site.front().addTo(batch.fronts, transition.to());
+        site.bothSidesChange();
+    }
+
+    /// The steps of all sites of a batch.
+    void store(Batch batch) {
+        switch (batch.state()) {
+            case STARTING -> {
+                // Step 1.
+                traps.publishAll(batch.interior);
+                traps.publishAll(batch.rows);
+                // Step 2, and for sites that take one step 4 or 6.
+                writer.replaceAll(batch.first);
+                if (!batch.oneSided.isEmpty()) {
+                    long ticket = sync.ticket();
+                    for (int i = 0; i < batch.oneSided.size(); i++) {
+                        batch.oneSided.get(i).sideStored(batch.onlySides.get(i), ticket);
+                    }
+                }
+                batch.state(batch.tails.isEmpty() ? Pending.State.FINISHED : Pending.State.FIRST_WAIT);
+            }
+            case FIRST_WAIT -> {
+                writer.replaceAll(batch.tails); // Step 4.
+                batch.state(Pending.State.SECOND_WAIT);
+            }
+            case SECOND_WAIT -> {
+                writer.replaceAll(batch.fronts); // Step 6.
+                traps.withdrawAll(batch.rows); // Step 7.
+                batch.state(Pending.State.FINISHED);
+            }
+            case HELD, FINISHED -> throw new IllegalStateException("the patch is finished");
+        }
+        if (batch.state() == Pending.State.FINISHED) {
+            batch.forget();
+        }
+    }
+
+    /// Whether the change may be stored at once: no thread can execute an instruction that is half of it.
+    private boolean takesOneStep(PatchSite site, Transition transition) {
+        Part onlySide = transition.onlySide();
+        return !transition.straddles() || onlySide != null && !site.mayMixWithOtherSide(onlySide, sync);
+    }
+
+    private static Part tail(PatchSite site) {
+        return Objects.requireNonNull(site.tail());
     }
 }

@@ -62,10 +62,8 @@ final class Steps implements CodeWriter, CoreSync {
     }
 
     @Override
-    public long exchange(long alias, long expected, long value) {
-        long[] found = new long[1];
-        step("store", () -> found[0] = api.exchange(alias, expected, value));
-        return found[0];
+    public void replace(long alias, long mask, long value) {
+        step("store", () -> api.replace(alias, mask, value));
     }
 
     @Override

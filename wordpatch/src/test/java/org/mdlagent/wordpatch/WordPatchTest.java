@@ -271,25 +271,43 @@ class WordPatchTest {
     }
 
     @Test
-    void shouldLetNeighboursInTheSameUnitBePatchedAtTheSameTime() {
+    void shouldLetNeighboursInTheSameUnitBePatchedAtTheSameTime() throws Exception {
         long address = page.start() + 256 - 6;
         page.put(address, "31 C0 B0 01 B4 01 C3"); // mov $1,%al; mov $1,%ah
-        WordPatch patcher = patcher();
-        PatchSite low = patcher.site(address + 2, 2);
-        PatchSite high = patcher.site(address + 4, 2);
-        boolean[] nested = new boolean[1];
-        steps.between(() -> {
-            if (!nested[0]) {
-                nested[0] = true;
-                // Between the reading of the unit and the store to it.
-                assertThat(patcher.patch(high, CodePage.word("B4 02"))).isEqualTo(new PatchResult.Patched());
-            }
-        });
+        WordPatch patcher = atOnce();
+        FutureTask<Integer> first = new FutureTask<>(() -> lost(patcher, patcher.site(address + 2, 2), "B0"));
+        FutureTask<Integer> second = new FutureTask<>(() -> lost(patcher, patcher.site(address + 4, 2), "B4"));
+        Thread other = Thread.ofPlatform().start(first);
 
-        assertThat(patcher.patch(low, CodePage.word("B0 02"))).isEqualTo(new PatchResult.Patched());
+        second.run();
 
+        other.join();
+        assertThat(first.get() + second.get()).isZero();
         assertThat(page.call(address)).isEqualTo(0x0202);
-        assertThat(steps.taken()).as("the first store was refused").containsExactly("store", "store", "store");
+    }
+
+    /// A patcher that nobody stands in front of.
+    private WordPatch atOnce() {
+        return new WordPatch(
+                CodePage.API,
+                CodePage.API,
+                page.code(),
+                page.arena(),
+                CodePage.TRAPS,
+                steps,
+                TrapMode.REDIRECT,
+                InstructionSet.ofAtomicUnit(8));
+    }
+
+    /// How often a site does not hold what it has just been patched with; 2 at last.
+    private static int lost(WordPatch patcher, PatchSite site, String opcode) {
+        int lost = 0;
+        for (int i = 0; i < 100_000; i++) {
+            long word = CodePage.word(opcode) | (1 + i % 2) << Byte.SIZE;
+            PatchResult unused = patcher.patch(site, word);
+            lost += site.word() == word ? 0 : 1;
+        }
+        return lost;
     }
 
     @Test
@@ -404,20 +422,140 @@ class WordPatchTest {
     }
 
     @Test
-    void shouldLeaveBatchToOthersWhenItsPatcherDies() {
+    void shouldTakeEachStepOfABatchEverywhereBeforeTheNext() {
         WordPatch patcher = patcher();
-        List<PatchSite> sites = List.of(patcher.site(function(4), 5), patcher.site(function(5), 5));
-        long[] words = {CodePage.word(TWO), CodePage.word(TWO)};
-        steps.dieAt(3); // two traps, one sync, no tail yet
+        // A boundary lies behind three bytes, at the end, and behind two.
+        List<PatchSite> sites = sites(patcher, 5, 3, 6);
+        List<Integer> seen = new ArrayList<>();
+        steps.between(() -> sites.forEach(site -> seen.add(page.call(site.address()))));
 
-        assertThatThrownBy(() -> patcher.patchAll(sites, words)).hasMessageStartingWith("the patcher dies");
+        assertThat(patcher.patchAll(sites, twos(3))).containsOnly(new PatchResult.Patched());
 
-        for (PatchSite site : sites) {
-            assertThat(page.call(site.address())).isEqualTo(ONES);
-            assertThat(site.pending()).isNotNull();
-            site.pending().await();
-            assertThat(page.call(site.address())).isEqualTo(TWOS);
+        assertThat(steps.taken())
+                .containsExactly("trap", "store", "trap", "sync", "store", "store", "sync", "store", "store");
+        assertThat(seen).containsOnly(ONES, TWOS);
+        assertThat(seen.subList(0, 3)).containsOnly(ONES);
+        assertThat(seen.subList(seen.size() - 3, seen.size())).containsOnly(TWOS);
+    }
+
+    private List<PatchSite> sites(WordPatch patcher, int... numbers) {
+        return Arrays.stream(numbers)
+                .mapToObj(number -> patcher.site(function(number), 5))
+                .toList();
+    }
+
+    private static long[] twos(int count) {
+        long[] words = new long[count];
+        Arrays.fill(words, CodePage.word(TWO));
+        return words;
+    }
+
+    @Test
+    void shouldPatchABatchByFewCallsAsItDoesStepByStep() {
+        WordPatch patcher = atOnce();
+        List<PatchSite> sites = new ArrayList<>();
+        for (int i = 0; i < 2000; i++) {
+            sites.add(patcher.site(function(i), 5));
         }
+
+        List<PatchResult> results = patcher.patchAll(sites, twos(2000));
+
+        assertThat(results).hasSize(2000).containsOnly(new PatchResult.Patched());
+        assertThat(sites).extracting(site -> page.call(site.address())).containsOnly(TWOS);
+        assertThat(sites).extracting(PatchSite::pending).containsOnlyNulls();
+        assertThat(steps.taken()).containsExactly("sync", "sync");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5})
+    void shouldLeadThreadsInsideTheOldWordThroughTheRestOfItInABatch(int split) {
+        // mov $1,%al; add $2,%ah -> jmp, whose displacement traps at +2
+        long address = page.start() + 256 - split;
+        page.put(address - 2, "31 C0 B0 01 80 C4 02 C3");
+        page.put(address + 5 + 0xCC00, "B8 07 00 00 00 C3"); // mov $7,%eax; ret
+        long middle = page.start() + 512;
+        page.put(middle, "B8 41 00 00 00 E9" + CodePage.displacement(middle + 10, address + 2));
+        WordPatch patcher = patcher();
+        List<Integer> whole = new ArrayList<>();
+        List<Integer> rest = new ArrayList<>();
+        steps.between(() -> {
+            whole.add(page.call(address - 2));
+            rest.add(page.call(middle));
+        });
+
+        assertThat(patcher.patchAll(List.of(patcher.site(address, 5)), new long[] {CodePage.word("E9 00 CC 00 00")}))
+                .containsExactly(new PatchResult.Patched());
+
+        assertThat(whole).containsOnly(0x0201, 7).last().isEqualTo(7);
+        assertThat(rest).containsOnly(0x0241);
+        assertThat(page.call(middle)).as("the row stays").isEqualTo(0x0241);
+    }
+
+    @Test
+    void shouldRememberWhichSideABatchHasChangedAlone() {
+        WordPatch patcher = patcher();
+        PatchSite site = patcher.site(function(ONE, 2), 5);
+        assertThat(patcher.patchAll(List.of(site), new long[] {CodePage.word("B8 01 01 03 01")}))
+                .containsExactly(new PatchResult.Patched());
+        assertThat(steps.taken()).containsExactly("store");
+        steps.taken().clear();
+
+        assertThat(patcher.patchAll(List.of(site), new long[] {CodePage.word("B8 07 01 03 01")}))
+                .containsExactly(new PatchResult.Patched());
+
+        assertThat(steps.taken()).containsExactly("trap", "sync", "store", "sync", "store");
+        assertThat(page.call(site.address())).isEqualTo(0x01030107);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7})
+    void shouldLeaveBatchToOthersWhenItsPatcherDies(int step) {
+        WordPatch patcher = patcher();
+        List<PatchSite> sites = sites(patcher, 4, 5);
+        steps.dieAt(step); // of two traps, a sync, two tails, a sync, and two fronts
+
+        assertThatThrownBy(() -> patcher.patchAll(sites, twos(2))).hasMessageStartingWith("the patcher dies");
+
+        assertThat(sites).allSatisfy(site -> {
+            assertThat(page.call(site.address())).isIn(ONES, TWOS);
+            assertThat(site.pending()).isNotNull();
+            assertThat(patcher.patch(site, CodePage.word(ONE))).isEqualTo(new PatchResult.Contended());
+        });
+        Pending left = sites.get(1).pending();
+        assertThat(left).isNotNull();
+        left.await();
+        assertThat(sites).allSatisfy(site -> {
+            assertThat(page.call(site.address())).isEqualTo(TWOS);
+            assertThat(site.pending()).isNull();
+        });
+    }
+
+    @Test
+    void shouldPatchSitesOfABatchThatShareBytesOnce() {
+        WordPatch patcher = patcher();
+        long address = function("B0 01 80 C4 02", 4);
+        PatchSite whole = patcher.site(address, 5);
+        PatchSite part = patcher.site(address + 2, 3);
+        long word = CodePage.word("B0 03 80 C4 04");
+
+        assertThat(patcher.patchAll(List.of(whole, part, whole), new long[] {word, CodePage.word("80 C4 06"), word}))
+                .containsExactly(new PatchResult.Patched(), new PatchResult.Contended(), new PatchResult.Contended());
+
+        assertThat(whole.word()).isEqualTo(word);
+        assertThat(part.pending()).isNull();
+    }
+
+    @Test
+    void shouldGiveBackSitesOfABatchThatNeedNoPatch() {
+        WordPatch patcher = patcher();
+        List<PatchSite> sites = sites(patcher, 4, 5);
+        steps.dieAt(2);
+
+        assertThatThrownBy(() -> patcher.patchAll(sites, new long[] {CodePage.word(ONE), CodePage.word(TWO)}))
+                .hasMessageStartingWith("the patcher dies");
+
+        assertThat(sites.get(0).pending()).isNull();
+        assertThat(patcher.patch(sites.get(0), CodePage.word(TWO))).isEqualTo(new PatchResult.Patched());
     }
 
     @Test

@@ -79,12 +79,12 @@ public class NeighboursInOneQuadword {
         }
 
         @Override
-        public long exchange(long alias, long expected, long value) {
+        public void replace(long alias, long mask, long value) {
+            long seen = Memory.getLong(alias);
             for (int i = 0; i < INTERRUPTION; i++) {
                 Thread.onSpinWait();
             }
-            Memory.putLong(alias, value);
-            return expected;
+            Memory.putLong(alias, seen & ~mask | value);
         }
     }
 }

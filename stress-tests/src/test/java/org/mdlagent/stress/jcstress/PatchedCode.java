@@ -158,11 +158,6 @@ final class PatchedCode implements CodeWriter, CoreSync {
         replace(alias + BOUNDARY - Long.BYTES, 0xFFFFL << 48, 0x02B8L << 48);
     }
 
-    private void replace(long at, long mask, long bits) {
-        long seen = Memory.getLong(at);
-        long unused = exchange(at, seen, seen & ~mask | bits);
-    }
-
     private void note(int step) {
         long unused = steps.updateAndGet(before -> before << STEP_BITS | step);
     }
@@ -174,14 +169,11 @@ final class PatchedCode implements CodeWriter, CoreSync {
     }
 
     @Override
-    public long exchange(long at, long expected, long value) {
-        long found = API.exchange(at, expected, value);
-        if (found == expected) {
-            boolean tail = at == alias + BOUNDARY;
-            int number = (byte) (tail ? value : value >>> Long.SIZE - Byte.SIZE);
-            note(2 * number - (tail ? 2 : 1));
-        }
-        return found;
+    public void replace(long at, long mask, long value) {
+        API.replace(at, mask, value);
+        boolean tail = at == alias + BOUNDARY;
+        int number = (byte) (tail ? value : value >>> Long.SIZE - Byte.SIZE);
+        note(2 * number - (tail ? 2 : 1));
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.CodeWriter;
 import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.StoreList;
 
 /// Stands between a protocol and what it acts by, and stops one patcher for 100 ms between two of its steps, each
 /// time at another one.
@@ -102,9 +103,19 @@ final class Stops {
             }
 
             @Override
-            public long exchange(long alias, long expected, long value) {
-                step("exchange");
-                return writer.exchange(alias, expected, value);
+            public void replace(long alias, long mask, long value) {
+                step("replace");
+                writer.replace(alias, mask, value);
+            }
+
+            /// At once, as when nobody stands between, but for who is to be stopped.
+            @Override
+            public void replaceAll(StoreList stores) {
+                if (Thread.currentThread() == victim) {
+                    CodeWriter.super.replaceAll(stores);
+                } else {
+                    writer.replaceAll(stores);
+                }
             }
         };
     }

@@ -94,8 +94,8 @@ enum Twin implements Breakage {
         }
 
         @Override
-        public long exchange(long alias, long expected, long value) {
-            return api.exchange(alias, expected, value);
+        public void replace(long alias, long mask, long value) {
+            api.replace(alias, mask, value);
         }
     }
 
@@ -120,11 +120,11 @@ enum Twin implements Breakage {
         }
 
         @Override
-        public long exchange(long alias, long expected, long value) {
+        public void replace(long alias, long mask, long value) {
             if (table != 0) {
                 Memory.putLongRelease(field, table);
             }
-            return api.exchange(alias, expected, value);
+            api.replace(alias, mask, value);
         }
     }
 
