@@ -24,21 +24,24 @@ public final class StoreList {
         this.expected = Math.max(1, expected);
     }
 
+    /// Makes room for more stores, so that adding them does not fail.
+    public void reserve(int more) {
+        if (used + more * WORDS > words.length) {
+            words = Arrays.copyOf(words, Math.max(expected * WORDS, 2 * words.length + more * WORDS));
+        }
+    }
+
     /// Adds a store as of [CodeWriter#replace].
     public void add(long alias, long mask, long value) {
         int at = used;
         if (at == words.length) {
-            grow();
+            reserve(1);
         }
         long[] all = words;
         all[at] = alias;
         all[at + 1] = mask;
         all[at + 2] = value;
         used = at + WORDS;
-    }
-
-    private void grow() {
-        words = Arrays.copyOf(words, Math.max(expected * WORDS, 2 * words.length));
     }
 
     /// Adds a store of one byte as of [CodeWriter#store].

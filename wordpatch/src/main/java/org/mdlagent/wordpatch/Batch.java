@@ -1,7 +1,6 @@
 package org.mdlagent.wordpatch;
 
 import java.util.ArrayList;
-import java.util.List;
 import org.mdlagent.arch.StoreList;
 
 /// A patch of many sites, which take each step together. What each step stores is written down before the first is
@@ -23,9 +22,9 @@ final class Batch extends Pending {
     final StoreList fronts;
 
     /// Of the sites that take one step those where a straddling instruction changes on one side, and which.
-    final List<PatchSite> oneSided = new ArrayList<>(0);
+    final ArrayList<PatchSite> oneSided = new ArrayList<>(0);
 
-    final List<Part> onlySides = new ArrayList<>(0);
+    final ArrayList<Part> onlySides = new ArrayList<>(0);
 
     /// Held by the caller.
     Batch(WordPatch patcher, int sites) {
@@ -34,6 +33,19 @@ final class Batch extends Pending {
         first = new StoreList(sites);
         tails = new StoreList(sites);
         fronts = new StoreList(sites);
+    }
+
+    /// Makes room for one more site, so that nothing fails when a part of what it stores is written down.
+    ///
+    /// @param interiorRows of its new word
+    void reserve(int interiorRows) {
+        rows.reserve(1);
+        interior.reserve(interiorRows);
+        first.reserve(2);
+        tails.reserve(1);
+        fronts.reserve(1);
+        oneSided.ensureCapacity(oneSided.size() + 1);
+        onlySides.ensureCapacity(onlySides.size() + 1);
     }
 
     @Override

@@ -328,6 +328,7 @@ public final class WordPatch {
     /// Writes down what [#store(Batch)] stores.
     private void add(Batch batch, PatchSite site, Transition transition) {
         List<Transition.Trap> interior = transition.interior();
+        batch.reserve(interior.size());
         for (int i = 0; i < interior.size(); i++) { // An iterator for each site is dear.
             TrapTable.add(batch.interior, interior.get(i).row(), interior.get(i).action());
         }
