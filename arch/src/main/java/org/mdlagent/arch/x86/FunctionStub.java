@@ -65,8 +65,8 @@ final class FunctionStub {
         return out.toBytes();
     }
 
-    /// The stub of a site that calls it to be counted: every register is kept. What it leads to returns to the function,
-    /// and brings back R11: another call and return would cost as much as the rest.
+    /// The stub of a site that calls it to be counted: every register is kept. What it leads to returns to the
+    /// function, and brings back R11: another call and return would cost as much as the rest.
     static byte[] assembleCount(long site, long at, long count) {
         Assembler out = new Assembler(at);
         out.store(Register.RSP, -8, Register.R11);
