@@ -110,7 +110,7 @@ public final class Results {
 
                 | what | goal | figure | of | peers | ratio to the first | |
                 | --- | --: | --: | --- | --- | --: | --- |
-                """.formatted(results.stream().map(Result::machine).distinct().count()));
+                """.formatted(machines(results)));
         List<Figure> figures = figures(results);
         figures.forEach(figure -> text.append(figure.row()));
         text.append("""
@@ -130,6 +130,14 @@ public final class Results {
             result.marked(PLOT).forEach(fields -> text.append(format("%n![%s](results/%s)%n", fields[2], fields[1])));
         }
         return text.toString();
+    }
+
+    /// The frequency is measured each time, and tells nobody apart.
+    private static long machines(List<Result> results) {
+        return results.stream()
+                .map(result -> result.machine.replaceFirst("TSC \\d+ MHz", ""))
+                .distinct()
+                .count();
     }
 
     /// In the order of the targets.
