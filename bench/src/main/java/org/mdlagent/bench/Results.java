@@ -99,8 +99,7 @@ public final class Results {
     }
 
     private static String text(List<Result> results) {
-        StringBuilder text = new StringBuilder(
-                """
+        StringBuilder text = new StringBuilder("""
                 # Results
 
                 Written by `./mdl bench`, which also keeps the raw values in `bench/results`. Ticks are those of the time-stamp
