@@ -63,14 +63,9 @@ public final class TrapTable {
         return row;
     }
 
-    /// [#publish(long, long)] of a redirect's action.
-    public void publish(long row, Redirect redirect) {
-        publish(row, redirect.action());
-    }
-
     /// From the return of this method on, threads that meet the row's byte are redirected so.
     ///
-    /// @param action of a [Redirect]
+    /// @param action [Redirect#action]
     public void publish(long row, long action) {
         Memory.putLongRelease(row + TrapDescriptor.ACTION, action);
     }
@@ -80,12 +75,12 @@ public final class TrapTable {
         Memory.putLongRelease(row + TrapDescriptor.ACTION, TrapDescriptor.KIND_NONE);
     }
 
-    /// Adds to `rows` what [#publish(long, long)] stores, for [#publishAll].
+    /// Adds to `rows` what [#publish] stores, for [#publishAll].
     public static void add(StoreList rows, long row, long action) {
         rows.add(row + TrapDescriptor.ACTION, StoreList.ALL, action);
     }
 
-    /// [#publish(long, long)] of all rows that have been added.
+    /// [#publish] of all rows that have been added.
     public void publishAll(StoreList rows) {
         api.replaceAll(rows);
     }

@@ -51,13 +51,13 @@ class TrapTableTest {
         long row = TABLE.row(0x40_0000);
         assertThat(Memory.getLong(row + TrapDescriptor.ACTION)).isZero();
 
-        TABLE.publish(row, new Redirect.Jump(0x7FFF_FFFF_FFFFL));
+        TABLE.publish(row, new Redirect.Jump(0x7FFF_FFFF_FFFFL).action());
         assertThat(Memory.getLong(row + TrapDescriptor.ACTION)).isEqualTo(0x0100_7FFF_FFFF_FFFFL);
 
-        TABLE.publish(row, new Redirect.Call(0x1234_5678L, 6));
+        TABLE.publish(row, new Redirect.Call(0x1234_5678L, 6).action());
         assertThat(Memory.getLong(row + TrapDescriptor.ACTION)).isEqualTo(0x0206_0000_1234_5678L);
 
-        TABLE.publish(row, new Redirect.Spin());
+        TABLE.publish(row, new Redirect.Spin().action());
         assertThat(Memory.getLong(row + TrapDescriptor.ACTION)).isEqualTo(0x0300_0000_0000_0000L);
 
         TABLE.withdraw(row);
@@ -69,7 +69,7 @@ class TrapTableTest {
     void shouldRefuseTargetsThatAreNoAddresses() {
         long row = TABLE.row(0x40_0010);
 
-        assertThatThrownBy(() -> TABLE.publish(row, new Redirect.Jump(-1)))
+        assertThatThrownBy(() -> TABLE.publish(row, new Redirect.Jump(-1).action()))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

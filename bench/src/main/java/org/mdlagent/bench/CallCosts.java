@@ -435,17 +435,17 @@ public final class CallCosts {
                     // What other tools take beside the program is in none of their figures.
                     String alone = of + ", the program's thread alone";
                     report.figure(variant.target, alone, median - agent, peers);
-                    takeApart(variant, variant.target, alone, 0, report);
+                    takeApart(variant.target, alone, median - agent, 0, report);
                 }
                 report.figure(variant.target, of, median, peers);
-                takeApart(variant, variant.target, of, agent, report);
+                takeApart(variant.target, of, median, agent, report);
             }
         }
     }
 
-    /// @param of    whose the parts are
-    /// @param agent what of that is the agent's
-    private void takeApart(Variant variant, Target target, String of, double agent, Report report) {
+    /// @param of    whose the figure is
+    /// @param agent what of the figure is the agent's
+    private void takeApart(Target target, String of, double figure, double agent, Report report) {
         if (target == Target.INACTIVE) {
             return;
         }
@@ -459,11 +459,7 @@ public final class CallCosts {
         if (agent > 0) {
             report.part(target, of, "the agent, which empties the ring meanwhile", agent);
         }
-        report.part(
-                target,
-                of,
-                "the way into the trampoline and back, and recording",
-                Percentile.median(variant.costs()) - Math.max(0, variant.agentsPart()) - least);
+        report.part(target, of, "the way into the trampoline and back, and recording", figure - least - agent);
     }
 
     /// Of this run.

@@ -28,9 +28,6 @@ import org.mdlagent.arch.x86.Assembler.Label;
 /// site, every other register is kept, and the R11 of the application lies in the first word below the stack
 /// pointer.
 final class ClientAssembler {
-    /// Where the R11 of the application is, but for returns.
-    private static final int STUB_SAVED_R11 = -8;
-
     private static final int SAVED_R10 = -16;
     private static final int SAVED_RAX = -24;
     private static final int SAVED_R11 = -24;
@@ -181,7 +178,7 @@ final class ClientAssembler {
         out.jump(record);
         out.bind(pass);
         if (untimed == 0) {
-            out.load(R11, RSP, STUB_SAVED_R11);
+            out.load(R11, RSP, FunctionStub.SAVED_R11);
         }
         out.ret(); // with ZF: there is no frame
 

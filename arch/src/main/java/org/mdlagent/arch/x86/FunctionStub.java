@@ -32,6 +32,9 @@ final class FunctionStub {
     static final int ENTRY_DISPLACEMENT_AT = CALL_ENTRY_AT + 1;
     static final int EXIT_DISPLACEMENT_AT = RETURN_AT + 1;
 
+    /// Where the R11 of the application is, from the stack pointer, when what a stub leads to begins.
+    static final int SAVED_R11 = -8;
+
     private static final int RET = (int) FrameDescriptor.RET;
     private static final int RBX = (int) FrameDescriptor.RBX;
 
@@ -69,7 +72,7 @@ final class FunctionStub {
     /// function, and brings back R11: another call and return would cost as much as the rest.
     static byte[] assembleCount(long site, long at, long count) {
         Assembler out = new Assembler(at);
-        out.store(Register.RSP, -8, Register.R11);
+        out.store(Register.RSP, SAVED_R11, Register.R11);
         out.mov(Register.R11, site);
         out.jump(count);
         out.align(COUNT_SIZE);

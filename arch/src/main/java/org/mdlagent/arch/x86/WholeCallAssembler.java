@@ -52,8 +52,8 @@ final class WholeCallAssembler {
 
     private static final int SIBLINGS_MAX = 255;
 
-    /// Where the R11 of the application is at the entry, which the stub has saved; others below it.
-    private static final int ENTRY_SAVED = -8;
+    /// At the entry registers are saved below the one that the stub has saved.
+    private static final int ENTRY_SAVED = FunctionStub.SAVED_R11;
 
     /// At the exit the first word below the stack pointer is where the return address goes.
     private static final int EXIT_SAVED = -8;
@@ -199,7 +199,7 @@ final class WholeCallAssembler {
         }
         out.incrementIndexed(R10, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        out.load(R11, RSP, ENTRY_SAVED);
+        out.load(R11, RSP, FunctionStub.SAVED_R11);
         out.ret();
         out.bind(slow);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);

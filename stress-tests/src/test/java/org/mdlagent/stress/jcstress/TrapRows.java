@@ -12,8 +12,8 @@ import org.mdlagent.arch.layout.TrapIndexDescriptor;
 /// A trap table of its own, whose index is full: the next row makes it grow. Besides, what a thread does that may meet
 /// a trapping byte at one address: the shim's handler (`trap.c`), in Java.
 final class TrapRows {
-    static final Redirect JUMP = new Redirect.Jump(0x7000_0000_1234L);
-    static final Redirect CALL = new Redirect.Call(0x7000_0000_5678L, 5);
+    static final long JUMP = new Redirect.Jump(0x7000_0000_1234L).action();
+    static final long CALL = new Redirect.Call(0x7000_0000_5678L, 5).action();
 
     private static final long JUMP_ACTION = 0x0100_7000_0000_1234L;
     private static final long CALL_ACTION = 0x0205_7000_0000_5678L;
