@@ -27,13 +27,16 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 
 /// Three functions with real sites, in the session of this process: one calls hooks, one is probed as a whole, one
-/// is counted.
+/// is counted, and returns 0 when that has changed R11.
 final class ProbedFunctions {
     static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     private static final MethodHandle CALL = Linker.nativeLinker()
             .downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     static final int RESULT = 0x12345678;
     static final int PROBES = 5;
+
+    /// What is in R11 where a call is counted, and must be there behind it.
+    private static final long PATTERN = 0x1122_3344_5566_7788L;
 
     /// Of the instruction at a site, which is a call or a jump; off, `test $imm32,%eax` of the same length.
     private static final byte CALL_OPCODE = (byte) 0xE8;
@@ -117,10 +120,16 @@ final class ProbedFunctions {
         describeSite(2, 1, functions[1], stubs + 128, SiteDescriptor.KIND_WHOLE, bodies, Body.FUNCTION_ENTRY);
         describeSite(3, 1, functions[1], stubs + 128, SiteDescriptor.KIND_RETURN, bodies, Body.FUNCTION_EXIT);
 
-        // SITE 4; mov $RESULT,%eax; ret
-        Memory.put(CODE.alias(functions[2]), returning(functions[2], stubs + 192));
+        // movabs $PATTERN,%r10; mov %r10,%r11; SITE 4; mov $RESULT,%eax; cmp %r10,%r11; je 1f; xor %eax,%eax; 1: ret
+        ByteBuffer counted = ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
+        counted.put(new byte[] {0x49, (byte) 0xBA}).putLong(PATTERN).put(new byte[] {0x4D, (byte) 0x89, (byte) 0xD3});
+        int countAt = counted.position();
+        site(counted, functions[2], stubs + 192);
+        counted.put((byte) 0xB8).putInt(RESULT);
+        counted.put(new byte[] {0x4D, 0x39, (byte) 0xD3, 0x74, 2, 0x31, (byte) 0xC0, (byte) 0xC3});
+        Memory.put(CODE.alias(functions[2]), counted.array());
         Memory.put(CODE.alias(stubs + 192), INSTRUCTIONS.countStub(site(4), stubs + 192, bodies.record(Body.COUNT)));
-        describeSite(4, 2, functions[2], stubs + 192, SiteDescriptor.KIND_COUNT, bodies, Body.COUNT);
+        describeSite(4, 2, functions[2] + countAt, stubs + 192, SiteDescriptor.KIND_COUNT, bodies, Body.COUNT);
 
         Memory.putIntRelease(HEADER + HeaderDescriptor.SITE_COUNT, PROBES);
     }
