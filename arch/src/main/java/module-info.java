@@ -3,7 +3,11 @@ module org.mdlagent.arch {
     requires static transitive org.jspecify;
 
     exports org.mdlagent.arch;
+    exports org.mdlagent.arch.code;
+    exports org.mdlagent.arch.cpu;
     exports org.mdlagent.arch.elf;
     exports org.mdlagent.arch.layout;
+    exports org.mdlagent.arch.shim;
+    exports org.mdlagent.arch.site;
     exports org.mdlagent.arch.snippet;
 }

@@ -1,8 +1,13 @@
 /// Probes: where they can be, how they are found, and the code that they run.
 module org.mdlagent.fastinst {
     requires transitive org.mdlagent.arch;
-    requires org.mdlagent.callpatch;
+    requires transitive org.mdlagent.callpatch;
     requires static transitive org.jspecify;
 
     exports org.mdlagent.fastinst;
+    exports org.mdlagent.fastinst.calls;
+    exports org.mdlagent.fastinst.imports;
+    exports org.mdlagent.fastinst.install;
+    exports org.mdlagent.fastinst.provider;
+    exports org.mdlagent.fastinst.snippet;
 }

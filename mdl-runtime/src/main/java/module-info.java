@@ -13,4 +13,12 @@ module org.mdlagent.runtime {
 
     opens org.mdlagent.runtime.cli to
             info.picocli;
+    opens org.mdlagent.runtime.cli.control to
+            info.picocli;
+    opens org.mdlagent.runtime.cli.live to
+            info.picocli;
+    opens org.mdlagent.runtime.cli.report to
+            info.picocli;
+    opens org.mdlagent.runtime.cli.run to
+            info.picocli;
 }

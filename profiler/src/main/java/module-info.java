@@ -6,5 +6,12 @@ module org.mdlagent.profiler {
     requires static transitive org.jspecify;
 
     exports org.mdlagent.profiler;
-    exports org.mdlagent.profiler.report;
+    exports org.mdlagent.profiler.report.codec;
+    exports org.mdlagent.profiler.report.exposition;
+    exports org.mdlagent.profiler.report.format;
+    exports org.mdlagent.profiler.report.live;
+    exports org.mdlagent.profiler.report.page;
+    exports org.mdlagent.profiler.report.profile;
+    exports org.mdlagent.profiler.report.session;
+    exports org.mdlagent.profiler.report.statistics;
 }

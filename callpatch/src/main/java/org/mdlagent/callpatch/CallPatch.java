@@ -3,17 +3,17 @@ package org.mdlagent.callpatch;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.CodeStore;
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.PatchPlan;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.CodeStore;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.HookSite;
 
 /// Turns calls of hooks into sites that one store toggles or leads elsewhere, while other threads execute them
 /// ("Living on the Edge", PLDI 2016, section 6).

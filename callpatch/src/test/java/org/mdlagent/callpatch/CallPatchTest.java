@@ -26,20 +26,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.FrameKey;
-import org.mdlagent.arch.HookSite;
-import org.mdlagent.arch.HookSite.Form;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.Membarrier;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.PatchPlan;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.cpu.Membarrier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.arch.site.HookSite.Form;
+import org.mdlagent.arch.site.HookSite;
 
 /// Real sites, executed: what a function returns tells where its site has led to.
 class CallPatchTest {

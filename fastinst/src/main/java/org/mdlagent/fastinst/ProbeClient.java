@@ -7,15 +7,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.EventCounter;
-import org.mdlagent.arch.KernelEvent;
-import org.mdlagent.arch.LiveThreads;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.EventCounter;
+import org.mdlagent.arch.shim.KernelEvent;
+import org.mdlagent.arch.shim.LiveThreads;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.calls.Calls;
+import org.mdlagent.fastinst.imports.Imports;
 
 /// The client interface of probes ("Living on the Edge", PLDI 2016, figure 3) for Java: what `fastinst.h` is for C.
 /// A probe has one client, of either language, and the last one given stays.

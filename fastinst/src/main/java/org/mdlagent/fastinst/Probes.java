@@ -14,19 +14,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.Body;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.LoadedImage;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.MemoryMap;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.PatchPlan;
-import org.mdlagent.arch.RecordingEntryPoints;
-import org.mdlagent.arch.TextCopy;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.code.TextCopy;
+import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.elf.DwarfLines;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SourceLine;
@@ -34,7 +27,30 @@ import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.fastinst.calls.Call;
+import org.mdlagent.fastinst.calls.CallSites;
+import org.mdlagent.fastinst.calls.CallableFunctions;
+import org.mdlagent.fastinst.calls.Calls;
+import org.mdlagent.fastinst.calls.Library;
+import org.mdlagent.fastinst.imports.ImportStubs;
+import org.mdlagent.fastinst.imports.Imports;
+import org.mdlagent.fastinst.install.SessionTables;
+import org.mdlagent.fastinst.install.StubBodies;
+import org.mdlagent.fastinst.install.Trampolines;
+import org.mdlagent.fastinst.provider.Discovery;
+import org.mdlagent.fastinst.provider.FunctionRanges;
+import org.mdlagent.fastinst.provider.ImageProbes;
+import org.mdlagent.fastinst.provider.LoadedImages;
+import org.mdlagent.fastinst.snippet.MetricTable;
+import org.mdlagent.fastinst.snippet.Snippets;
 
 /// The probes of this process: finds them, gives each function a record and each site a trampoline, and switches
 /// them.
@@ -219,7 +235,7 @@ public final class Probes {
     ///
     /// @return index of the first
     /// @throws IllegalStateException when the session has no room
-    int addSites(int count) {
+    public int addSites(int count) {
         int first = siteCount;
         if (first + count > Memory.getInt(header + HeaderDescriptor.SITE_CAPACITY)) {
             throw new IllegalStateException("the session has no room for " + count + " more sites");
@@ -237,7 +253,7 @@ public final class Probes {
     /// @param address of what the program calls
     /// @return address of its record
     /// @throws IllegalStateException when the session has no room
-    long addImported(String symbol, String image, long address) {
+    public long addImported(String symbol, String image, long address) {
         int index = functions.size();
         if (index == Memory.getInt(header + HeaderDescriptor.FUNCTION_CAPACITY)) {
             throw new IllegalStateException("the session has no room for another function");
@@ -655,7 +671,7 @@ public final class Probes {
         }
     }
 
-    long site(int index) {
+    public long site(int index) {
         return Memory.getLong(header + HeaderDescriptor.SITES) + index * SiteDescriptor.SIZE;
     }
 

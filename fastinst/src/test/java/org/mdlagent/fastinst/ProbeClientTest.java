@@ -21,8 +21,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.ProbedFunctions.Probed;
 
 /// Clients of real sites, executed.

@@ -11,29 +11,32 @@ import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
-import org.mdlagent.arch.Body;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.FrameKey;
-import org.mdlagent.arch.HookSite;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.RecordingCode;
-import org.mdlagent.arch.RecordingEntryPoints;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.fastinst.calls.Calls;
+import org.mdlagent.fastinst.install.SessionTables;
+import org.mdlagent.fastinst.install.StubBodies;
 
 /// Three functions with real sites, in the session of this process: one calls hooks, one is probed as a whole, one
 /// is counted, and returns 0 when that has changed R11.
-final class ProbedFunctions {
-    static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
+public final class ProbedFunctions {
+    public static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     private static final MethodHandle CALL = Linker.nativeLinker()
             .downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    static final int RESULT = 0x12345678;
-    static final int PROBES = 5;
+    public static final int RESULT = 0x12345678;
+    public static final int PROBES = 5;
 
     /// What is in R11 where a call is counted, and must be there behind it.
     private static final long PATTERN = 0x1122_3344_5566_7788L;
@@ -44,19 +47,19 @@ final class ProbedFunctions {
     private static final byte JUMP_OPCODE = (byte) 0xE9;
     private static final byte OFF_OPCODE = (byte) 0xA9;
 
-    static final InstructionSet INSTRUCTIONS = InstructionSet.host();
-    static final CodeMemory CODE = new CodeMemory(API);
-    static final long HEADER = API.session();
+    public static final InstructionSet INSTRUCTIONS = InstructionSet.host();
+    public static final CodeMemory CODE = new CodeMemory(API);
+    public static final long HEADER = API.session();
 
     private static long[] functions;
 
     /// The functions, and which probes each has.
-    enum Probed {
+    public enum Probed {
         HOOKS(0, 1),
         WHOLE(2, 3),
         COUNTED(4);
 
-        final int[] probes;
+        public final int[] probes;
 
         Probed(int... probes) {
             this.probes = probes;
@@ -135,15 +138,15 @@ final class ProbedFunctions {
     }
 
     /// Address of a function.
-    static long address(Probed probed) {
+    public static long address(Probed probed) {
         return functions[probed.ordinal()];
     }
 
-    static void call(Probed probed) {
+    public static void call(Probed probed) {
         call(probed, 0, 0);
     }
 
-    static void call(Probed probed, long first, long second) {
+    public static void call(Probed probed, long first, long second) {
         try {
             int result = (int) CALL.invokeExact(MemorySegment.ofAddress(functions[probed.ordinal()]), first, second);
             assertThat(result).isEqualTo(RESULT);
@@ -212,7 +215,7 @@ final class ProbedFunctions {
     }
 
     /// Calls in the histograms of the function.
-    static long recorded(Probed probed) {
+    public static long recorded(Probed probed) {
         long sum = 0;
         long thread = Memory.getLong(HEADER + HeaderDescriptor.THREADS);
         for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {

@@ -7,20 +7,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.Calibration;
-import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.CpuIdentity;
-import org.mdlagent.arch.Membarrier;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.TmaxWait;
+import org.mdlagent.arch.cpu.Calibration;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.cpu.CpuIdentity;
+import org.mdlagent.arch.cpu.Membarrier;
+import org.mdlagent.arch.cpu.TmaxWait;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.SampledProfiler;
 import org.mdlagent.profiler.TimeSlices;
 import org.mdlagent.runtime.metric.Metrics;
+import org.mdlagent.runtime.options.AgentLog;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
+import org.mdlagent.runtime.options.FunctionGlob;
+import org.mdlagent.runtime.options.Matching;
+import org.mdlagent.runtime.options.MetricOptions;
+import org.mdlagent.runtime.options.SyncChoice;
 
 /// The agent in the target process: the one Java class that the shim knows.
 ///

@@ -1,7 +1,7 @@
 package org.mdlagent.runtime;
 
 import java.util.Map;
-import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.shim.NativeApi;
 
 /// Executes the requests that come to the control socket: one line, the name of a command and its arguments. The answer
 /// begins with the line `ok`, and what the command brings follows, or is the one line `error` and why.

@@ -2,6 +2,8 @@ package org.mdlagent.runtime;
 
 import java.util.List;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.runtime.options.FunctionGlob;
+import org.mdlagent.runtime.options.Matching;
 
 /// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. Functions are given by a
 /// [FunctionGlob], or one by `#` and its number in the session.

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Forked processes are profiled by the agent of the one that forked them, each by itself, and go on without probes
 /// when it ends.

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.profiler.report.Profile;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What the sampled profiler spends on sqlite3, which makes some 100 million calls of probed functions a second.
 ///

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.profiler.report.ProbeSite;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.profile.ProbeSite;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Libraries that a program opens and closes have probes while they are there.
 class LibrariesIT {

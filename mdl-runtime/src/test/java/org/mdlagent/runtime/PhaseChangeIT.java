@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What measuring costs while a program goes from rest to 50 million calls a second and back: CPU time of all threads
 /// but the program's, from the kernel, and what probes have counted, times what that was measured to cost.

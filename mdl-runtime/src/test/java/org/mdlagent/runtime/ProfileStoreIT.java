@@ -19,10 +19,10 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.profiler.report.FunctionProfile;
-import org.mdlagent.profiler.report.Latency;
-import org.mdlagent.profiler.report.Run;
-import org.mdlagent.profiler.report.RunProfile;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.RunProfile;
 import org.mdlagent.runtime.store.ProfileStore;
 
 /// The store of profiles, when those who write to it are killed, and when its file is damaged.

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Threads that come and go while probes are switched on and off use up nothing, and no call of theirs is lost.
 class ThreadsIT {

@@ -11,9 +11,9 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.profiler.report.ProbeSite;
-import org.mdlagent.profiler.report.SessionFacts;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.profile.ProbeSite;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Probes that are switched on and off all the time, under three threads that run through them, change nothing of
 /// what the program computes.

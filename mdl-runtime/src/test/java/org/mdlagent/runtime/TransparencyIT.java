@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.mdlagent.profiler.report.SessionReader;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What a program can do that an agent in its process may disturb: status, output and files are those without the
 /// agent. The programs are those of native-shim's app.c, built with probes. Each runs with the agent in one of its

@@ -2,11 +2,11 @@ package org.mdlagent.profiler;
 
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.fastinst.CallSite;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.calls.CallSite;
 
 /// Who calls whom: adds timed calls to the edges of the call graph, in the session file.
 ///

@@ -1,11 +1,11 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// What the session has measured of its functions so far: of sampled ones a row of each, of those whose calls are all
 /// recorded one of each in every thread, beside one that has their callers alone.

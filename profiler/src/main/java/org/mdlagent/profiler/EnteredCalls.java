@@ -1,9 +1,9 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// By function: calls that probes have counted, in all threads together.
 final class EnteredCalls {

@@ -1,8 +1,8 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// What had been measured of a function when the last slice ended. Small, for there are thousands, and the agent's heap
 /// is small.

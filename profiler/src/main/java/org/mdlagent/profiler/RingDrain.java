@@ -6,14 +6,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
-import org.mdlagent.fastinst.CallSite;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.calls.CallSite;
 
 /// Moves timed calls from the threads' rings into the functions' histograms and the edges of the call graph, all in
 /// the session file.

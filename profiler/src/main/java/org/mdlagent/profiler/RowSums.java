@@ -1,10 +1,10 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// The sums of a function's rows, with as many slots as slices have.
 final class RowSums {

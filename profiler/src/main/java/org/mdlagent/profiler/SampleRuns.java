@@ -2,8 +2,8 @@ package org.mdlagent.profiler;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// Which calls of a function are timed: *runs* of consecutive ones. A run begins with a random call, of as many as are
 /// expected (systematic sampling, Cochran, "Sampling Techniques", 3rd edition, chapter 8): each call is as likely to be

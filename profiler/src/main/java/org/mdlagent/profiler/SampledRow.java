@@ -1,9 +1,9 @@
 package org.mdlagent.profiler;
 
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
 
 /// The row of a function's timed calls, in the session file.
 ///

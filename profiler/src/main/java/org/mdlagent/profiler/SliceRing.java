@@ -2,11 +2,11 @@ package org.mdlagent.profiler;
 
 import java.lang.invoke.VarHandle;
 import java.util.function.LongUnaryOperator;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SliceChunkDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// The last slices of time, in the session file: a ring of rows, each with a list of chunks that hold its functions. A
 /// slice that is overwritten leaves its chunks to those that come, so memory grows to what the ring needs, and no slice

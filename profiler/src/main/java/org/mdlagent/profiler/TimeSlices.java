@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// Writes down what was measured when: once in a while, of each function what has come since the last time, into a ring
 /// in the session file ([SliceRing]) that holds the last hour at least.

@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.mdlagent.arch.Memory;
 import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.shim.Memory;
 
 /// [SampleRuns], with what the recording code does in the place of that: it times a call when no bit of the mask is set
 /// in its number plus the phase, as long as there are calls that remain.

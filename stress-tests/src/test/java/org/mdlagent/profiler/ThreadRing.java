@@ -2,15 +2,15 @@ package org.mdlagent.profiler;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.SmallSession;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
-import org.mdlagent.fastinst.CallSite;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.SmallSession;
+import org.mdlagent.fastinst.calls.CallSite;
 
 /// The ring of one thread, of a few records, its drain, and what the thread's machine code does to it. It has been once
 /// around: every place holds an old record, which is complete, of another function.

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
-import org.mdlagent.arch.Calibration;
-import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.arch.cpu.Calibration;
+import org.mdlagent.arch.cpu.CpuIdentity;
 import org.mdlagent.calibrator.Processors.Distance;
 
 /// What a calibration found, in 80 columns.

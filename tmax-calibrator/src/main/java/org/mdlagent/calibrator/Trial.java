@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.arch.cpu.CpuIdentity;
 
 /// The native program that measures: each call is a process of its own, which may be killed by what it tries. What it
 /// is asked and answers stands at its beginning, `native-shim/calibrate/trial.c`.

@@ -7,8 +7,8 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.mdlagent.arch.Calibration;
-import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.arch.cpu.Calibration;
+import org.mdlagent.arch.cpu.CpuIdentity;
 import org.mdlagent.calibrator.Processors.Pair;
 import org.mdlagent.calibrator.Processors.Processor;
 

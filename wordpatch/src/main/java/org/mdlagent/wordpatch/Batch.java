@@ -1,7 +1,7 @@
 package org.mdlagent.wordpatch;
 
 import java.util.ArrayList;
-import org.mdlagent.arch.StoreList;
+import org.mdlagent.arch.shim.StoreList;
 
 /// A patch of many sites, which take each step together. What each step stores is written down before the first is
 /// taken, so that a step is one call, or a few, however many sites there are.

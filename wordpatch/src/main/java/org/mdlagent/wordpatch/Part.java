@@ -1,8 +1,8 @@
 package org.mdlagent.wordpatch;
 
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.StoreList;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.StoreList;
 
 /// The bytes of a site that lie in one atomic unit, as a part of the eight bytes that one locked store replaces.
 ///

@@ -3,7 +3,7 @@ package org.mdlagent.wordpatch;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.cpu.CoreSync;
 
 /// Up to eight bytes of code, whole instructions, that patches replace. Made by [WordPatch#site].
 public final class PatchSite {

@@ -6,13 +6,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.Redirect;
-import org.mdlagent.arch.TrapTable;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.Redirect;
+import org.mdlagent.arch.code.TrapTable;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
 
 /// Proves, by decoding, that a thread which is anywhere in a site's old word can go on when the new word stands there,
 /// and finds out what a thread is to do that meets a trapping byte on the way.

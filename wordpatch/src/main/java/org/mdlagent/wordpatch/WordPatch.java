@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.TrapTable;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.TrapTable;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.NativeApi;
 
 /// Replaces up to eight bytes of instructions while other threads execute them ("Living on the Edge", PLDI 2016,
 /// sections 3 and 4, figures 4 to 7).

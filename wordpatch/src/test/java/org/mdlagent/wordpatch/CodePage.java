@@ -8,11 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.HexFormat;
-import org.mdlagent.arch.CodeArena;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.TrapTable;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.TrapTable;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
 
 /// Executable memory of this process, with the shim's trap handler: code in it is executed for real.
 final class CodePage {

@@ -3,8 +3,8 @@ package org.mdlagent.wordpatch;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.shim.CodeWriter;
 
 /// Stores to code for real, writes down what happens, and runs something before and after each step. A wait is over
 /// when the test says so.

@@ -46,7 +46,7 @@ public enum Machine {
         return type == jumpSlot || type == globalData || type == absoluteWord;
     }
 
-    static @Nullable Machine of(int number) {
+    public static @Nullable Machine of(int number) {
         return number == X86_64.number ? X86_64 : null;
     }
 }

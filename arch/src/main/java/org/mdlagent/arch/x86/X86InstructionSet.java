@@ -8,36 +8,51 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.Body;
-import org.mdlagent.arch.CodeRanges;
-import org.mdlagent.arch.CodeStore;
-import org.mdlagent.arch.FrameKey;
-import org.mdlagent.arch.HookScan;
-import org.mdlagent.arch.HookSite;
-import org.mdlagent.arch.HookTargets;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.LengthDecoder;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
-import org.mdlagent.arch.PatchPlan;
-import org.mdlagent.arch.RecordingCode;
-import org.mdlagent.arch.RecordingEntryPoints;
-import org.mdlagent.arch.Redirect;
-import org.mdlagent.arch.SnippetPlace;
-import org.mdlagent.arch.TrampolineRange;
-import org.mdlagent.arch.Transfer;
+import org.mdlagent.arch.code.CodeRanges;
+import org.mdlagent.arch.code.CodeStore;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.code.Redirect;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.arch.site.HookScan;
+import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.HookTargets;
+import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.SnippetPlace;
+import org.mdlagent.arch.site.Transfer;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.x86.bytes.Assembler;
+import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
+import org.mdlagent.arch.x86.emit.FunctionStub;
+import org.mdlagent.arch.x86.emit.HookStub;
+import org.mdlagent.arch.x86.emit.ImportStub;
+import org.mdlagent.arch.x86.emit.RecordingAssembler;
+import org.mdlagent.arch.x86.emit.SnippetAssembler;
+import org.mdlagent.arch.x86.emit.UnwindTable;
+import org.mdlagent.arch.x86.find.EntryReader;
+import org.mdlagent.arch.x86.find.HookFinder;
+import org.mdlagent.arch.x86.find.InlineScopes;
+import org.mdlagent.arch.x86.find.TransferFinder;
+import org.mdlagent.arch.x86.patch.EntryView;
+import org.mdlagent.arch.x86.patch.HookView;
+import org.mdlagent.arch.x86.patch.Relocator;
 
 /// x86-64: instruction bytes as they are found, patched and emitted.
 public final class X86InstructionSet implements InstructionSet {
-    static final int CALL = 0xE8;
+    public static final int CALL = 0xE8;
     private static final int CALL_LENGTH = 5;
-    static final int JUMP = 0xE9;
-    static final int RET = 0xC3;
-    static final int ADDRESS_SIZE_PREFIX = 0x67;
+    public static final int JUMP = 0xE9;
+    public static final int RET = 0xC3;
+    public static final int ADDRESS_SIZE_PREFIX = 0x67;
 
-    static final int ENDBR64 = 0xFA1E0FF3;
+    public static final int ENDBR64 = 0xFA1E0FF3;
     private static final int BND_PREFIX = 0xF2;
 
     /// Bytes looked at for a site.
@@ -317,7 +332,7 @@ public final class X86InstructionSet implements InstructionSet {
     /// The displacement that leads from `next`, the address behind an instruction, to `target`.
     ///
     /// @throws IllegalArgumentException when it does not fit in 32 bits
-    static int displacement(long next, long target) {
+    public static int displacement(long next, long target) {
         long displacement = target - next;
         if (displacement != (int) displacement) {
             throw new IllegalArgumentException(
@@ -326,11 +341,11 @@ public final class X86InstructionSet implements InstructionSet {
         return (int) displacement;
     }
 
-    static int u8(byte[] code, int at) {
+    public static int u8(byte[] code, int at) {
         return code[at] & 0xFF;
     }
 
-    static int i32(byte[] code, int at) {
+    public static int i32(byte[] code, int at) {
         return u8(code, at) | u8(code, at + 1) << 8 | u8(code, at + 2) << 16 | code[at + 3] << 24;
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import org.mdlagent.arch.Body;
+import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.snippet.Expression.Argument;
 import org.mdlagent.arch.snippet.Expression.Binary;
 import org.mdlagent.arch.snippet.Expression.Common;

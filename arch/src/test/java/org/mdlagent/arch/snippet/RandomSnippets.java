@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
-import org.mdlagent.arch.Body;
+import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.snippet.Expression.Binary;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Value;

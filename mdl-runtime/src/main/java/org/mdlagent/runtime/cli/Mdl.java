@@ -11,12 +11,29 @@ import java.nio.file.NoSuchFileException;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
+import org.mdlagent.runtime.cli.control.CompileCommand;
+import org.mdlagent.runtime.cli.control.DisableCommand;
+import org.mdlagent.runtime.cli.control.EnableCommand;
+import org.mdlagent.runtime.cli.control.ListCommand;
+import org.mdlagent.runtime.cli.live.ServeCommand;
+import org.mdlagent.runtime.cli.live.TopCommand;
+import org.mdlagent.runtime.cli.live.WatchCommand;
+import org.mdlagent.runtime.cli.report.DiffCommand;
+import org.mdlagent.runtime.cli.report.HistoryCommand;
+import org.mdlagent.runtime.cli.report.ReportCommand;
+import org.mdlagent.runtime.cli.run.ChildProcess;
+import org.mdlagent.runtime.cli.run.DoctorCommand;
+import org.mdlagent.runtime.cli.run.Installation;
+import org.mdlagent.runtime.cli.run.RunCommand;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /// The `mdl` command.
 @Command(
@@ -47,7 +64,7 @@ public final class Mdl implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
-    Mdl(Console console, SessionStore store, Installation installation) {
+    public Mdl(Console console, SessionStore store, Installation installation) {
         this.console = console;
         this.store = store;
         this.installation = installation;
@@ -60,7 +77,7 @@ public final class Mdl implements Callable<Integer> {
     }
 
     /// Runs a command; returns the exit status.
-    int execute(String... arguments) {
+    public int execute(String... arguments) {
         CommandLine commandLine = new CommandLine(this);
         addProvided(commandLine);
         commandLine
@@ -89,15 +106,15 @@ public final class Mdl implements Callable<Integer> {
         }
     }
 
-    Console console() {
+    public Console console() {
         return console;
     }
 
-    SessionStore store() {
+    public SessionStore store() {
         return store;
     }
 
-    Installation installation() {
+    public Installation installation() {
         return installation;
     }
 

@@ -10,13 +10,13 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Diagnostics;
 import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.mdl.syntax.SyntaxTree;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// Gives a file's names their meaning: lists first, then constraints, then metrics, as each may use the former.
 final class Resolver {

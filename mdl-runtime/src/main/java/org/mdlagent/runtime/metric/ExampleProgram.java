@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.request.CodeModule;
 import org.mdlagent.runtime.mdl.request.Focus;
@@ -16,6 +15,7 @@ import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.Symbol;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Name;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A program that has all that definitions and a focus name, and little else: metrics are compiled for it where
 /// none runs.

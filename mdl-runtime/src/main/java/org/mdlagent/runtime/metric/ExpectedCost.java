@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
-import org.mdlagent.fastinst.CostModel;
-import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.fastinst.snippet.CostModel;
+import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 
 /// What metrics would take of a processor: what their snippets cost, by how often their points are reached. That the

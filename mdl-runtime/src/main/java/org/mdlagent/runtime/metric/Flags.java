@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.mdlagent.arch.snippet.Expression.Member;
-import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 
 /// Flags of constraints, each of which is set and cleared once for all metrics that test it.

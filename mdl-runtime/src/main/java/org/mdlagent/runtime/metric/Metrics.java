@@ -18,7 +18,6 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.Compilation;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.Metric;
@@ -32,6 +31,7 @@ import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the
 /// program runs, and shows them to readers of the session. Used by one thread, the agent's.

@@ -12,14 +12,13 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.EventCounter;
-import org.mdlagent.arch.KernelEvent;
-import org.mdlagent.fastinst.Call;
-import org.mdlagent.fastinst.Imports;
+import org.mdlagent.arch.shim.EventCounter;
+import org.mdlagent.arch.shim.KernelEvent;
 import org.mdlagent.fastinst.Probe;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
-import org.mdlagent.runtime.FunctionGlob;
+import org.mdlagent.fastinst.calls.Call;
+import org.mdlagent.fastinst.imports.Imports;
 import org.mdlagent.runtime.mdl.request.CodeModule;
 import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.mdl.request.Procedure;
@@ -27,6 +26,7 @@ import org.mdlagent.runtime.mdl.request.Program;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Symbol;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// The program as its probes show it at one time.
 final class ProbedProgram implements Program {

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Statement.Clock;
-import org.mdlagent.fastinst.Values;
+import org.mdlagent.fastinst.snippet.Values;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;

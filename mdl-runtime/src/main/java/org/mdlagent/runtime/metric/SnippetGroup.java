@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.mdlagent.arch.snippet.Snippet;
-import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.SnippetExpression;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Statement;
-import org.mdlagent.fastinst.Snippets;
+import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.OtlpReport;
-import org.mdlagent.profiler.report.SessionSeries;
+import org.mdlagent.profiler.report.exposition.OtlpReport;
+import org.mdlagent.profiler.report.exposition.SessionSeries;
 
 /// Sends the figures of the programs that run to an OpenTelemetry collector, by OTLP over HTTP in JSON, on a thread of
 /// its own.

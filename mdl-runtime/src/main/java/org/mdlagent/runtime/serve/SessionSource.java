@@ -3,7 +3,7 @@ package org.mdlagent.runtime.serve;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.mdlagent.profiler.report.SessionFacts;
+import org.mdlagent.profiler.report.profile.SessionFacts;
 
 /// Where the sessions are that are served.
 public interface SessionSource {

@@ -5,12 +5,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.HeatNews;
-import org.mdlagent.profiler.report.LiveReport;
-import org.mdlagent.profiler.report.Profile;
-import org.mdlagent.profiler.report.SessionFacts;
-import org.mdlagent.profiler.report.SessionReader;
-import org.mdlagent.profiler.report.SessionSeries;
+import org.mdlagent.profiler.report.exposition.SessionSeries;
+import org.mdlagent.profiler.report.live.HeatNews;
+import org.mdlagent.profiler.report.live.LiveReport;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
 
 /// A session, and what its readers have been told of it. However many there are, it is read twice a second at most.
 ///

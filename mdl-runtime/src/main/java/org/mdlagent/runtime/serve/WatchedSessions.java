@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.mdlagent.profiler.report.SessionSeries;
+import org.mdlagent.profiler.report.exposition.SessionSeries;
 
 /// The sessions of this user, those that come and go included.
 public final class WatchedSessions {

@@ -25,12 +25,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.HeatNews;
-import org.mdlagent.profiler.report.LiveReport;
-import org.mdlagent.profiler.report.PrometheusReport;
-import org.mdlagent.profiler.report.SessionFormatException;
-import org.mdlagent.profiler.report.SessionSeries;
-import org.mdlagent.profiler.report.SessionsPage;
+import org.mdlagent.profiler.report.exposition.PrometheusReport;
+import org.mdlagent.profiler.report.exposition.SessionSeries;
+import org.mdlagent.profiler.report.live.HeatNews;
+import org.mdlagent.profiler.report.live.LiveReport;
+import org.mdlagent.profiler.report.page.SessionsPage;
+import org.mdlagent.profiler.report.session.SessionFormatException;
 
 /// Serves, by HTTP:
 ///

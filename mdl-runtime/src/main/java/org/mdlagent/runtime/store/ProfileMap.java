@@ -10,12 +10,12 @@ import java.util.Map;
 import net.openhft.chronicle.map.ChronicleMap;
 import net.openhft.chronicle.map.ChronicleMapBuilder;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.FunctionProfile;
-import org.mdlagent.profiler.report.FunctionRecord;
-import org.mdlagent.profiler.report.RecordFormatException;
-import org.mdlagent.profiler.report.Run;
-import org.mdlagent.profiler.report.RunProfile;
-import org.mdlagent.profiler.report.RunRecord;
+import org.mdlagent.profiler.report.codec.RecordFormatException;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.FunctionRecord;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.RunProfile;
+import org.mdlagent.profiler.report.profile.RunRecord;
 
 /// What is in the file of a store: a map, off the heap, from build id, symbol and run to what was measured.
 ///

@@ -14,11 +14,11 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.FunctionProfile;
-import org.mdlagent.profiler.report.HistoryReport;
-import org.mdlagent.profiler.report.RecordFormatException;
-import org.mdlagent.profiler.report.Run;
-import org.mdlagent.profiler.report.RunProfile;
+import org.mdlagent.profiler.report.codec.RecordFormatException;
+import org.mdlagent.profiler.report.format.HistoryReport;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.RunProfile;
 
 /// The profiles of runs, beyond the lives of their sessions and of the programs' builds. Its size is bounded: it keeps
 /// the newest runs, and of each the functions that took most time.

@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// A session without functions, as an agent leaves it that came no further.
-final class FakeSession {
-    static final int SIZE = 1 << 20;
+public final class FakeSession {
+    public static final int SIZE = 1 << 20;
 
     private FakeSession() {}
 
-    static byte[] bytes(String id, long pid, long startSeconds) {
+    public static byte[] bytes(String id, long pid, long startSeconds) {
         ByteBuffer bytes = ByteBuffer.allocate(SIZE).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putLong((int) HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
         bytes.putInt((int) HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
@@ -33,7 +33,7 @@ final class FakeSession {
     }
 
     /// A finished session in `root/id`.
-    static Path in(Path root, String id, long pid, long startSeconds) throws IOException {
+    public static Path in(Path root, String id, long pid, long startSeconds) throws IOException {
         Path directory = Files.createDirectories(root.resolve(id));
         Files.write(directory.resolve("session.mdl"), bytes(id, pid, startSeconds));
         return directory;

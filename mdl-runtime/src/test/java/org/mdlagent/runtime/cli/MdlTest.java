@@ -21,6 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.runtime.cli.run.Installation;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.Console;
 
 /// What commands say, where, and with which status.
 class MdlTest {

@@ -3,8 +3,8 @@ package org.mdlagent.stress.jcstress;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.WordPatch;

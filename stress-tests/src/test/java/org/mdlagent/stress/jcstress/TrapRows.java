@@ -1,13 +1,13 @@
 package org.mdlagent.stress.jcstress;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.Redirect;
-import org.mdlagent.arch.SmallSession;
-import org.mdlagent.arch.TrapTable;
+import org.mdlagent.arch.code.Redirect;
+import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.TrapDescriptor;
 import org.mdlagent.arch.layout.TrapIndexDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.SmallSession;
 
 /// A trap table of its own, whose index is full: the next row makes it grow. Besides, what a thread does that may meet
 /// a trapping byte at one address: the shim's handler (`trap.c`), in Java.

@@ -1,7 +1,7 @@
 package org.mdlagent.stress.torture;
 
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.wordpatch.TrapMode;
 
 /// What stands between a protocol and what it acts by: nothing, or what makes of it a broken twin.

@@ -1,6 +1,6 @@
 package org.mdlagent.stress.torture;
 
-import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.callpatch.CallPatch;
 
 /// Toggles hook sites, and leads their stubs elsewhere, by [CallPatch].

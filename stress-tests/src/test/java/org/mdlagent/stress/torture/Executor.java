@@ -8,7 +8,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
-import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.shim.Memory;
 
 /// A native thread, or a forked child, that executes sites until it is told to stop (`native-shim/test/torture.c`).
 final class Executor {

@@ -3,7 +3,7 @@ package org.mdlagent.stress.torture;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.HookSite;
+import org.mdlagent.arch.site.HookSite;
 
 /// What stands at a site. Words are chosen so that a mixture of the old and the new one returns a third value, or does
 /// not decode.

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.shim.Memory;
 
 /// Changes a cell's sites, round after round, in a thread of its own.
 abstract class Patcher {

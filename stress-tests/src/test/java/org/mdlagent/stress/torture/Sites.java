@@ -3,8 +3,8 @@ package org.mdlagent.stress.torture;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.mdlagent.arch.HookSite;
-import org.mdlagent.arch.Memory;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.HookSite;
 
 /// The functions that a cell's executors call, each with the instructions to patch at another offset against the line.
 final class Sites {

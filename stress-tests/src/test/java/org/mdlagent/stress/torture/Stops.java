@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.StoreList;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.StoreList;
 
 /// Stands between a protocol and what it acts by, and stops one patcher for 100 ms between two of its steps, each
 /// time at another one.

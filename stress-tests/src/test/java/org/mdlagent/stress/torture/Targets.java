@@ -2,9 +2,9 @@ package org.mdlagent.stress.torture;
 
 import java.io.IOException;
 import java.util.HexFormat;
-import org.mdlagent.arch.CodeMemory;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
 
 /// What the sites of a process transfer control to: functions that return who they are. The two that a call alternates
 /// between are so far apart that their displacements differ in three bytes.

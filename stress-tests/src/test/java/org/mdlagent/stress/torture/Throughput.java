@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.TmaxWait;
+import org.mdlagent.arch.cpu.TmaxWait;
 import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Mode;
 import org.mdlagent.stress.torture.Cell.Sync;

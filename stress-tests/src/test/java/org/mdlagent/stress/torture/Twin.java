@@ -1,11 +1,11 @@
 package org.mdlagent.stress.torture;
 
 import java.util.Locale;
-import org.mdlagent.arch.CodeWriter;
-import org.mdlagent.arch.CoreSync;
-import org.mdlagent.arch.Memory;
-import org.mdlagent.arch.NativeApi;
+import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Mode;
 import org.mdlagent.stress.torture.Cell.Sync;

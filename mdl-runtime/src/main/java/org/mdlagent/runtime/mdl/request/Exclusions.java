@@ -3,8 +3,8 @@ package org.mdlagent.runtime.mdl.request;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// What files exclude from instrumentation: libraries, modules and functions.
 final class Exclusions {

@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.mdl.request;
 
-import org.mdlagent.runtime.FunctionGlob;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A function of the program.
 ///

@@ -3,7 +3,7 @@ package org.mdlagent.runtime.mdl.request;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.FunctionGlob;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// The program that a request is evaluated against, as it is at that time.
 public interface Program {

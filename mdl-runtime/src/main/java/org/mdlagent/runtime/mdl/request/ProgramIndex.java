@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// Finds modules and procedures of a program by name. What files exclude is not there.
 final class ProgramIndex {

@@ -2,8 +2,8 @@ package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A choice from a hierarchy of resources.
 ///

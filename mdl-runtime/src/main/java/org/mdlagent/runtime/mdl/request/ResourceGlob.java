@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.mdl.request;
 
-import org.mdlagent.runtime.FunctionGlob;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A path of resources, each of whose parts may have `*` for any text and `?` for any character. A part stands for one
 /// level of the hierarchy.

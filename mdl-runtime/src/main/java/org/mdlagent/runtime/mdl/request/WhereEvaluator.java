@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.FunctionGlob;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.mdl.syntax.Operator;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// Evaluates expressions of statements against a program. Types have been checked.
 final class WhereEvaluator {

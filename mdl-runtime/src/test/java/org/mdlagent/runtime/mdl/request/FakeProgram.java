@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.FunctionGlob;
+import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A program that exists in tests only.
 public final class FakeProgram implements Program {

@@ -1,9 +1,0 @@
-package org.mdlagent.arch;
-
-/// An image that the dynamic linker has loaded.
-///
-/// @param path        of its file; empty for the vDSO
-/// @param bias        address in memory minus address in the file
-/// @param headers     address of its program headers in memory
-/// @param headerCount their number
-public record LoadedImage(String path, long bias, long headers, int headerCount) {}

@@ -1,0 +1,306 @@
+package org.mdlagent.arch.code;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.arch.shim.NativeApi;
+
+/// Executable memory and its writable aliases. No page is ever writable and executable at once: text that carries
+/// sites is copied into a memory file that is mapped writable elsewhere, and the copy then takes its place;
+/// trampolines live in the same kind of mapping (design: "Code memory").
+///
+/// Sites are made in a copy before it is shown. So no thread ever executes one that is half made, in whatever
+/// process, and whoever stands in the text when the copy takes its place goes on in it.
+///
+/// Aliases are for good: when text has gone, what is stored to its copy is seen by nobody. Safe for use by several
+/// threads; looking an alias up takes no lock.
+public final class CodeMemory {
+    private static final long PAGE = 4096;
+
+    /// Text is copied in pieces of this size, so that a large program pays for what it probes, and neighbours
+    /// become one mapping.
+    static final long CHUNK = 64 * 1024;
+
+    /// What a 32-bit displacement reaches, less room for the instruction and for what it may be relative to.
+    private static final long REACH = (1L << 31) - (1L << 24);
+
+    /// Kept free between an arena and its neighbours, which may grow: heaps upwards, stacks downwards.
+    private static final long MARGIN = 16L << 20;
+
+    private static final long LOWEST = 1L << 16;
+    private static final long HIGHEST = 1L << 47;
+    private static final int EEXIST = 17;
+    private static final int ESTALE = 116;
+    private static final int ECANCELED = 125;
+
+    /// Name of the file of all copies of text.
+    private static final String TEXT_FILE = "/memfd:mdl-text (deleted)";
+
+    private final NativeApi api;
+
+    /// By address, disjoint; replaced, never changed.
+    private volatile Mapping[] mappings = {};
+
+    record Mapping(long start, long end, long alias) {}
+
+    public CodeMemory(NativeApi api) {
+        this.api = api;
+    }
+
+    /// Where to store to change the code byte at `address`.
+    ///
+    /// @throws IllegalArgumentException when the byte is neither in remapped text nor in an arena
+    public long alias(long address) {
+        Mapping mapping = find(address);
+        if (mapping == null) {
+            throw new IllegalArgumentException("no writable alias for code at 0x" + Long.toHexString(address));
+        }
+        return mapping.alias + (address - mapping.start);
+    }
+
+    /// Whether the code byte at `address` is in remapped text or in an arena.
+    public boolean hasAlias(long address) {
+        return find(address) != null;
+    }
+
+    private @Nullable Mapping find(long address) {
+        Mapping[] all = mappings;
+        int low = 0;
+        int high = all.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (all[middle].start <= address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low > 0 && address < all[low - 1].end ? all[low - 1] : null;
+    }
+
+    private void add(Mapping mapping) {
+        Mapping[] all = Arrays.copyOf(mappings, mappings.length + 1);
+        all[all.length - 1] = mapping;
+        Arrays.sort(all, Comparator.comparingLong(Mapping::start));
+        mappings = all;
+    }
+
+    /// Copies the chunks of `[textStart, textEnd)` that hold any of `addresses`, as far as they are not copied yet;
+    /// adjacent chunks become one. From now on their bytes have aliases. [#show] lets the copies take the place of
+    /// the text, which must not change before.
+    ///
+    /// @param addresses ascending
+    /// @param former    a copy of the same text, which has gone: it is overwritten, if it has the same parts and no
+    ///     other process can have it; null when there is none
+    /// @throws IOException when there is no memory
+    public synchronized TextCopy copy(long textStart, long textEnd, long[] addresses, @Nullable TextCopy former)
+            throws IOException {
+        List<Mapping> parts = new ArrayList<>();
+        long start = 0;
+        long end = 0;
+        for (long address : addresses) {
+            long first = Math.max(address & -CHUNK, textStart & -PAGE);
+            // An instruction may reach into the next chunk.
+            long last = Math.min((address + 15 & -CHUNK) + CHUNK, textEnd + PAGE - 1 & -PAGE);
+            if (end != 0 && first <= end) {
+                end = Math.max(end, last);
+                continue;
+            }
+            addGaps(parts, start, end);
+            start = first;
+            end = last;
+        }
+        addGaps(parts, start, end);
+        List<Mapping> places = former != null && !mayBeShared(former) && former.hasParts(textStart, parts)
+                ? former.parts()
+                : List.of();
+        for (int i = 0; i < parts.size(); i++) {
+            Mapping part = parts.get(i);
+            long place = places.isEmpty() ? 0 : places.get(i).alias;
+            long alias = api.codeCopy(part.start, part.end - part.start, place);
+            if (alias < 0) {
+                throw new IOException("cannot copy text at 0x" + Long.toHexString(part.start) + ": errno " + -alias);
+            }
+            parts.set(i, new Mapping(part.start, part.end, alias));
+        }
+        parts.forEach(this::add);
+        return new TextCopy(textStart, parts);
+    }
+
+    /// Adds what of `[start, end)` has no alias. What has one keeps it: sites that are toggled through it are there.
+    private void addGaps(List<Mapping> parts, long start, long end) {
+        long from = start;
+        for (Mapping mapping : mappings) {
+            if (mapping.end > from && mapping.start < end) {
+                addPart(parts, from, mapping.start);
+                from = mapping.end;
+            }
+        }
+        addPart(parts, from, end);
+    }
+
+    private static void addPart(List<Mapping> parts, long start, long end) {
+        if (start < end) {
+            parts.add(new Mapping(start, end, 0));
+        }
+    }
+
+    /// Lets copies take the place of the texts that they were made of, while images are held
+    /// ([NativeApi#holdImages]).
+    ///
+    /// @return false, and no text is replaced, when an image has gone all the same, or the agent has been declared
+    ///     dead
+    /// @throws IOException when the kernel refuses a mapping
+    public synchronized boolean show(List<TextCopy> copies) throws IOException {
+        List<Mapping> parts = new ArrayList<>();
+        for (TextCopy copy : copies) {
+            copy.shownAfter(forks());
+            parts.addAll(copy.parts());
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long texts = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, 3L * parts.size()))
+                    .address();
+            long at = texts;
+            for (Mapping part : parts) {
+                Memory.putLong(at, part.start);
+                Memory.putLong(at + Long.BYTES, part.end - part.start);
+                Memory.putLong(at + 2 * Long.BYTES, part.alias);
+                at += 3 * Long.BYTES;
+            }
+            long result = api.show(texts, parts.size());
+            if (result == -ESTALE || result == -ECANCELED) {
+                return false;
+            }
+            if (result < 0) {
+                throw new IOException("a copy of text cannot be mapped: errno " + -result);
+            }
+            return true;
+        }
+    }
+
+    /// Whether the copy is what stands there now, all of it.
+    public boolean isShown(TextCopy copy, MemoryMap memory) {
+        for (Mapping part : copy.parts()) {
+            MemoryMap.Region region = memory.at(part.start);
+            if (region == null
+                    || !region.path().equals(TEXT_FILE)
+                    || region.offset() + (part.start - region.start()) != part.alias - api.textAlias()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Forgets where a copy stood: its text has gone. Its aliases remain.
+    public synchronized void forget(TextCopy copy) {
+        List<Mapping> remaining = new ArrayList<>(List.of(mappings));
+        remaining.removeAll(copy.parts());
+        mappings = remaining.toArray(Mapping[]::new);
+    }
+
+    /// Whether another process may execute the copy: one that was forked while it was shown.
+    private boolean mayBeShared(TextCopy copy) {
+        return copy.forksBefore() != forks();
+    }
+
+    private long forks() {
+        return Memory.getLongAcquire(api.session() + HeaderDescriptor.FORKS);
+    }
+
+    /// Whether direct jumps reach from anywhere in `[from, to)` to `target`, and back.
+    public static boolean reaches(long from, long to, long target) {
+        return Math.max(to, target) - Math.min(from, target) <= REACH;
+    }
+
+    /// New executable memory that direct jumps from and to all of `[from, to)` reach.
+    ///
+    /// @return its address
+    /// @throws IOException when there is no room within reach, or the kernel refuses
+    public synchronized long allocateNear(long from, long to, long length) throws IOException {
+        long size = length + PAGE - 1 & -PAGE;
+        for (long at : places(from, to, size)) {
+            long alias = api.codeMap(at, size);
+            if (alias == -EEXIST) {
+                continue;
+            }
+            if (alias < 0) {
+                throw new IOException("cannot map " + size + " bytes of executable memory: errno " + -alias);
+            }
+            add(new Mapping(at, at + size, alias));
+            return at;
+        }
+        throw new IOException("no room for " + size + " bytes within reach of 0x" + Long.toHexString(from));
+    }
+
+    /// New executable memory at exactly `[start, end)`, widened to whole pages.
+    ///
+    /// @return whether there is room
+    /// @throws IOException when the kernel refuses
+    public synchronized boolean allocateAt(long start, long end) throws IOException {
+        long from = start & -PAGE;
+        long to = end + PAGE - 1 & -PAGE;
+        if (from < LOWEST || to > HIGHEST) {
+            return false;
+        }
+        long alias = api.codeMap(from, to - from);
+        if (alias == -EEXIST) {
+            return false;
+        }
+        if (alias < 0) {
+            throw new IOException("cannot map " + (to - from) + " bytes of executable memory: errno " + -alias);
+        }
+        add(new Mapping(from, to, alias));
+        return true;
+    }
+
+    /// Candidate addresses, the nearest gap below first: above an executable its heap grows.
+    private static List<Long> places(long from, long to, long size) throws IOException {
+        long lowest = Math.max(LOWEST, to - REACH);
+        long highest = Math.min(HIGHEST, from + REACH) - size;
+        List<Long> below = new ArrayList<>();
+        List<Long> above = new ArrayList<>();
+        long gapStart = LOWEST;
+        for (MemoryMap.Region region : MemoryMap.read().regions()) {
+            addPlace(gapStart, region.start(), size, lowest, highest, from, below, above);
+            gapStart = region.end();
+        }
+        addPlace(gapStart, HIGHEST, size, lowest, highest, from, below, above);
+        List<Long> places = new ArrayList<>(below.reversed());
+        places.addAll(above);
+        return places;
+    }
+
+    private static void addPlace(
+            long gapStart,
+            long gapEnd,
+            long size,
+            long lowest,
+            long highest,
+            long from,
+            List<Long> below,
+            List<Long> above) {
+        // Small gaps lie between the pieces of one image, where nothing grows.
+        long margin = gapEnd - gapStart > 4 * MARGIN ? MARGIN : 0;
+        if (gapEnd <= from) {
+            long at = Math.min(gapEnd - margin - size, highest) & -PAGE;
+            if (at >= Math.max(gapStart, lowest)) {
+                below.add(at);
+            }
+        } else {
+            // The middle of what is in reach leaves most room to a heap below and to a stack above.
+            long first = Math.max(gapStart + margin, lowest);
+            long last = Math.min(gapEnd - margin - size, highest);
+            if (first <= last) {
+                above.add(first + (last - first) / 2 & -PAGE);
+            }
+        }
+    }
+}

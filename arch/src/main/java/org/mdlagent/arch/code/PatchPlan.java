@@ -1,0 +1,65 @@
+package org.mdlagent.arch.code;
+
+/// The stores that turn a site into one that a single store toggles, all within one atomic unit each except `tail`.
+///
+/// The site is first neutralised, so that no thread executes the bytes of the tail as an instruction with an effect;
+/// then, when all cores have serialised, the tail is written; when they have serialised again, the toggle words may
+/// be stored at will.
+///
+/// Where no store within one unit neutralises it, the site must have been made [#rewritten] before, by a protocol for
+/// instructions that straddle.
+///
+/// @param address     of the instruction
+/// @param length      of the instruction in bytes
+/// @param neutralAt   address of the neutralising store
+/// @param neutralSize its size: 1, 2 or 4
+/// @param neutral     its value
+/// @param tailAt      address of the first tail byte
+/// @param tail        bytes that are the same whether the site is on or off
+/// @param toggleAt    address of the toggling store
+/// @param toggleSize  its size: 1, 2 or 4
+/// @param on          the value that leads to the trampoline
+/// @param off         the value that does nothing
+/// @param rewritten   all bytes of the site in the state that does nothing, at most eight; empty where the neutralising
+///     store is enough
+public record PatchPlan(
+        long address,
+        int length,
+        long neutralAt,
+        int neutralSize,
+        int neutral,
+        long tailAt,
+        byte[] tail,
+        long toggleAt,
+        int toggleSize,
+        int on,
+        int off,
+        byte[] rewritten) {
+    /// A site that one store neutralises.
+    public PatchPlan(
+            long address,
+            int length,
+            long neutralAt,
+            int neutralSize,
+            int neutral,
+            long tailAt,
+            byte[] tail,
+            long toggleAt,
+            int toggleSize,
+            int on,
+            int off) {
+        this(
+                address,
+                length,
+                neutralAt,
+                neutralSize,
+                neutral,
+                tailAt,
+                tail,
+                toggleAt,
+                toggleSize,
+                on,
+                off,
+                new byte[0]);
+    }
+}

@@ -1,0 +1,122 @@
+package org.mdlagent.arch.shim;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/// Counts an event of the kernel in threads of the session, from when it is opened until it is closed. No thread but
+/// the agent's, which uses this, does anything for it.
+///
+/// Threads that there are have a counter each, and what they begin inherits it. Whether a thread that comes meanwhile
+/// has inherited one, or its creator had none yet, cannot be told: then counting begins anew. A program that makes
+/// threads all the time ends that after some tries, and those made in the last of them may be left out.
+public final class EventCounter {
+    private static final int REACH_THREAD = 0;
+    private static final int REACH_PROCESS = 1;
+    private static final int REACH_FAMILY = 2;
+
+    private static final int TRIES = 10;
+
+    private static final int EPERM = 1;
+    private static final int ENOENT = 2;
+    private static final int ESRCH = 3;
+    private static final int EBADF = 9;
+    private static final int EACCES = 13;
+    private static final int EINVAL = 22;
+    private static final int EMFILE = 24;
+
+    private final NativeApi api;
+    private final List<Long> descriptors = new ArrayList<>();
+
+    private EventCounter(NativeApi api) {
+        this.api = api;
+    }
+
+    /// Begins to count.
+    ///
+    /// @param pid whose events alone count, 0 for all processes of the session, those that they fork too
+    /// @param tid the same, 0 for all threads
+    /// @throws IllegalArgumentException when there is no such process or thread, or the kernel refuses it, with the
+    ///     reason
+    public static EventCounter open(NativeApi api, KernelEvent event, int pid, int tid) {
+        Set<Integer> threads = threads(api, pid, tid);
+        if (threads.isEmpty()) {
+            throw new IllegalArgumentException(
+                    tid == 0 ? "the program has no process " + pid : "the program has no thread " + tid);
+        }
+        int reach = tid != 0 ? REACH_THREAD : pid != 0 ? REACH_PROCESS : REACH_FAMILY;
+        for (int tries = 1; ; tries++) {
+            EventCounter counter = new EventCounter(api);
+            counter.open(event, threads, reach);
+            Set<Integer> now = threads(api, pid, tid);
+            if (threads.containsAll(now) || tries == TRIES) {
+                return counter;
+            }
+            counter.close();
+            threads = now;
+        }
+    }
+
+    private void open(KernelEvent event, Set<Integer> threads, int reach) {
+        for (int tid : threads) {
+            long descriptor = api.openEvent(event.number(), tid, reach);
+            if (descriptor >= 0) {
+                descriptors.add(descriptor);
+            } else if (descriptor != -ESRCH) {
+                close();
+                throw new IllegalArgumentException(reason((int) -descriptor));
+            }
+        }
+    }
+
+    /// How often the event has come, in threads that have ended too.
+    public long count() {
+        return descriptors.stream()
+                .mapToLong(api::readEvent)
+                .filter(count -> count > 0)
+                .sum();
+    }
+
+    public void close() {
+        descriptors.forEach(api::closeEvent);
+        descriptors.clear();
+    }
+
+    private static Set<Integer> threads(NativeApi api, int pid, int tid) {
+        Set<Integer> threads = new LinkedHashSet<>();
+        LiveThreads.byProcess(api).forEach((process, own) -> {
+            if (pid == 0 || pid == process) {
+                threads.addAll(own);
+            }
+        });
+        threads.removeIf(thread -> tid != 0 && thread != tid);
+        return threads;
+    }
+
+    private static String reason(int errno) {
+        return switch (errno) {
+            case EACCES ->
+                "the kernel refuses to count for this user: perf_event_paranoid is " + paranoid()
+                        + "; sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON, allows it";
+            case EPERM -> "perf_event_open is forbidden here, as in many containers";
+            case ENOENT -> "this kernel does not count it";
+            case EBADF -> "unshare is refused here, so the agent has no descriptors of its own to count with";
+            case EINVAL -> "this kernel cannot count threads together: Linux 5.13 can";
+            case EMFILE -> "the process may not have as many descriptors as it has threads: ulimit -n";
+            default -> "perf_event_open is refused: errno " + errno;
+        };
+    }
+
+    private static String paranoid() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
+                    .strip();
+        } catch (IOException e) {
+            return "not known";
+        }
+    }
+}

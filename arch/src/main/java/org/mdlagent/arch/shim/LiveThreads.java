@@ -1,0 +1,49 @@
+package org.mdlagent.arch.shim;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ProcessDescriptor;
+
+/// The session's processes that have not ended, and the threads that the kernel has of them now, but for the agent's.
+public final class LiveThreads {
+    private static final int THREADS_FIRST = 1024;
+
+    private LiveThreads() {}
+
+    /// Ids of threads by those of their processes.
+    public static Map<Integer, List<Integer>> byProcess(NativeApi api) {
+        Map<Integer, List<Integer>> threads = new LinkedHashMap<>();
+        long process = Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
+        for (; process != 0; process = Memory.getLong(process + ProcessDescriptor.NEXT)) {
+            if (Memory.getInt(process + ProcessDescriptor.STATE) != ProcessDescriptor.STATE_ENDED) {
+                int pid = Memory.getInt(process + ProcessDescriptor.PID);
+                threads.put(pid, of(api, pid));
+            }
+        }
+        return threads;
+    }
+
+    /// None when the process has ended.
+    private static List<Integer> of(NativeApi api, int pid) {
+        int capacity = THREADS_FIRST;
+        while (true) {
+            try (Arena arena = Arena.ofConfined()) {
+                long tids = arena.allocate((long) capacity * Integer.BYTES, Integer.BYTES)
+                        .address();
+                long count = api.threads(pid, tids, capacity);
+                if (count <= capacity) {
+                    List<Integer> threads = new ArrayList<>();
+                    for (int i = 0; i < count; i++) {
+                        threads.add(Memory.getInt(tids + (long) i * Integer.BYTES));
+                    }
+                    return threads;
+                }
+                capacity = Math.toIntExact(2 * count);
+            }
+        }
+    }
+}

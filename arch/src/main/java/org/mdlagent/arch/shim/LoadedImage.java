@@ -1,0 +1,9 @@
+package org.mdlagent.arch.shim;
+
+/// An image that the dynamic linker has loaded.
+///
+/// @param path        of its file; empty for the vDSO
+/// @param bias        address in memory minus address in the file
+/// @param headers     address of its program headers in memory
+/// @param headerCount their number
+public record LoadedImage(String path, long bias, long headers, int headerCount) {}

@@ -1,0 +1,555 @@
+package org.mdlagent.arch.shim;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+
+/// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
+///
+/// Every function has at most three integer parameters and at most one integer result, so one method handle of that
+/// shape calls them all: an additional argument register is ignored by the System V calling convention, and each
+/// further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the collector run
+/// meanwhile: no other Java thread would notice. The one that sleeps is not, and has its own handle, made when it is
+/// first called.
+public final class NativeApi implements CodeWriter {
+    static final long SESSION = 8;
+    static final long TLS_OFFSET = 16;
+    static final long OPTIONS = 24;
+    static final long LOG_PATH = 32;
+    static final long LIBRARY = 40;
+    static final long READY = 48;
+    static final long TSC = 56;
+    static final long RENEW_CLOCKS = 64;
+    static final long IMAGES = 72;
+    static final long CODE_COPY = 80;
+    static final long CODE_MAP = 88;
+    static final long STORE = 96;
+    static final long SYNC_CORES = 104;
+    static final long TOGGLE = 112;
+    static final long ARM = 120;
+    static final long ALLOCATE = 128;
+    static final long DECODE = 136;
+    static final long DEMANGLE = 144;
+    static final long ENTRY_SLOW = 152;
+    static final long EXIT_SLOW = 160;
+    static final long RECORD_SLOW = 168;
+    static final long SAMPLE_ENTRY_SLOW = 176;
+    static final long SAMPLE_EXIT_SLOW = 184;
+    static final long EXPIRE_ENTRY = 192;
+    static final long EXPIRE_EXIT = 200;
+    static final long DISARM = 208;
+    static final long PROGRAM_CPU = 216;
+    static final long REPLACE = 224;
+    static final long WAIT_UNTIL = 232;
+    static final long CATCH_TRAPS = 240;
+    static final long INSTRUCTION = 248;
+    static final long CPUID = 256;
+    static final long FUNCTION_ENTRY_SLOW = 264;
+    static final long FUNCTION_EXIT_SLOW = 272;
+    static final long COUNT_SLOW = 280;
+    static final long PERSONALITY = 288;
+    static final long TRAMPOLINES = 296;
+    static final long HOOK_ENTRY_CLIENT = 304;
+    static final long HOOK_EXIT_CLIENT = 312;
+    static final long FUNCTION_ENTRY_CLIENT = 320;
+    static final long FUNCTION_EXIT_CLIENT = 328;
+    static final long COUNT_CLIENT = 336;
+    static final long ATTACH = 344;
+    static final long COUNTER = 352;
+    static final long TEXT = 360;
+    static final long SHOW = 368;
+    static final long COUNTERS = 376;
+    static final long HOLD = 384;
+    static final long RELEASE = 392;
+    static final long AWAIT_OPENING = 400;
+    static final long FOLLOWED = 408;
+    static final long FORGET_CLIENTS = 416;
+    static final long TAKE_REQUEST = 424;
+    static final long ANSWER_REQUEST = 432;
+    static final long SNIPPETS = 440;
+    static final long VALUES = 448;
+    static final long VALUES_FRAMED = 456;
+    static final long EVENT_OPEN = 464;
+    static final long EVENT_READ = 472;
+    static final long EVENT_CLOSE = 480;
+    static final long THREADS = 488;
+    static final long FIND_SYMBOL = 496;
+    static final long EXCHANGE_IMPORT = 504;
+    static final long SNIPPET_CALL = 512;
+    static final long SNIPPET_CALL_FRAMED = 520;
+    static final long REPLACE_ALL = 528;
+    static final long SIZE = 536;
+
+    static final long IMAGE_BIAS = 0;
+    static final long IMAGE_HEADERS = 8;
+    static final long IMAGE_COUNT = 16;
+    static final long IMAGE_PATH = 24;
+    static final long IMAGE_SIZE = 4120;
+
+    private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    private static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
+
+    private static final int SYMBOL_BYTES = 4096;
+
+    /// Stores made by one call: the collector waits for it, and what is copied for it stays in the core's cache.
+    private static final int STORES_MAX = 512;
+
+    /// Lets the collector run meanwhile.
+    private static final class Sleeping {
+        static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE);
+    }
+
+    private final long table;
+    private final MemorySegment store;
+    private final MemorySegment replace;
+    private final MemorySegment replaceAll;
+    private final MemorySegment waitUntil;
+    private final MemorySegment syncCores;
+    private final MemorySegment instruction;
+    private final MemorySegment tsc;
+    private final MemorySegment arm;
+    private final MemorySegment disarm;
+    private final MemorySegment programCpu;
+    private final MemorySegment toggle;
+    private final MemorySegment attach;
+    private final MemorySegment snippets;
+    private final MemorySegment allocate;
+    private final MemorySegment decode;
+    private final MemorySegment demangle;
+    private final MemorySegment renewClocks;
+    private final MemorySegment takeRequest;
+    private final MemorySegment scratch = Arena.global().allocate(3L * SYMBOL_BYTES);
+
+    /// @param table address of the shim's `struct mdl_api`
+    /// @throws IllegalArgumentException when the shim was built from another version of `mdl/api.h`
+    public NativeApi(long table) {
+        if (Memory.getLong(table) != SIZE) {
+            throw new IllegalArgumentException("libmdlagent.so and the runtime image do not belong together: table of "
+                    + Memory.getLong(table) + " bytes, expected " + SIZE);
+        }
+        this.table = table;
+        store = function(STORE);
+        replace = function(REPLACE);
+        replaceAll = function(REPLACE_ALL);
+        waitUntil = function(WAIT_UNTIL);
+        syncCores = function(SYNC_CORES);
+        instruction = function(INSTRUCTION);
+        tsc = function(TSC);
+        arm = function(ARM);
+        disarm = function(DISARM);
+        programCpu = function(PROGRAM_CPU);
+        toggle = function(TOGGLE);
+        attach = function(ATTACH);
+        snippets = function(SNIPPETS);
+        allocate = function(ALLOCATE);
+        decode = function(DECODE);
+        demangle = function(DEMANGLE);
+        renewClocks = function(RENEW_CLOCKS);
+        takeRequest = function(TAKE_REQUEST);
+    }
+
+    /// The table that a library's function `mdl_harness_api` returns: the shim's, outside of any target process, as
+    /// tests and benchmarks use it.
+    ///
+    /// @throws IllegalArgumentException when there is no such library or function
+    public static NativeApi ofHarness(Path library) {
+        MemorySegment entry =
+                SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("mdl_harness_api");
+        return new NativeApi(call(entry, 0, 0, 0));
+    }
+
+    private MemorySegment function(long field) {
+        return MemorySegment.ofAddress(Memory.getLong(table + field));
+    }
+
+    private static long call(MemorySegment function, long first, long second, long third) {
+        try {
+            return (long) CALL.invokeExact(function, first, second, third);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /// Address of the session's header.
+    public long session() {
+        return Memory.getLong(table + SESSION);
+    }
+
+    /// `MDL_OPTIONS` as the process started with it.
+    public String options() {
+        return Memory.string(Memory.getLong(table + OPTIONS));
+    }
+
+    /// Path of the session's log.
+    public String logPath() {
+        return Memory.string(Memory.getLong(table + LOG_PATH));
+    }
+
+    /// Directory that holds `libmdlagent.so`.
+    public String libraryDirectory() {
+        return Memory.string(Memory.getLong(table + LIBRARY));
+    }
+
+    /// What generated code needs to know of the shim.
+    public RecordingEntryPoints recordingEntryPoints(boolean exact) {
+        int flags = Memory.getInt(session() + HeaderDescriptor.FLAGS);
+        return new RecordingEntryPoints(
+                exact,
+                (flags & HeaderDescriptor.FLAG_CPU_TIME) != 0,
+                session() + HeaderDescriptor.STATE,
+                Math.toIntExact(Memory.getLong(table + TLS_OFFSET)),
+                Memory.getLong(table + (exact ? ENTRY_SLOW : SAMPLE_ENTRY_SLOW)),
+                Memory.getLong(table + (exact ? EXIT_SLOW : SAMPLE_EXIT_SLOW)),
+                Memory.getLong(table + RECORD_SLOW),
+                Memory.getLong(table + EXPIRE_ENTRY),
+                Memory.getLong(table + EXPIRE_EXIT),
+                Memory.getLong(table + FUNCTION_ENTRY_SLOW),
+                Memory.getLong(table + FUNCTION_EXIT_SLOW),
+                Memory.getLong(table + COUNT_SLOW),
+                new ClientEntryPoints(
+                        Memory.getLong(table + HOOK_ENTRY_CLIENT),
+                        Memory.getLong(table + HOOK_EXIT_CLIENT),
+                        Memory.getLong(table + FUNCTION_ENTRY_CLIENT),
+                        Memory.getLong(table + FUNCTION_EXIT_CLIENT),
+                        Memory.getLong(table + COUNT_CLIENT),
+                        Memory.getLong(table + VALUES),
+                        Memory.getLong(table + VALUES_FRAMED),
+                        Memory.getLong(table + SNIPPET_CALL),
+                        Memory.getLong(table + SNIPPET_CALL_FRAMED)));
+    }
+
+    /// Address of the personality routine of stubs of whole functions (Itanium C++ ABI: Exception Handling, 1.6.2).
+    public long personality() {
+        return Memory.getLong(table + PERSONALITY);
+    }
+
+    /// Lets unwinders and debuggers know generated code.
+    ///
+    /// @param unwindTable its `.eh_frame_hdr`, with `.eh_frame` behind it ([InstructionSet#unwindTable])
+    /// @throws IllegalStateException when there is no room for another range
+    public void addTrampolines(long start, long length, long unwindTable) {
+        long result = call(function(TRAMPOLINES), start, length, unwindTable);
+        if (result < 0) {
+            throw new IllegalStateException("trampolines cannot be made known to unwinders: errno " + -result);
+        }
+    }
+
+    /// Lets a `main` that waits for the probes go on.
+    public void ready() {
+        call(function(READY), 0, 0, 0);
+    }
+
+    /// The time-stamp counter, in ticks.
+    public long tsc() {
+        return call(tsc, 0, 0, 0);
+    }
+
+    /// Renews the header's second clock pair and the agent's CPU time.
+    public void renewClocks() {
+        call(renewClocks, 0, 0, 0);
+    }
+
+    /// The images that the dynamic linker has loaded now, the executable first.
+    public List<LoadedImage> images() {
+        try (Arena arena = Arena.ofConfined()) {
+            long capacity = call(function(IMAGES), 0, 0, 0);
+            MemorySegment buffer = arena.allocate(IMAGE_SIZE * capacity, 8);
+            long count = Math.min(capacity, call(function(IMAGES), buffer.address(), capacity, 0));
+            List<LoadedImage> images = new ArrayList<>((int) count);
+            for (long at = buffer.address(); images.size() < count; at += IMAGE_SIZE) {
+                images.add(new LoadedImage(
+                        Memory.string(at + IMAGE_PATH),
+                        Memory.getLong(at + IMAGE_BIAS),
+                        Memory.getLong(at + IMAGE_HEADERS),
+                        Memory.getInt(at + IMAGE_COUNT)));
+            }
+            return images;
+        }
+    }
+
+    /// A number that changes with each image that the dynamic linker loads or unloads.
+    public long imageCounters() {
+        return call(function(COUNTERS), 0, 0, 0);
+    }
+
+    /// From now on no image is closed until [#releaseImages]: its memory may be read, and [#show] replaces its text.
+    ///
+    /// @return false, and nothing is held, while one is being closed, or opened by somebody who waits
+    public boolean holdImages() {
+        return call(function(HOLD), 0, 0, 0) != 0;
+    }
+
+    public void releaseImages() {
+        call(function(RELEASE), 0, 0, 0);
+    }
+
+    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), or a request has
+    /// come, at most `nanos`.
+    ///
+    /// @return how many libraries it has waited for so far, for [#followed]
+    public long awaitOpening(long nanos) {
+        try {
+            return (long) Sleeping.CALL.invokeExact(function(AWAIT_OPENING), nanos, 0L, 0L);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /// Lets the application go on that waited, up to what [#awaitOpening] has told of: what was loaded when images
+    /// were held last has probes.
+    public void followed(long opened) {
+        call(function(FOLLOWED), opened, 0, 0);
+    }
+
+    /// Takes the clients of `count` probes, whose numbers (int) stand at `probes`: their library has gone. They are
+    /// open to none until `SiteDescriptor.BODIES` is written again.
+    public void forgetClients(long probes, int count) {
+        call(function(FORGET_CLIENTS), probes, count, 0);
+    }
+
+    /// The request that has come to the control socket, which [#answerRequest] must follow; null when there is none.
+    public @Nullable String takeRequest() {
+        long length = call(takeRequest, scratch.address(), 0, 0);
+        return length == 0 ? null : new String(Memory.copy(scratch.address(), (int) length), StandardCharsets.UTF_8);
+    }
+
+    /// Answers the request that was taken; of a very long text (`MDL_ANSWER_MAX`) the beginning.
+    public void answerRequest(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(Math.max(1, bytes.length)).address();
+            Memory.put(at, bytes);
+            call(function(ANSWER_REQUEST), at, bytes.length, 0);
+        }
+    }
+
+    /// Copies the text `[start, start + length)`, both multiples of the page size, to `alias`, or to a new place
+    /// when that is 0.
+    ///
+    /// @return the copy's writable alias, or `-errno`
+    public long codeCopy(long start, long length, long alias) {
+        return call(function(CODE_COPY), start, length, alias);
+    }
+
+    /// Lets copies take the place of texts, while images are held.
+    ///
+    /// @param texts address of `count` triples of longs: start, length and the copy's alias
+    /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, when an image has gone all the same
+    public long show(long texts, long count) {
+        return call(function(SHOW), texts, count, 0);
+    }
+
+    /// Alias of the first copy of text. Others lie as far from it as they do from the start of the file `mdl-text`.
+    public long textAlias() {
+        return Memory.getLong(table + TEXT);
+    }
+
+    /// Maps new executable memory at exactly `at`.
+    ///
+    /// @return its alias, or `-errno`; `-EEXIST` when something is there
+    public long codeMap(long at, long length) {
+        return call(function(CODE_MAP), at, length, 0);
+    }
+
+    @Override
+    public void store(long alias, long value, int size) {
+        call(store, alias, value, size);
+    }
+
+    @Override
+    public void replace(long alias, long mask, long value) {
+        call(replace, alias, mask, value);
+    }
+
+    @Override
+    public void replaceAll(StoreList stores) {
+        int words = stores.words();
+        try (Arena arena = Arena.ofConfined()) {
+            int most = Math.min(words, STORES_MAX * StoreList.WORDS);
+            long buffer = arena.allocate(ValueLayout.JAVA_LONG, most).address();
+            for (int from = 0; from < words; from += most) {
+                int count = Math.min(most, words - from);
+                stores.copy(from, count, buffer);
+                call(replaceAll, buffer, count / StoreList.WORDS, 0);
+            }
+        }
+    }
+
+    /// Spins until the time-stamp counter has reached `tsc`, and returns what it shows then. The thread is not given
+    /// up, and the collector has to wait: for microseconds only.
+    public long waitUntil(long tsc) {
+        return call(waitUntil, tsc, 0, 0);
+    }
+
+    /// Redirects threads that meet a trapping byte of the session's [TrapTable] from now on.
+    ///
+    /// @throws IllegalStateException when SIGTRAP cannot be had
+    public void catchTraps() {
+        long result = call(function(CATCH_TRAPS), 0, 0, 0);
+        if (result < 0) {
+            throw new IllegalStateException("SIGTRAP cannot be caught: errno " + -result);
+        }
+    }
+
+    /// Decodes the instruction at `code`, which has `length` readable bytes, into the `struct mdl_instruction` at
+    /// `out`.
+    ///
+    /// @return its length, or a negative number when there is no valid instruction
+    public long instruction(long code, long length, long out) {
+        return call(instruction, code, length, out);
+    }
+
+    /// The four registers of CPUID for a leaf: eax, ebx, ecx, edx; empty when the processor has no such leaf.
+    public int[] cpuid(int leaf, int subleaf) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(16, 8);
+            if (call(function(CPUID), Integer.toUnsignedLong(leaf), subleaf, out.address()) < 0) {
+                return new int[0];
+            }
+            return out.toArray(ValueLayout.JAVA_INT);
+        }
+    }
+
+    /// Returns when every core that runs a thread of this process has executed a serialising instruction
+    /// since the call began: `MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE`, membarrier(2).
+    ///
+    /// @throws IllegalStateException when the kernel refuses
+    public void syncCores() {
+        long result = call(syncCores, 0, 0, 0);
+        if (result < 0) {
+            throw new IllegalStateException("membarrier SYNC_CORE is refused: errno " + -result);
+        }
+    }
+
+    /// Switches `count` sites, whose indices stand at `sites`, on or off; returns the number of stores made.
+    public long toggle(long sites, int count, boolean on) {
+        return call(toggle, sites, count, on ? 1 : 0);
+    }
+
+    /// Lets `function`, which follows the C calling convention, run at `count` probes, whose numbers (int) stand at
+    /// `probes`; 0: none.
+    ///
+    /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
+    public long attach(long probes, int count, long function) {
+        return call(attach, probes, count, function);
+    }
+
+    /// Lets `code`, which the instruction set has made for this probe, run there; 0: nothing.
+    ///
+    /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
+    public long snippets(int probe, long code) {
+        return call(snippets, probe, code, 0);
+    }
+
+    /// The function to attach to probes that only count, in the blocks of threads.
+    public long counter() {
+        return Memory.getLong(table + COUNTER);
+    }
+
+    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that each may
+    /// last in ticks (long) at `longest`. A function whose last window is still being closed by an application
+    /// thread is left out.
+    ///
+    /// @return the number of stores made to sites
+    public long arm(long functions, long longest, int count) {
+        return call(arm, functions, longest, count);
+    }
+
+    /// Ends the windows of `count` functions, whose indices (int) stand at `functions`.
+    ///
+    /// @return the number of stores made to sites
+    public long disarm(long functions, int count) {
+        return call(disarm, functions, count, 0);
+    }
+
+    /// CPU time of the program's threads since each met its first probe, in nanoseconds.
+    public long programCpuNanos() {
+        return call(programCpu, 0, 0, 0);
+    }
+
+    /// Begins to count a software event of `perf_event_open(2)`.
+    ///
+    /// @param reach what else than the thread is counted, `enum mdl_event_reach`
+    /// @return a descriptor, or `-errno`
+    long openEvent(int event, int tid, int reach) {
+        return call(function(EVENT_OPEN), event, tid, reach);
+    }
+
+    /// How often an event has come, or `-errno`.
+    long readEvent(long descriptor) {
+        return call(function(EVENT_READ), descriptor, 0, 0);
+    }
+
+    void closeEvent(long descriptor) {
+        call(function(EVENT_CLOSE), descriptor, 0, 0);
+    }
+
+    /// Threads of a process, but for the agent's. Their numbers (int) go to `tids`, as many as fit.
+    ///
+    /// @return how many there are, or `-errno`
+    long threads(int pid, long tids, int capacity) {
+        return call(function(THREADS), pid, tids, capacity);
+    }
+
+    /// Where the dynamic linker finds a symbol for the program, 0 when it does not.
+    ///
+    /// @param version of the symbol, "" for any
+    public long findSymbol(String symbol, String version) {
+        try (Arena arena = Arena.ofConfined()) {
+            long name = arena.allocateFrom(symbol).address();
+            return call(function(FIND_SYMBOL), name, arena.allocateFrom(version).address(), 0);
+        }
+    }
+
+    /// Changes a word that the program calls through, if it holds `expected`.
+    ///
+    /// @param readOnly whether it is on a page that is
+    /// @return 1, or 0 when it holds something else, or `-errno`
+    public long exchangeImport(long word, long expected, long value, boolean readOnly) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment change = arena.allocateFrom(ValueLayout.JAVA_LONG, word, expected, value);
+            return call(function(EXCHANGE_IMPORT), change.address(), readOnly ? 1 : 0, 0);
+        }
+    }
+
+    /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.
+    public long allocate(long bytes) {
+        return call(allocate, bytes, 0, 0);
+    }
+
+    /// Decodes `length` bytes at `code`: `lengths[i]` becomes the length of the instruction that starts at `i`, 0
+    /// inside one.
+    ///
+    /// @return the number of bytes decoded before the first invalid instruction
+    public long decode(long code, long length, long lengths) {
+        return call(decode, code, length, lengths);
+    }
+
+    /// The demangled form of `symbol`, or `symbol` itself when it is not mangled.
+    public String demangle(String symbol) {
+        if (!symbol.startsWith("_Z")) {
+            return symbol;
+        }
+        byte[] bytes = symbol.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length >= SYMBOL_BYTES) {
+            return symbol;
+        }
+        long in = scratch.address();
+        Memory.put(in, bytes);
+        Memory.putByte(in + bytes.length, (byte) 0);
+        long out = in + SYMBOL_BYTES;
+        long length = call(demangle, in, out, 2L * SYMBOL_BYTES);
+        return length < 0 ? symbol : new String(Memory.copy(out, (int) length), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,33 @@
+package org.mdlagent.arch.shim;
+
+/// What generated recording code needs of the shim: where the thread's block is found, and what to call off the fast
+/// path (`mdl/api.h`).
+///
+/// @param exact      every call is recorded in the thread's rows; else windows of calls, in the thread's ring, but for
+///                   functions with `FLAG_EVERY_CALL`
+/// @param cpuTime    calls last as long as their thread has a processor, in nanoseconds
+/// @param agentState address of the session's state
+/// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
+/// @param entrySlow  takes site, function address and key
+/// @param exitSlow   takes site, function address, key and, in sampled mode, where the call returns to
+/// @param recordSlow takes function record, ticks and self ticks: what the thread's rows have no room for yet
+/// @param expireEntry takes the site; sampled mode
+/// @param expireExit takes the site; sampled mode
+/// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next two
+/// @param functionExitSlow  for whole functions
+/// @param countSlow  for sites that count
+/// @param clients    where sites have clients
+public record RecordingEntryPoints(
+        boolean exact,
+        boolean cpuTime,
+        long agentState,
+        int tlsOffset,
+        long entrySlow,
+        long exitSlow,
+        long recordSlow,
+        long expireEntry,
+        long expireExit,
+        long functionEntrySlow,
+        long functionExitSlow,
+        long countSlow,
+        ClientEntryPoints clients) {}

@@ -1,0 +1,15 @@
+package org.mdlagent.arch.site;
+
+/// What a stub leads to for its site's role; the stub of a whole function leads to two.
+public enum Body {
+    /// At a call of an entry hook.
+    ENTRY,
+    /// At a call of an exit hook.
+    EXIT,
+    /// Where a whole function begins.
+    FUNCTION_ENTRY,
+    /// Where a whole function has returned.
+    FUNCTION_EXIT,
+    /// Where a call is counted.
+    COUNT
+}

@@ -1,0 +1,111 @@
+package org.mdlagent.arch.x86.emit;
+
+import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
+import static org.mdlagent.arch.x86.bytes.Register.R11;
+import static org.mdlagent.arch.x86.bytes.Register.RAX;
+import static org.mdlagent.arch.x86.bytes.Register.RCX;
+import static org.mdlagent.arch.x86.bytes.Register.RDI;
+import static org.mdlagent.arch.x86.bytes.Register.RSI;
+import static org.mdlagent.arch.x86.bytes.Register.RSP;
+
+import java.util.List;
+import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.x86.bytes.Assembler;
+import org.mdlagent.arch.x86.bytes.Assembler.Label;
+import org.mdlagent.arch.x86.bytes.Register;
+
+/// By what recording code measures how long calls last: the time-stamp counter or, where the session wants it, the
+/// CPU time of the thread. No register tells the latter, so the kernel is asked.
+final class DurationClock {
+    private static final int CLOCK_GETTIME = 228;
+    private static final int CLOCK_THREAD_CPUTIME_ID = 3;
+    private static final int NANOS_PER_SECOND = 1_000_000_000;
+
+    /// What the kernel changes, or is told by.
+    private static final List<Register> KEPT = List.of(RDI, RSI, RCX, R11);
+
+    private static final int TIME_BYTES = 2 * Long.BYTES;
+
+    private final RecordingEntryPoints shim;
+    private final Assembler out;
+
+    DurationClock(RecordingEntryPoints shim, Assembler out) {
+        this.shim = shim;
+        this.out = out;
+    }
+
+    /// Emits what notes in a frame that its call begins now. Changes RAX, RDX and the flags.
+    ///
+    /// @param below where it may write in the red zone, from the stack pointer: 48 bytes end there
+    void start(Register frame, int below) {
+        if (shim.cpuTime() && !shim.exact()) {
+            out.readTsc();
+            out.store(frame, (int) FrameDescriptor.CHILDREN, RAX);
+        } else {
+            out.store(frame, (int) FrameDescriptor.CHILDREN, 0);
+        }
+        read(below);
+        out.store(frame, (int) FrameDescriptor.TSC, RAX);
+    }
+
+    /// Where the frame of a sampled call says when it began, by the time-stamp counter.
+    int startField() {
+        return (int) (shim.cpuTime() ? FrameDescriptor.CHILDREN : FrameDescriptor.TSC);
+    }
+
+    /// Emits what computes into RAX how long a call has lasted. Changes RDX and the flags.
+    ///
+    /// @param frame    a frame, or what lies behind it
+    /// @param tscField where the frame's time is, from there
+    /// @param below    as for [#start]
+    void elapsed(Register frame, int tscField, int below) {
+        read(below);
+        out.sub(RAX, frame, tscField);
+    }
+
+    /// Emits what leads elsewhere when the kernel must not be asked any more: the agent has left, and a sandbox
+    /// may end the process for a system call.
+    ///
+    /// @param scratch is changed
+    void requireAgent(Register scratch, Label gone) {
+        if (shim.cpuTime()) {
+            out.mov(scratch, shim.agentState());
+            out.cmpInt(scratch, 0, HeaderDescriptor.STATE_AGENT_DEAD);
+            out.jump(EQUAL, gone);
+        }
+    }
+
+    private void read(int below) {
+        if (!shim.cpuTime()) {
+            out.readTsc();
+            return;
+        }
+        int at = below;
+        for (Register register : KEPT) {
+            at -= Long.BYTES;
+            out.store(RSP, at, register);
+        }
+        readThreadCpu(out, at - TIME_BYTES);
+        for (Register register : KEPT.reversed()) {
+            out.load(register, RSP, at);
+            at += Long.BYTES;
+        }
+    }
+
+    /// Emits what reads the calling thread's CPU time into RAX, in nanoseconds. Changes RCX, RSI, RDI, R11 and
+    /// the flags. The kernel keeps what lies below the stack pointer, and changes no vector registers that
+    /// programs see.
+    ///
+    /// @param time where the kernel may write it, in the red zone: 16 bytes
+    static void readThreadCpu(Assembler out, int time) {
+        out.movInt(RDI, CLOCK_THREAD_CPUTIME_ID);
+        out.lea(RSI, RSP, time);
+        out.movInt(RAX, CLOCK_GETTIME);
+        out.systemCall();
+        out.movInt(RAX, NANOS_PER_SECOND);
+        out.multiply(RAX, RSP, time);
+        out.add(RAX, RSP, time + Long.BYTES);
+    }
+}

@@ -1,0 +1,462 @@
+package org.mdlagent.arch.x86.emit;
+
+import static org.mdlagent.arch.x86.bytes.Condition.ABOVE_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.BELOW;
+import static org.mdlagent.arch.x86.bytes.Condition.BELOW_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.GREATER;
+import static org.mdlagent.arch.x86.bytes.Condition.GREATER_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.LESS_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.NEGATIVE;
+import static org.mdlagent.arch.x86.bytes.Condition.NOT_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Register.R10;
+import static org.mdlagent.arch.x86.bytes.Register.R11;
+import static org.mdlagent.arch.x86.bytes.Register.R8;
+import static org.mdlagent.arch.x86.bytes.Register.R9;
+import static org.mdlagent.arch.x86.bytes.Register.RAX;
+import static org.mdlagent.arch.x86.bytes.Register.RCX;
+import static org.mdlagent.arch.x86.bytes.Register.RDI;
+import static org.mdlagent.arch.x86.bytes.Register.RDX;
+import static org.mdlagent.arch.x86.bytes.Register.RSI;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.RecordingCode.ClientBodies;
+import org.mdlagent.arch.x86.bytes.Assembler;
+import org.mdlagent.arch.x86.bytes.Assembler.Label;
+import org.mdlagent.arch.x86.bytes.Condition;
+
+/// The fast paths of recording, for sites that are calls of instrumentation hooks: there every caller-saved register
+/// and the flags are free.
+///
+/// On entry of each body: RAX key of the frame, R10 site record, RDI function address (the hook's first argument);
+/// the stack is aligned as at the start of a function; in sampled mode, at an exit, RSI where the call returns to (the
+/// hook's second argument). Within: R11 thread block, R9 function record, RCX frame.
+///
+/// Assumes
+///   A1 only the thread itself writes its stack pointer, frames, rows and ring head; a signal handler on the same
+///      thread may run the same code between any two instructions, and is finished when the interrupted code goes on
+///      (or never, after `siglongjmp`). Guarantees
+///   G1 push reserves its frame (stores the stack pointer) before it fills it; a frame is valid from when its key,
+///      the last field, is stored.
+///   G2 pop clears the key and reads all it needs before it releases the frame.
+///   G3 a ring position is reserved by one instruction, and its record is valid from when its sequence number, the
+///      last field, is stored. Progress no lock, no system call, no loop but the retry of a compare-exchange that a
+///      handler on the same thread overtook.
+///
+/// What is rare continues in the shim (`entry_slow`, ... in `mdl/api.h`), always before the fast path has changed
+/// anything.
+public final class RecordingAssembler {
+    private static final int FRAME = (int) FrameDescriptor.SIZE;
+
+    /// Offsets of the top frame from the stack pointer, which points behind it.
+    private static final int TOP_KEY = (int) FrameDescriptor.KEY - FRAME;
+
+    private static final int TOP_FUNCTION = (int) FrameDescriptor.FUNCTION - FRAME;
+    private static final int TOP_TSC = (int) FrameDescriptor.TSC - FRAME;
+    private static final int TOP_CHILDREN = (int) FrameDescriptor.CHILDREN - FRAME;
+
+    private static final int THREAD_SP = (int) ThreadDescriptor.SP;
+    private static final int STATE = (int) FunctionDescriptor.STATE;
+    private static final int OPEN = (int) FunctionDescriptor.OPEN;
+    private static final int INDEX = (int) FunctionDescriptor.INDEX;
+    private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
+
+    /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
+    /// check and reservation.
+    static final int RING_SLACK = 64;
+
+    /// `v | 255` makes the bucket arithmetic of HdrHistogram with 256 sub-buckets right for small values too.
+    static final int SUB_BUCKET_MASK = 255;
+
+    static final int SUB_BUCKET_HALF_BITS = 7;
+
+    /// How far ahead of a record the next ones are fetched, in bytes. The agent's processor has read their lines since
+    /// they were written last: without, each second of the calls that are timed lasts some hundred ticks longer.
+    static final int PREFETCHED = 128;
+
+    /// A thread looks at the clock once in so many calls of a function: a power of two, at most 256.
+    static final int DEADLINE_CHECK_CALLS = 64;
+
+    private final RecordingEntryPoints shim;
+    private final Assembler out;
+    private final WholeCallAssembler whole;
+    private final ClientAssembler client;
+    private final DurationClock clock;
+    private final long at;
+
+    public RecordingAssembler(RecordingEntryPoints shim, long at) {
+        this.shim = shim;
+        this.at = at;
+        out = new Assembler(at);
+        whole = new WholeCallAssembler(shim, out);
+        client = new ClientAssembler(shim, out);
+        clock = new DurationClock(shim, out);
+    }
+
+    /// How to unwind from within the code that was assembled.
+    public List<UnwindRow> unwind() {
+        return Stream.concat(whole.unwind().stream(), client.unwind().stream()).toList();
+    }
+
+    public RecordingCode assemble() {
+        int entry = out.offset();
+        if (shim.exact()) {
+            exactEntry();
+        } else {
+            sampledEntry();
+        }
+        out.align(64);
+        int exit = out.offset();
+        if (shim.exact()) {
+            exactExit();
+        } else {
+            sampledExit();
+        }
+        out.align(64);
+        int functionEntry = whole.entry();
+        out.align(64);
+        int untimedEntry = whole.untimedEntry();
+        out.align(64);
+        int functionExit = whole.exit();
+        out.align(64);
+        int untimedExit = whole.untimedExit();
+        out.align(64);
+        int count = whole.count();
+        whole.literals();
+        out.align(64);
+        Map<Body, ClientBodies> clients = Map.of(
+                Body.ENTRY, client.hookEntry(at + entry),
+                Body.EXIT, client.hookExit(at + exit),
+                Body.FUNCTION_ENTRY, client.functionEntry(at + functionEntry, at + untimedEntry),
+                Body.FUNCTION_EXIT, client.functionExit(at + functionExit, at + untimedExit),
+                Body.COUNT, client.count(at + count));
+        client.literals();
+        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count, clients);
+    }
+
+    private void exactEntry() {
+        Label slow = new Label();
+        findThreadFunctionAndFrame(slow);
+        out.mov(R8, RAX);
+        out.loadInt(RSI, R9, INDEX);
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        countAndPush();
+
+        out.bind(slow);
+        continueInShim(shim.entrySlow());
+    }
+
+    /// Counts the call in RDX[RSI] here, and not at the exit: some calls never return. Pushes its frame, and returns.
+    private void countAndPush() {
+        out.incrementIndexed(RDX, RSI);
+        push();
+        out.ret();
+    }
+
+    private void sampledEntry() {
+        Label slow = new Label();
+        Label everyCall = new Label();
+        Label checkDeadline = new Label();
+        Label counted = new Label();
+        Label done = new Label();
+        Label warmsUp = new Label();
+        Label backOut = new Label();
+        findThreadFunctionAndFrame(slow);
+        out.mov(R8, RAX);
+        out.loadInt(RSI, R9, INDEX);
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        out.testByte(R9, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
+        out.movInt(RAX, 1);
+        out.exchangeAddIndexed(RDX, RSI, RAX);
+        out.testLowByte(RAX, DEADLINE_CHECK_CALLS - 1);
+        out.jump(EQUAL, checkDeadline);
+        out.bind(counted);
+        out.loadIndexed(RAX, RDX, RSI, 0);
+        out.addInt(RAX, R9, (int) FunctionDescriptor.RUN_PHASE);
+        out.testInt(R9, (int) FunctionDescriptor.RUN_MASK, RAX);
+        out.jump(NOT_EQUAL, done);
+        out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(LESS_OR_EQUAL, done);
+        out.decrementInt(R9, (int) FunctionDescriptor.REMAINING);
+        out.jump(NEGATIVE, done);
+        // Announce the frame, then look whether its exits are still on: the order that lets exits be switched off
+        // safely (record.c).
+        out.lockIncrementInt(R9, OPEN);
+        out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
+        out.jump(NOT_EQUAL, backOut);
+        out.loadInt(RAX, R9, (int) FunctionDescriptor.REMAINING);
+        out.cmpInt(RAX, R9, (int) FunctionDescriptor.RECORDED);
+        out.jump(GREATER_OR_EQUAL, warmsUp);
+        push();
+        out.bind(done);
+        out.ret();
+
+        out.bind(warmsUp);
+        push();
+        out.store(RCX, (int) FrameDescriptor.TSC, 0);
+        out.ret();
+
+        out.bind(backOut);
+        out.lockDecrementInt(R9, OPEN);
+        out.ret();
+
+        out.bind(everyCall);
+        countAndPush();
+
+        out.bind(checkDeadline);
+        out.readTsc();
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
+        out.jump(BELOW_OR_EQUAL, counted);
+        out.mov(RDI, R10);
+        out.mov(R11, shim.expireEntry());
+        out.jump(R11);
+
+        out.bind(slow);
+        continueInShim(shim.entrySlow());
+    }
+
+    private void exactExit() {
+        Label other = new Label();
+        Label slow = new Label();
+        Label nothing = new Label();
+        Label slowRecord = new Label();
+        findTopFrame(nothing, other, slow);
+        clock.requireAgent(R8, slow);
+        recordInRow(slowRecord);
+        out.bind(nothing);
+        out.ret();
+
+        recordInShim(slowRecord);
+
+        out.bind(other);
+        // The top frame belongs to a caller: this call has none.
+        out.jump(BELOW, nothing);
+        out.bind(slow);
+        continueInShim(shim.exitSlow());
+    }
+
+    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; or goes on at
+    /// `slowRecord` when that has no memory yet, with ticks in RAX and those of callees in R8. Changes RSI, too.
+    /// Where other functions are sampled, callees would be incomplete.
+    private void recordInRow(Label slowRecord) {
+        clock.elapsed(RCX, TOP_TSC, 0);
+        if (shim.exact()) {
+            out.load(R8, RCX, TOP_CHILDREN);
+            pop();
+            out.addTo(RCX, TOP_CHILDREN, RAX);
+        } else {
+            pop();
+        }
+        out.loadInt(RSI, R9, INDEX);
+        out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
+        out.loadIndexed(RDX, RDX, RSI, 0);
+        out.test(RDX);
+        out.jump(EQUAL, slowRecord);
+        // HdrHistogram: index = (v >> shift) + (shift << 7) with shift = bsr(v | 255) - 7; chunk = index / 128, slot =
+        // index % 128.
+        out.mov(RCX, RAX);
+        out.or(RCX, SUB_BUCKET_MASK);
+        out.bitScanReverse(RCX, RCX);
+        out.sub(RCX, SUB_BUCKET_HALF_BITS);
+        out.mov(RSI, RAX);
+        out.shiftRightByCl(RSI);
+        out.shiftLeft(RCX, SUB_BUCKET_HALF_BITS);
+        out.add(RCX, RSI);
+        out.mov(RSI, RCX);
+        out.shiftRight(RSI, SUB_BUCKET_HALF_BITS);
+        out.loadIndexed(RSI, RDX, RSI, (int) RowDescriptor.CHUNKS_AT);
+        out.test(RSI);
+        out.jump(EQUAL, slowRecord);
+        out.and(RCX, RowDescriptor.CHUNK_SLOTS - 1);
+        out.incrementIndexed(RSI, RCX);
+        out.increment(RDX, (int) RowDescriptor.COUNT);
+        out.addTo(RDX, (int) RowDescriptor.TOTAL, RAX);
+        out.mov(RCX, RAX);
+        if (shim.exact()) {
+            out.sub(RCX, R8);
+            out.addTo(RDX, (int) RowDescriptor.SELF, RCX);
+            out.mov(RCX, RAX);
+        }
+        replace(ABOVE_OR_EQUAL, (int) RowDescriptor.MIN);
+        replace(BELOW_OR_EQUAL, (int) RowDescriptor.MAX);
+    }
+
+    private void recordInShim(Label slowRecord) {
+        out.bind(slowRecord);
+        out.mov(RDI, R9);
+        out.mov(RSI, RAX);
+        if (shim.exact()) {
+            out.mov(RDX, RAX);
+            out.sub(RDX, R8);
+        } else {
+            out.movInt(RDX, 0);
+        }
+        out.mov(R11, shim.recordSlow());
+        out.jump(R11);
+    }
+
+    private void sampledExit() {
+        Label other = new Label();
+        Label slow = new Label();
+        Label full = new Label();
+        Label called = new Label();
+        Label everyCall = new Label();
+        Label slowRecord = new Label();
+        Label finish = new Label();
+        Label done = new Label();
+        // A site whose function is not known learns it in the shim.
+        out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
+        out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
+        out.jump(NOT_EQUAL, slow);
+        findTopFrame(finish, other, slow);
+        clock.requireAgent(R8, slow);
+        out.testByte(R9, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
+        clock.elapsed(RCX, TOP_TSC, 0);
+        out.load(R8, RCX, clock.startField() - FRAME);
+        out.load(RDX, RCX, TOP_TSC);
+        pop();
+        out.lockDecrementInt(R9, OPEN);
+        out.test(RDX);
+        out.jump(EQUAL, finish);
+        out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
+        out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
+        out.load(RDI, R11, (int) ThreadDescriptor.RING_MASK);
+        out.sub(RDI, RING_SLACK - 1);
+        out.cmp(RDX, RDI);
+        out.jump(ABOVE_OR_EQUAL, full);
+        out.movInt(RDX, 1);
+        out.exchangeAdd(R11, (int) ThreadDescriptor.HEAD, RDX);
+        out.mov(RDI, RDX);
+        out.and(RDI, R11, (int) ThreadDescriptor.RING_MASK);
+        out.shiftLeft(RDI, 5);
+        out.add(RDI, R11, (int) ThreadDescriptor.RING);
+        out.prefetchForWriting(RDI, PREFETCHED);
+        out.store(RDI, (int) RecordDescriptor.START, R8);
+        out.store(RDI, (int) RecordDescriptor.DURATION, RAX);
+        out.loadInt(RAX, R9, INDEX);
+        out.storeInt(RDI, (int) RecordDescriptor.FUNCTION, RAX);
+        // Where a function is inlined, the hook is told of the call of the function around it.
+        out.cmp(R9, R10, (int) SiteDescriptor.OWNER);
+        out.jump(EQUAL, called);
+        out.load(RSI, R10, (int) SiteDescriptor.ADDRESS);
+        out.bind(called);
+        out.store(RDI, (int) RecordDescriptor.CALLER, RSI);
+        out.incrementInt(RDX);
+        out.storeInt(RDI, (int) RecordDescriptor.SEQ, RDX);
+
+        out.bind(finish);
+        // An exit that is left over when its function's window is closed and its last frame gone switches itself off.
+        out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
+        out.cmpInt(R9, STATE, FunctionDescriptor.STATE_EXPIRED);
+        out.jump(NOT_EQUAL, done);
+        out.cmpInt(R9, OPEN, 0);
+        out.jump(NOT_EQUAL, done);
+        out.mov(RDI, R10);
+        out.mov(R11, shim.expireExit());
+        out.jump(R11);
+        out.bind(done);
+        out.ret();
+
+        out.bind(full);
+        out.increment(R11, (int) ThreadDescriptor.DROPPED);
+        out.jump(finish);
+
+        out.bind(everyCall);
+        // Who calls is told to the shim.
+        out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(GREATER, slow);
+        recordInRow(slowRecord);
+        out.jump(finish);
+        recordInShim(slowRecord);
+
+        out.bind(other);
+        // The top frame belongs to a caller: this call has none.
+        out.jump(BELOW, finish);
+        out.bind(slow);
+        continueInShim(shim.exitSlow());
+    }
+
+    /// R11 thread, R9 function, RCX its next free frame; or `slow`: no block yet, another function than the site's,
+    /// no room for a frame.
+    private void findThreadFunctionAndFrame(Label slow) {
+        out.loadThreadWord(R11, shim.tlsOffset());
+        out.test(R11);
+        out.jump(EQUAL, slow);
+        out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
+        out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
+        out.jump(NOT_EQUAL, slow);
+        out.load(RCX, R11, THREAD_SP);
+        out.cmp(RCX, R11, (int) ThreadDescriptor.SP_LIMIT);
+        out.jump(ABOVE_OR_EQUAL, slow);
+    }
+
+    /// R11 thread, RCX behind the top frame, R9 its function; `other`: its key is another (flags: mine against it),
+    /// `slow`: its function is another.
+    private void findTopFrame(Label noThread, Label other, Label slow) {
+        out.loadThreadWord(R11, shim.tlsOffset());
+        out.test(R11);
+        out.jump(EQUAL, noThread);
+        out.load(RCX, R11, THREAD_SP);
+        out.cmp(RAX, RCX, TOP_KEY);
+        out.jump(NOT_EQUAL, other);
+        out.load(R9, RCX, TOP_FUNCTION);
+        out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// Pushes the frame at RCX for the function in R9 and the key in R8; its time is now.
+    private void push() {
+        out.lea(RDX, RCX, FRAME);
+        out.store(R11, THREAD_SP, RDX);
+        out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
+        out.store(RCX, (int) FrameDescriptor.SITE, 0);
+        clock.start(RCX, 0);
+        out.store(RCX, (int) FrameDescriptor.KEY, R8);
+    }
+
+    /// Releases the top frame; RCX then points behind the one below.
+    private void pop() {
+        out.store(RCX, TOP_KEY, 0);
+        out.sub(RCX, FRAME);
+        out.store(R11, THREAD_SP, RCX);
+    }
+
+    /// Replaces the word at `[RDX + displacement]` by RCX unless RCX is `unless` it; changes RAX.
+    private void replace(Condition unless, int displacement) {
+        Label retry = new Label();
+        Label done = new Label();
+        out.cmp(RCX, RDX, displacement);
+        out.jump(unless, done);
+        out.load(RAX, RDX, displacement);
+        out.bind(retry);
+        out.cmp(RCX, RAX);
+        out.jump(unless, done);
+        out.compareExchange(RDX, displacement, RCX);
+        out.jump(NOT_EQUAL, retry);
+        out.bind(done);
+    }
+
+    /// Calls `function(site, function address, key, return address)` in tail position.
+    private void continueInShim(long function) {
+        out.mov(RCX, RSI);
+        out.mov(RDX, RAX);
+        out.mov(RSI, RDI);
+        out.mov(RDI, R10);
+        out.mov(R11, function);
+        out.jump(R11);
+    }
+}

@@ -1,0 +1,253 @@
+package org.mdlagent.arch.x86.emit;
+
+import java.util.Arrays;
+import java.util.List;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.layout.FrameDescriptor;
+
+/// Describes generated code to unwinders: `.eh_frame_hdr` with its search table and `.eh_frame` behind it
+/// (Linux Standard Base, Core, 10.6; DWARF 5, section 6.4).
+///
+/// A frame's canonical frame address would be that of the function that its stub calls. Unwinders tell frames by it,
+/// and debuggers want it to rise from callee to caller; so here it is higher by 7, and for functions that one left for
+/// the next by sibling calls lower again by their number: still below the caller's.
+public final class UnwindTable {
+    private static final int DATA_ALIGNMENT = 0x78; // -8 as SLEB128
+    private static final int RETURN_ADDRESS = 16;
+    private static final int RCX = 2;
+    private static final int RBX = 3;
+    private static final int RSP = 7;
+
+    private static final int ENCODING_ABSOLUTE = 0x00;
+    private static final int ENCODING_PC_RELATIVE_INT = 0x1B;
+    private static final int ENCODING_TABLE_RELATIVE_INT = 0x3B;
+    private static final int ENCODING_INT = 0x03;
+
+    private static final int CFA_ADVANCE = 0x40;
+    private static final int CFA_OFFSET = 0x80;
+    private static final int CFA_RESTORE = 0xC0;
+    private static final int CFA_ADVANCE_2 = 0x03;
+    private static final int CFA_SAME_VALUE = 0x08;
+    private static final int CFA_REGISTER = 0x09;
+    private static final int CFA_DEF_CFA = 0x0C;
+    private static final int CFA_DEF_CFA_EXPRESSION = 0x0F;
+    private static final int CFA_EXPRESSION = 0x10;
+    private static final int CFA_VAL_EXPRESSION = 0x16;
+
+    private static final int OP_DEREF = 0x06;
+    private static final int OP_MINUS = 0x1C;
+    private static final int OP_PLUS = 0x22;
+    private static final int OP_LIT_7 = 0x37;
+    private static final int OP_BREG_RBX = 0x70 + RBX;
+    private static final int OP_BREG_R11 = 0x70 + 11;
+    private static final int OP_DEREF_SIZE = 0x94;
+
+    private static final int KEY = (int) FrameDescriptor.KEY;
+    private static final int RET = (int) FrameDescriptor.RET;
+    private static final int SAVED_RBX = (int) FrameDescriptor.RBX;
+    private static final int SIBLING = (int) FrameDescriptor.SIBLING;
+
+    private static final List<UnwindRow> STUB_ROWS = List.of(
+            new UnwindRow(FunctionStub.POPPED_AT, UnwindRow.Rule.POPPED),
+            new UnwindRow(FunctionStub.FRAMED_AT, UnwindRow.Rule.FRAMED),
+            new UnwindRow(FunctionStub.PASS_AT, UnwindRow.Rule.CALLED));
+
+    private static final List<UnwindRow> FRAMED_ROWS = List.of(new UnwindRow(0, UnwindRow.Rule.FRAMED));
+
+    private static final int HEADER = 12;
+    private static final int TABLE_ROW = 8;
+
+    private final long at;
+    private final int count;
+    private final Bytes table = new Bytes();
+    private final Bytes frames = new Bytes();
+
+    /// Where `.eh_frame` begins.
+    private final long framesAt;
+
+    private int stubCie;
+    private int plainCie;
+
+    private UnwindTable(long at, int count) {
+        this.at = at;
+        this.count = count;
+        framesAt = at + HEADER + (long) TABLE_ROW * count;
+    }
+
+    /// @param at        where it will stand; its length does not depend on it
+    /// @param ranges    in ascending order of address
+    /// @param recording rows of the ranges that are recording code
+    public static byte[] build(long at, List<TrampolineRange> ranges, List<UnwindRow> recording, long personality) {
+        int count = 0;
+        for (TrampolineRange range : ranges) {
+            count += range.kind() == TrampolineRange.Kind.WHOLE_STUBS ? stubs(range) : 1;
+        }
+        UnwindTable table = new UnwindTable(at, count);
+        table.describe(ranges, recording, personality);
+        return table.toBytes();
+    }
+
+    private static int stubs(TrampolineRange range) {
+        return Math.toIntExact(range.length() / FunctionStub.SIZE);
+    }
+
+    private void describe(List<TrampolineRange> ranges, List<UnwindRow> recording, long personality) {
+        stubCie = commonEntry(personality);
+        plainCie = commonEntry(0);
+        for (TrampolineRange range : ranges) {
+            switch (range.kind()) {
+                case RECORDING -> frame(plainCie, range.start(), range.length(), recording);
+                case FRAMED -> frame(plainCie, range.start(), range.length(), FRAMED_ROWS);
+                case LEAF -> frame(plainCie, range.start(), range.length(), List.of());
+                case WHOLE_STUBS -> {
+                    for (int i = 0; i < stubs(range); i++) {
+                        frame(stubCie, range.start() + (long) i * FunctionStub.SIZE, FunctionStub.SIZE, STUB_ROWS);
+                    }
+                }
+            }
+        }
+        frames.putInt(0);
+    }
+
+    /// @param personality 0 for none
+    private int commonEntry(long personality) {
+        int start = begin();
+        frames.putInt(0);
+        frames.put(1, 'z');
+        if (personality != 0) {
+            frames.put('P');
+        }
+        frames.put('R', 0, 1, DATA_ALIGNMENT, RETURN_ADDRESS);
+        if (personality != 0) {
+            frames.put(10, ENCODING_ABSOLUTE);
+            frames.putInt((int) personality);
+            frames.putInt((int) (personality >> 32));
+        } else {
+            frames.put(1);
+        }
+        frames.put(ENCODING_PC_RELATIVE_INT);
+        frames.put(CFA_DEF_CFA, RSP, 8, CFA_OFFSET | RETURN_ADDRESS, 1);
+        end(start);
+        return start;
+    }
+
+    private void frame(int cie, long code, long length, List<UnwindRow> rows) {
+        int start = begin();
+        table.putInt(Math.toIntExact(code - at));
+        table.putInt(Math.toIntExact(framesAt + start - at));
+        frames.putInt(frames.size() - cie);
+        frames.putInt(Math.toIntExact(code - (framesAt + frames.size())));
+        frames.putInt(Math.toIntExact(length));
+        frames.put(0);
+        int from = 0;
+        for (UnwindRow row : rows) {
+            advance(row.offset() - from);
+            from = row.offset();
+            rule(row.rule());
+        }
+        end(start);
+    }
+
+    private void advance(int bytes) {
+        if (bytes < CFA_ADVANCE) {
+            frames.put(CFA_ADVANCE | bytes);
+        } else {
+            frames.put(CFA_ADVANCE_2, bytes, bytes >> 8);
+        }
+    }
+
+    private void rule(UnwindRow.Rule rule) {
+        switch (rule) {
+            case CALLED -> {
+                returnAddressOnTop();
+                frames.put(CFA_SAME_VALUE, RBX);
+            }
+            case POPPED -> {
+                frames.put(CFA_DEF_CFA, RSP, 0);
+                frames.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_R11, RET);
+            }
+            case FRAMED -> {
+                frames.put(CFA_DEF_CFA_EXPRESSION, 10, OP_BREG_RBX, KEY, OP_DEREF);
+                frames.put(OP_BREG_RBX, SIBLING, OP_DEREF_SIZE, 1, OP_MINUS, OP_LIT_7, OP_PLUS);
+                frames.put(CFA_VAL_EXPRESSION, RSP, 3, OP_BREG_RBX, KEY, OP_DEREF);
+                frames.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_RBX, RET);
+                frames.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);
+            }
+            case RETURNING -> {
+                returnAddressOnTop();
+                frames.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);
+            }
+            case RBX_IN_RCX -> frames.put(CFA_REGISTER, RBX, RCX);
+        }
+    }
+
+    private void returnAddressOnTop() {
+        frames.put(CFA_DEF_CFA, RSP, 8, CFA_OFFSET | RETURN_ADDRESS, 1, CFA_RESTORE | RSP);
+    }
+
+    private int begin() {
+        int start = frames.size();
+        frames.putInt(0);
+        return start;
+    }
+
+    private void end(int start) {
+        while ((frames.size() - start) % Integer.BYTES != 0) {
+            frames.put(0); // DW_CFA_nop
+        }
+        frames.setInt(start, frames.size() - start - Integer.BYTES);
+    }
+
+    private byte[] toBytes() {
+        Bytes all = new Bytes();
+        all.put(1, ENCODING_PC_RELATIVE_INT, ENCODING_INT, ENCODING_TABLE_RELATIVE_INT);
+        all.putInt(Math.toIntExact(framesAt - (at + Integer.BYTES)));
+        all.putInt(count);
+        all.append(table);
+        all.append(frames);
+        return all.toByteArray();
+    }
+
+    /// Bytes in the order of the machine, least significant first.
+    private static final class Bytes {
+        private byte[] bytes = new byte[1024];
+        private int size;
+
+        int size() {
+            return size;
+        }
+
+        void put(int... values) {
+            reserve(values.length);
+            for (int value : values) {
+                bytes[size++] = (byte) value;
+            }
+        }
+
+        void putInt(int value) {
+            put(value, value >> 8, value >> 16, value >> 24);
+        }
+
+        void setInt(int at, int value) {
+            for (int i = 0; i < Integer.BYTES; i++) {
+                bytes[at + i] = (byte) (value >> 8 * i);
+            }
+        }
+
+        void append(Bytes others) {
+            reserve(others.size);
+            System.arraycopy(others.bytes, 0, bytes, size, others.size);
+            size += others.size;
+        }
+
+        byte[] toByteArray() {
+            return Arrays.copyOf(bytes, size);
+        }
+
+        private void reserve(int more) {
+            if (size + more > bytes.length) {
+                bytes = Arrays.copyOf(bytes, Math.max(size + more, 2 * bytes.length));
+            }
+        }
+    }
+}

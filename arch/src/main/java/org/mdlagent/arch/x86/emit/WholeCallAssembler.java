@@ -1,0 +1,537 @@
+package org.mdlagent.arch.x86.emit;
+
+import static org.mdlagent.arch.x86.bytes.Condition.ABOVE;
+import static org.mdlagent.arch.x86.bytes.Condition.ABOVE_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.BELOW;
+import static org.mdlagent.arch.x86.bytes.Condition.BELOW_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.GREATER;
+import static org.mdlagent.arch.x86.bytes.Condition.GREATER_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.LESS_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.NOT_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Register.R10;
+import static org.mdlagent.arch.x86.bytes.Register.R11;
+import static org.mdlagent.arch.x86.bytes.Register.RAX;
+import static org.mdlagent.arch.x86.bytes.Register.RBX;
+import static org.mdlagent.arch.x86.bytes.Register.RCX;
+import static org.mdlagent.arch.x86.bytes.Register.RDX;
+import static org.mdlagent.arch.x86.bytes.Register.RSP;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.x86.bytes.Assembler;
+import org.mdlagent.arch.x86.bytes.Assembler.Label;
+import org.mdlagent.arch.x86.bytes.Condition;
+import org.mdlagent.arch.x86.bytes.Register;
+
+/// The fast paths of recording for [FunctionStub]: every register that they use is kept, at the entry and at the
+/// return, since the caller of a local function may hold values in any that the function leaves alone.
+///
+/// Assumptions and guarantees are those of [RecordingAssembler], and
+///   A2 a frame whose key lies above the call's, on the thread's own stack, is that of a caller which is not gone
+///      (`calls.c`, which looks at the others)
+///   G4 a frame is given up after all is read from it, RBX too; the caller's return address is on the stack by then
+///
+/// Within the entry: R11 site, R10 thread, RAX function, RDX frame, RCX key. Within the exit: RBX frame, RAX ticks.
+/// What is saved lies below the stack pointer, in the red zone.
+final class WholeCallAssembler {
+    private static final int FRAME = (int) FrameDescriptor.SIZE;
+    private static final int KEY = (int) FrameDescriptor.KEY;
+    private static final int SIBLING = (int) FrameDescriptor.SIBLING;
+    private static final int FRAME_FLAGS = (int) FrameDescriptor.FLAGS;
+    private static final int SP = (int) ThreadDescriptor.SP;
+    private static final int INDEX = (int) FunctionDescriptor.INDEX;
+    private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
+
+    /// A sibling's number that is left out ([UnwindTable]).
+    private static final int NO_SIBLING = 7;
+
+    private static final int SIBLINGS_MAX = 255;
+
+    /// At the entry registers are saved below the one that the stub has saved.
+    private static final int ENTRY_SAVED = FunctionStub.SAVED_R11;
+
+    /// At the exit the first word below the stack pointer is where the return address goes.
+    private static final int EXIT_SAVED = -8;
+
+    private final RecordingEntryPoints shim;
+    private final Assembler out;
+    private final DurationClock clock;
+    private final List<UnwindRow> unwind = new ArrayList<>();
+    private final Label entryLiteral = new Label();
+    private final Label exitLiteral = new Label();
+    private final Label countLiteral = new Label();
+    private final Label clientLiteral = new Label();
+    private final Label untimed = new Label();
+
+    WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
+        this.shim = shim;
+        this.out = out;
+        clock = new DurationClock(shim, out);
+    }
+
+    /// How to unwind from within the code emitted so far; where it says nothing, the rule of a called function holds.
+    List<UnwindRow> unwind() {
+        return List.copyOf(unwind);
+    }
+
+    /// Emits the entry; its offset.
+    int entry() {
+        int at = out.offset();
+        Label slow = new Label();
+        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        if (shim.exact()) {
+            recordEveryCall(slow);
+        } else {
+            sampledEntry(slow);
+        }
+        out.bind(slow);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.jumpThrough(entryLiteral);
+        return at;
+    }
+
+    private void recordEveryCall(Label slow) {
+        Label notBelow = new Label();
+        findFrame(notBelow, slow);
+        countAndFill(true, () -> out.store(RDX, SIBLING, 0)); // and the flags
+        out.bind(notBelow);
+        requireSibling(slow);
+        countAndFill(true, this::followSibling);
+    }
+
+    private void countAndFill(boolean recorded) {
+        countAndFill(recorded, () -> out.store(RDX, SIBLING, 0)); // and the flags
+    }
+
+    private void countAndFill(boolean recorded, Runnable setSibling) {
+        out.addTo(R10, SP, FRAME);
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.loadInt(RCX, RAX, INDEX);
+        out.incrementIndexed(R10, RCX);
+        fill(recorded, setSibling);
+    }
+
+    /// Whether the call is timed comes first: else it needs no frame, wherever it runs.
+    private void sampledEntry(Label slow) {
+        Label everyCall = new Label();
+        Label counted = new Label();
+        Label inRun = new Label();
+        Label warmsUp = new Label();
+        findFunction(slow);
+        out.testByte(RAX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
+        findCalls(slow);
+        out.loadIndexed(RDX, R10, RCX, 0);
+        out.incrementInt(RDX);
+        out.addInt(RDX, RAX, (int) FunctionDescriptor.RUN_PHASE);
+        out.testInt(RAX, (int) FunctionDescriptor.RUN_MASK, RDX);
+        out.jump(EQUAL, inRun);
+        out.bind(counted);
+        out.incrementIndexed(R10, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        // A call that is not timed may have snippets at its return.
+        out.testByte(R11, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
+        out.jump(NOT_EQUAL, untimed);
+        out.cmp(R11, R11);
+        out.ret();
+
+        out.bind(inRun);
+        out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(LESS_OR_EQUAL, counted);
+        out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
+        out.jump(NOT_EQUAL, counted);
+        findFrame(slow, slow);
+        // Threads that come here together may time some calls more.
+        out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
+        out.loadInt(RCX, RAX, (int) FunctionDescriptor.REMAINING);
+        out.cmpInt(RCX, RAX, (int) FunctionDescriptor.RECORDED);
+        out.jump(GREATER_OR_EQUAL, warmsUp);
+        countAndFill(true);
+
+        out.bind(warmsUp);
+        countAndFill(false);
+
+        out.bind(everyCall);
+        recordEveryCall(slow);
+    }
+
+    /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
+    int untimedEntry() {
+        int at = out.offset();
+        out.bind(untimed);
+        Label slow = new Label();
+        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        findFrame(slow, slow);
+        out.addTo(R10, SP, FRAME);
+        out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
+        out.store(RDX, (int) FrameDescriptor.SITE, R11);
+        out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
+        out.store(RDX, SIBLING, FrameDescriptor.FLAG_UNTIMED << Byte.SIZE);
+        out.mov(R11, RDX);
+        out.store(R11, KEY, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.test(RSP); // not zero
+        out.ret();
+
+        out.bind(slow);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.jumpThrough(clientLiteral);
+        return at;
+    }
+
+    /// Emits what counts a call, keeps every register and returns to the function; its offset.
+    int count() {
+        int at = out.offset();
+        unwind.add(new UnwindRow(at, UnwindRow.Rule.CALLED));
+        Label slow = new Label();
+        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        findFunction(slow);
+        if (shim.exact()) {
+            out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+            out.loadInt(RCX, RAX, INDEX);
+        } else {
+            findCalls(slow);
+        }
+        out.incrementIndexed(R10, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.load(R11, RSP, FunctionStub.SAVED_R11);
+        out.ret();
+        out.bind(slow);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.jumpThrough(countLiteral);
+        return at;
+    }
+
+    /// Emits the exit, which a jump leads to; its offset.
+    int exit() {
+        int at = out.offset();
+        Label slow = new Label();
+        unwind.add(new UnwindRow(at, UnwindRow.Rule.FRAMED));
+        if (shim.exact()) {
+            exactExit(slow);
+        } else {
+            sampledExit(slow);
+        }
+        return at;
+    }
+
+    /// Emits the exit for frames of [#untimedEntry]; its offset.
+    int untimedExit() {
+        int at = out.offset();
+        Label slow = new Label();
+        save(EXIT_SAVED, RDX, RCX, R11);
+        findTopFrame(slow);
+        out.cmpByte(RBX, SIBLING, 0);
+        out.jump(NOT_EQUAL, slow);
+        // What callees took stands for itself in the caller: this call is not seen.
+        out.load(RDX, RBX, (int) FrameDescriptor.CHILDREN);
+        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RDX);
+        leave(RDX, RCX, R11);
+
+        out.bind(slow);
+        restore(EXIT_SAVED, RDX, RCX, R11);
+        out.jumpThrough(exitLiteral);
+        return at;
+    }
+
+    /// Emits what the code refers to. It goes behind the rest.
+    void literals() {
+        out.literal(clientLiteral, shim.clients().functionEntry());
+        out.literal(entryLiteral, shim.functionEntrySlow());
+        out.literal(exitLiteral, shim.functionExitSlow());
+        out.literal(countLiteral, shim.countSlow());
+    }
+
+    /// R10 thread.
+    private void findThread(Label slow) {
+        out.loadThreadWord(R10, shim.tlsOffset());
+        out.test(R10);
+        out.jump(EQUAL, slow);
+    }
+
+    /// R10 thread that records, RAX function; changes RCX.
+    private void findFunction(Label slow) {
+        findThread(slow);
+        out.load(RCX, R10, SP);
+        out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
+        out.jump(EQUAL, slow);
+        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+    }
+
+    /// R10 thread, RAX function, RDX its next free frame, RCX key.
+    ///
+    /// @param notBelow where to go on, with the same and the flags, unless the last frame's key is above
+    private void findFrame(Label notBelow, Label slow) {
+        findThread(slow);
+        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+        out.load(RDX, R10, SP);
+        out.lea(RCX, RSP, 16);
+        out.cmp(RCX, RDX, KEY - FRAME);
+        out.jump(ABOVE_OR_EQUAL, notBelow);
+        requireRoom(slow);
+    }
+
+    private void requireRoom(Label slow) {
+        out.cmp(RCX, R10, (int) ThreadDescriptor.STACK_LOW);
+        out.jump(BELOW_OR_EQUAL, slow);
+        out.cmp(RDX, R10, (int) ThreadDescriptor.SP_LIMIT);
+        out.jump(ABOVE_OR_EQUAL, slow);
+    }
+
+    /// Goes on where the last frame's function has called this one in place of its return, and so has left
+    /// it its key (`calls.c`); changes RCX.
+    private void requireSibling(Label slow) {
+        out.jump(NOT_EQUAL, slow);
+        requireRoom(slow);
+        out.cmpByte(RDX, SIBLING - FRAME, SIBLINGS_MAX);
+        out.jump(ABOVE_OR_EQUAL, slow);
+        out.load(RCX, RDX, (int) FrameDescriptor.SITE - FRAME);
+        out.test(RCX);
+        out.jump(EQUAL, slow);
+        out.load(RCX, RCX, (int) SiteDescriptor.STUB);
+        out.lea(RCX, RCX, FunctionStub.RETURN_AT);
+        out.cmp(RCX, RSP, 8); // where the call returns to
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// The frame's flags become 0; changes RCX.
+    private void followSibling() {
+        Label next = new Label();
+        out.load(RCX, RDX, SIBLING - FRAME, Byte.BYTES, false);
+        out.lea(RCX, RCX, 1);
+        out.cmp(RCX, NO_SIBLING);
+        out.jump(NOT_EQUAL, next);
+        out.lea(RCX, RCX, 1);
+        out.bind(next);
+        out.store(RDX, SIBLING, RCX);
+    }
+
+    /// Goes on with the calls of the function in RAX at R10[RCX], unless its window is over; changes RDX.
+    private void findCalls(Label slow) {
+        Label inTime = new Label();
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.loadInt(RCX, RAX, INDEX);
+        out.testLowByteIndexed(R10, RCX, RecordingAssembler.DEADLINE_CHECK_CALLS - 1);
+        out.jump(NOT_EQUAL, inTime);
+        out.mov(RCX, RAX);
+        out.readTsc();
+        out.cmp(RAX, RCX, (int) FunctionDescriptor.DEADLINE);
+        out.mov(RAX, RCX);
+        out.loadInt(RCX, RAX, INDEX);
+        out.jump(ABOVE, slow);
+        out.bind(inTime);
+    }
+
+    /// Fills the frame at RDX and returns with it in R11; its time is now, unless it is not recorded.
+    private void fill(boolean recorded, Runnable setSibling) {
+        out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
+        out.store(RDX, (int) FrameDescriptor.SITE, R11);
+        setSibling.run();
+        out.mov(R11, RDX);
+        clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
+        if (!recorded) {
+            out.store(R11, (int) FrameDescriptor.TSC, 0);
+        }
+        out.lea(RCX, RSP, 16);
+        out.store(R11, KEY, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.test(RSP); // not zero
+        out.ret();
+    }
+
+    private void exactExit(Label slow) {
+        Label slowRecord = new Label();
+        save(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        findTicks(slow);
+        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        recordInRow(slowRecord);
+        out.bind(slow);
+        restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        out.jumpThrough(exitLiteral);
+    }
+
+    /// Records RAX ticks of the frame at RBX in the row of the function in RDX, and leaves; or goes on at
+    /// `slowRecord` when that has no memory yet. All registers of the exit are saved.
+    private void recordInRow(Label slowRecord) {
+        Label less = new Label();
+        Label more = new Label();
+        Label minDone = new Label();
+        Label maxDone = new Label();
+        out.loadInt(RDX, RDX, INDEX);
+        out.load(R10, R11, (int) ThreadDescriptor.ROWS);
+        out.loadIndexed(R10, R10, RDX, 0);
+        out.test(R10);
+        out.jump(EQUAL, slowRecord);
+        // HdrHistogram, as in RecordingAssembler.
+        out.mov(RCX, RAX);
+        out.or(RCX, RecordingAssembler.SUB_BUCKET_MASK);
+        out.bitScanReverse(RCX, RCX);
+        out.sub(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.mov(RDX, RAX);
+        out.shiftRightByCl(RDX);
+        out.shiftLeft(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.add(RDX, RCX);
+        out.mov(RCX, RDX);
+        out.shiftRight(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.loadIndexed(RCX, R10, RCX, (int) RowDescriptor.CHUNKS_AT);
+        out.test(RCX);
+        out.jump(EQUAL, slowRecord);
+        out.and(RDX, RowDescriptor.CHUNK_SLOTS - 1);
+        out.incrementIndexed(RCX, RDX);
+        out.increment(R10, (int) RowDescriptor.COUNT);
+        out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
+        if (shim.exact()) {
+            out.mov(RCX, RAX);
+            out.sub(RCX, RBX, (int) FrameDescriptor.CHILDREN);
+            out.addTo(R10, (int) RowDescriptor.SELF, RCX);
+        }
+        out.cmp(RAX, R10, (int) RowDescriptor.MIN);
+        out.jump(BELOW, less);
+        out.bind(minDone);
+        out.cmp(RAX, R10, (int) RowDescriptor.MAX);
+        out.jump(ABOVE, more);
+        out.bind(maxDone);
+        leave(RAX, RDX, RCX, R11, R10);
+
+        out.bind(less);
+        replace(BELOW, (int) RowDescriptor.MIN);
+        out.jump(minDone);
+        out.bind(more);
+        replace(ABOVE, (int) RowDescriptor.MAX);
+        out.jump(maxDone);
+
+        out.bind(slowRecord);
+        // The ticks stay those of the call: the slow path's own would need other memory for their slot.
+        out.store(RBX, (int) FrameDescriptor.TSC, RAX);
+        out.storeByte(RBX, FRAME_FLAGS, FrameDescriptor.FLAG_MEASURED);
+        restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        out.jumpThrough(exitLiteral);
+    }
+
+    private void sampledExit(Label slow) {
+        Label everyCall = new Label();
+        Label slowRecord = new Label();
+        Label full = new Label();
+        Label leave = new Label();
+        save(EXIT_SAVED, RAX, RDX, RCX, R11);
+        findTicks(slow);
+        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.testByte(RDX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        out.jump(NOT_EQUAL, everyCall);
+        out.cmp(RBX, (int) FrameDescriptor.TSC, 0);
+        out.jump(EQUAL, leave);
+        out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
+        out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
+        out.load(RCX, R11, (int) ThreadDescriptor.RING_MASK);
+        out.sub(RCX, RecordingAssembler.RING_SLACK - 1);
+        out.cmp(RDX, RCX);
+        out.jump(ABOVE_OR_EQUAL, full);
+        out.movInt(RDX, 1);
+        out.exchangeAdd(R11, (int) ThreadDescriptor.HEAD, RDX);
+        out.mov(RCX, RDX);
+        out.and(RCX, R11, (int) ThreadDescriptor.RING_MASK);
+        out.shiftLeft(RCX, 5);
+        out.add(RCX, R11, (int) ThreadDescriptor.RING);
+        out.prefetchForWriting(RCX, RecordingAssembler.PREFETCHED);
+        out.store(RCX, (int) RecordDescriptor.DURATION, RAX);
+        out.load(RAX, RBX, clock.startField());
+        out.store(RCX, (int) RecordDescriptor.START, RAX);
+        out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION);
+        out.loadInt(RAX, RAX, INDEX);
+        out.storeInt(RCX, (int) RecordDescriptor.FUNCTION, RAX);
+        out.load(RAX, RBX, (int) FrameDescriptor.RET);
+        out.store(RCX, (int) RecordDescriptor.CALLER, RAX);
+        out.incrementInt(RDX);
+        out.storeInt(RCX, (int) RecordDescriptor.SEQ, RDX);
+        out.bind(leave);
+        leave(RAX, RDX, RCX, R11);
+
+        out.bind(full);
+        out.increment(R11, (int) ThreadDescriptor.DROPPED);
+        out.jump(leave);
+        out.bind(slow);
+        restore(EXIT_SAVED, RAX, RDX, RCX, R11);
+        out.jumpThrough(exitLiteral);
+
+        out.bind(everyCall);
+        out.store(RSP, EXIT_SAVED - 5 * Long.BYTES, R10); // where recordInRow restores it from
+        // Who calls is told to the shim.
+        out.cmpInt(RDX, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(GREATER, slowRecord);
+        recordInRow(slowRecord);
+    }
+
+    /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`.
+    private void findTicks(Label slow) {
+        clock.requireAgent(RDX, slow);
+        clock.elapsed(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES);
+        findTopFrame(slow);
+        out.cmpByte(RBX, FRAME_FLAGS, 0);
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// R11 thread, whose top frame is the one at RBX; changes RCX.
+    private void findTopFrame(Label slow) {
+        out.loadThreadWord(R11, shim.tlsOffset());
+        out.test(R11);
+        out.jump(EQUAL, slow);
+        out.lea(RCX, RBX, FRAME);
+        out.cmp(RCX, R11, SP);
+        out.jump(NOT_EQUAL, slow);
+    }
+
+    /// Releases the frame at RBX of the thread in R11 and returns to the caller.
+    private void leave(Register... saved) {
+        out.push(RBX, (int) FrameDescriptor.RET);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RETURNING));
+        out.load(RCX, RBX, (int) FrameDescriptor.RBX);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RBX_IN_RCX));
+        out.store(RBX, SIBLING, 0); // and the flags: probes in a body leave them as they find them
+        out.store(RBX, KEY, 0);
+        out.store(R11, SP, RBX);
+        out.mov(RBX, RCX);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.CALLED));
+        // The return address has taken a word.
+        restore(EXIT_SAVED + Long.BYTES, saved);
+        out.ret();
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.FRAMED));
+    }
+
+    /// Replaces the word at `[R10 + displacement]` by RAX while RAX is `better` than it; changes RCX and RDX.
+    private void replace(Condition better, int displacement) {
+        Label retry = new Label();
+        Label done = new Label();
+        out.mov(RCX, RAX);
+        out.load(RAX, R10, displacement);
+        out.bind(retry);
+        out.cmp(RCX, RAX);
+        out.jump(better == BELOW ? ABOVE_OR_EQUAL : BELOW_OR_EQUAL, done);
+        out.compareExchange(R10, displacement, RCX);
+        out.jump(NOT_EQUAL, retry);
+        out.bind(done);
+        out.mov(RAX, RCX);
+    }
+
+    private void save(int below, Register... registers) {
+        for (Register register : registers) {
+            below -= Long.BYTES;
+            out.store(RSP, below, register);
+        }
+    }
+
+    private void restore(int below, Register... registers) {
+        for (Register register : registers) {
+            below -= Long.BYTES;
+            out.load(register, RSP, below);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package org.mdlagent.arch.x86.find;
+
+import static org.mdlagent.arch.x86.X86InstructionSet.u8;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.x86.X86InstructionSet;
+
+/// Finds out which of the functions that are inlined in another one the code of that one belongs to, by following its
+/// branches from hook to hook.
+///
+/// Code that only indirect branches lead to, or the unwinder, is taken to belong to the function that such branches
+/// are in. Where two ways meet that disagree, one came from a call that does not return: the one with fewer functions
+/// is right.
+public final class InlineScopes {
+    private final byte[] code;
+    private final byte[] lengths;
+    private final Map<Integer, HookSite> hooks;
+    private final @Nullable Scope[] scopes;
+    private final boolean[] reached;
+    private final Deque<Way> ways = new ArrayDeque<>();
+    private @Nullable Scope ofIndirect;
+
+    /// A function that has begun and not ended.
+    private record Scope(HookSite entry, @Nullable Scope outer, int depth) {
+        static int depthOf(@Nullable Scope scope) {
+            return scope == null ? 0 : scope.depth;
+        }
+    }
+
+    private record Way(int at, @Nullable Scope scope) {}
+
+    /// @param lengths of the instructions, where they begin
+    /// @param hooks   by offset
+    public InlineScopes(byte[] code, byte[] lengths, Map<Integer, HookSite> hooks) {
+        this.code = code;
+        this.lengths = lengths;
+        this.hooks = hooks;
+        scopes = new Scope[code.length];
+        reached = new boolean[code.length];
+    }
+
+    /// The entry hook of the function that the code belongs to from an offset on, up to the next one; null for that
+    /// which is inlined in none. An exit hook belongs to what goes on behind it.
+    public NavigableMap<Integer, @Nullable HookSite> find() {
+        follow(0, null, true);
+        for (int at = 0; at < code.length; at++) {
+            if (lengths[at] != 0 && !reached[at]) {
+                follow(at, ofIndirect, false);
+            }
+        }
+        NavigableMap<Integer, @Nullable HookSite> found = new TreeMap<>();
+        HookSite last = null;
+        for (int at = 0; at < code.length; at++) {
+            Scope scope = scopes[at];
+            HookSite entry = scope == null ? null : scope.entry;
+            if (reached[at] && !Objects.equals(entry, last)) {
+                last = entry;
+                found.put(at, last);
+            }
+        }
+        return found;
+    }
+
+    /// @param again whether to go where another way has led that disagrees
+    private void follow(int from, @Nullable Scope first, boolean again) {
+        ways.add(new Way(from, first));
+        while (!ways.isEmpty()) {
+            Way way = ways.remove();
+            int at = way.at;
+            Scope scope = way.scope;
+            while (at >= 0 && isNew(at, scope, again)) {
+                reached[at] = true;
+                HookSite hook = hooks.get(at);
+                Scope behind = hook == null ? scope : behind(hook, scope);
+                scopes[at] = hook != null && hook.role() == HookSite.Role.EXIT ? behind : scope;
+                scope = behind;
+                at = next(at, scope, hook);
+            }
+        }
+    }
+
+    private boolean isNew(int at, @Nullable Scope scope, boolean again) {
+        return at < code.length
+                && lengths[at] != 0
+                && (!reached[at] || again && Scope.depthOf(scope) < Scope.depthOf(scopes[at]));
+    }
+
+    private static @Nullable Scope behind(HookSite hook, @Nullable Scope scope) {
+        if (hook.role() == HookSite.Role.ENTRY) {
+            return new Scope(hook, scope, Scope.depthOf(scope) + 1);
+        }
+        for (Scope ended = scope; ended != null; ended = ended.outer) {
+            long function = ended.entry.function();
+            if (function == hook.function() || function == 0 || hook.function() == 0) {
+                return ended.outer;
+            }
+        }
+        return scope;
+    }
+
+    /// Where the code goes on, -1 where it does not; remembers where else it may.
+    private int next(int at, @Nullable Scope scope, @Nullable HookSite hook) {
+        if (hook != null) {
+            boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
+            return jump ? -1 : at + hook.length();
+        }
+        int target = HookFinder.branchTarget(code, at, lengths[at]);
+        if (target >= 0) {
+            ways.add(new Way(target, scope));
+        }
+        int op = opcode(code, at, lengths[at]);
+        return switch (u8(code, op)) {
+            case 0xE9, 0xEB, 0xC2, 0xC3, 0xF4 -> -1;
+            case 0x0F -> u8(code, op + 1) == 0x0B ? -1 : at + lengths[at];
+            case 0xFF -> {
+                int operation = u8(code, op + 1) >> 3 & 7;
+                boolean jump = operation == 4 || operation == 5;
+                ofIndirect = jump && ofIndirect == null ? scope : ofIndirect;
+                yield jump ? -1 : at + lengths[at];
+            }
+            default -> at + lengths[at];
+        };
+    }
+
+    /// Offset of the opcode, behind prefixes that jumps and returns may have.
+    static int opcode(byte[] code, int at, int length) {
+        int op = at;
+        while (op < at + length - 1 && isPrefix(u8(code, op))) {
+            op++;
+        }
+        return op;
+    }
+
+    private static boolean isPrefix(int octet) {
+        return octet == 0xF2
+                || octet == 0xF3
+                || octet == 0x3E
+                || octet == X86InstructionSet.ADDRESS_SIZE_PREFIX
+                || (octet & 0xF0) == 0x40;
+    }
+}

@@ -1,0 +1,296 @@
+package org.mdlagent.bench.metrics;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Constant;
+import org.mdlagent.arch.snippet.Expression.Load;
+import org.mdlagent.arch.snippet.Expression.Member;
+import org.mdlagent.arch.snippet.Expression.Operator;
+import org.mdlagent.arch.snippet.Expression.Width;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Statement.Add;
+import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.arch.snippet.Statement.Run;
+import org.mdlagent.arch.snippet.Statement.Start;
+import org.mdlagent.arch.snippet.Statement.Stop;
+import org.mdlagent.arch.snippet.Statement.Store;
+import org.mdlagent.arch.snippet.Vectorisation;
+import org.mdlagent.bench.probes.NativeLibrary;
+import org.mdlagent.bench.probes.ProbedLibrary;
+import org.mdlagent.bench.programs.Build;
+import org.mdlagent.bench.programs.SourceTree;
+import org.mdlagent.bench.report.Bars;
+import org.mdlagent.bench.report.Machine;
+import org.mdlagent.bench.report.Percentile;
+import org.mdlagent.bench.report.Plot.Axis;
+import org.mdlagent.bench.report.Progress;
+import org.mdlagent.bench.report.Report;
+import org.mdlagent.fastinst.snippet.CostModel;
+import org.mdlagent.fastinst.snippet.Snippets;
+import org.mdlagent.fastinst.snippet.Values;
+
+/// What snippets add to a call of a function that does nothing (MDL paper, figure 6): by themselves, and many
+/// guarded ones at one probe.
+///
+/// Variants take turns. In each round each is attached, called several times, and detached; the median of these
+/// calls, less that of calls without snippets, is the round's figure. Recording is off. Each chain counts what it
+/// costs (observed cost).
+public final class SnippetCosts {
+    /// What is no more than noise has a bar as well.
+    private static final double TICKS_MIN = 0.1;
+
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
+    private static final int REPEATS = 15;
+    private static final int CALLS = 10_000;
+    private static final int FEWER_CALLS = 500;
+    private static final int MANY = 100;
+    private static final int PRODUCTS = 4;
+    private static final int FLAGS = 20;
+
+    private final NativeApi api;
+    private final Snippets snippets;
+    private final Values values;
+    private final long call;
+    private final long function;
+    private final int entry;
+    private final int end;
+    private final List<Variant> variants = new ArrayList<>();
+
+    /// @param atEntry snippets, in their order
+    /// @param atEnd   the same, at the return
+    private record Variant(
+            String what,
+            List<Snippet> atEntry,
+            List<Snippet> atEnd,
+            Set<Optimisation> optimisations,
+            List<Double> rounds) {
+        /// What the agent expects of it.
+        double predicted() {
+            return Stream.of(atEntry, atEnd)
+                    .filter(chain -> !chain.isEmpty())
+                    .mapToDouble(this::predicted)
+                    .sum();
+        }
+
+        /// The way to the snippets is taken once.
+        private double predicted(List<Snippet> chain) {
+            List<Snippet> fewer =
+                    optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(chain) : chain;
+            double all = fewer.stream().mapToDouble(CostModel::ticks).sum();
+            return all - (fewer.size() - 1) * CostModel.ticks(Snippet.of());
+        }
+    }
+
+    private SnippetCosts(NativeApi api, Path path) throws IOException {
+        this.api = api;
+        NativeLibrary library = new NativeLibrary(path);
+        call = library.address("call");
+        function = library.address("empty");
+        ProbedLibrary probes = new ProbedLibrary(api);
+        snippets = probes.snippets();
+        values = snippets.values();
+        int[] of = probes.probesOf(probes.function(function));
+        entry = of[0];
+        end = of[1];
+    }
+
+    /// @param args the [Build]
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Build build = Build.valueOf(args[0]);
+        NativeApi api = SourceTree.harness();
+        Path library = build.compile(
+                SourceTree.scratch("snippets").resolve("libempty.so"),
+                List.of("-O2", "-fPIC", "-shared"),
+                List.of(SourceTree.source("empty.c"), SourceTree.source("drive.c")));
+        SnippetCosts costs = new SnippetCosts(api, library);
+        costs.addAll();
+        for (int round = 0; round < ROUNDS; round++) {
+            Progress.round(round, ROUNDS);
+            for (Variant variant : costs.variants) {
+                variant.rounds.add(costs.measure(variant));
+            }
+        }
+        try (Report report = new Report("snippets-" + build.name().toLowerCase(Locale.ROOT), Machine.of(api))) {
+            costs.print(report, build);
+        }
+    }
+
+    private void addAll() {
+        int counter = values.counter();
+        int set = values.flag();
+        int clear = values.flag();
+        int wall = values.timer(Clock.WALL);
+        int cpu = values.timer(Clock.THREAD_CPU);
+        Snippet nothing = Snippet.of();
+        Snippet count = Snippet.of(new Add(counter, new Constant(1)));
+        Snippet open = Snippet.of(new Store(set, new Constant(1)));
+        addBoth("a trampoline, nothing in it", List.of(nothing), List.of());
+        addBoth("a counter", List.of(count), List.of());
+        addBoth("a counter behind a flag that is not set", List.of(count.constrained(clear)), List.of());
+        addBoth("a flag that is set, and a counter behind it", List.of(open, count.constrained(set)), List.of());
+        addBoth(
+                "a wall timer, from entry to return",
+                List.of(Snippet.of(new Start(wall, Clock.WALL))),
+                List.of(Snippet.of(new Stop(wall, Clock.WALL))));
+        addBoth(
+                "a process timer, from entry to return",
+                List.of(Snippet.of(new Start(cpu, Clock.THREAD_CPU))),
+                List.of(Snippet.of(new Stop(cpu, Clock.THREAD_CPU))));
+        Expression.Call labs = new Expression.Call(api.findSymbol("labs", ""), List.of(new Constant(-1)), counter);
+        add("a call of a function that does next to nothing", List.of(Snippet.of(new Run(labs))));
+        for (int n : new int[] {1, 10, 100, 1000}) {
+            List<Snippet> guarded = IntStream.range(0, n)
+                    .mapToObj(i -> Snippet.of(new Add(values.counter(), new Constant(1)))
+                            .constrained(values.flag()))
+                    .toList();
+            String what = format(Locale.ROOT, "%,d counters, each behind a flag of its own", n);
+            if (n > MANY) {
+                add(what, guarded); // not optimised it is 100 KiB, made anew for each
+            } else {
+                addBoth(what, guarded, List.of());
+            }
+            addVectorised(n);
+        }
+        addWithoutEach(counter);
+    }
+
+    /// A chain with something in it for each optimisation: with all of them, and without each.
+    private void addWithoutEach(int counter) {
+        Expression product = new Binary(
+                Operator.MULTIPLY, new Load(api.session(), Width.U64), new Load(api.session() + Long.BYTES, Width.U64));
+        Expression constant = new Binary(Operator.MULTIPLY, new Constant(3), new Constant(5));
+        Snippet sum = Snippet.of(new Add(counter, new Binary(Operator.ADD, product, constant)));
+        List<Snippet> chain = new ArrayList<>(Collections.nCopies(PRODUCTS, sum));
+        chain.addAll(guarded(FLAGS, sets(FLAGS)));
+        String what = format(Locale.ROOT, "%d sums of products and %d guarded counters", PRODUCTS, FLAGS);
+        addBoth(what, chain, List.of());
+        for (Optimisation optimisation : Optimisation.values()) {
+            String name = optimisation.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+            Set<Optimisation> others = EnumSet.complementOf(EnumSet.of(optimisation));
+            variants.add(new Variant("  without " + name, chain, List.of(), others, new ArrayList<>()));
+        }
+    }
+
+    /// The same with flags in sets: none set, and one.
+    private void addVectorised(int n) {
+        int[] sets = sets(n);
+        List<Snippet> guarded = guarded(n, sets);
+        String what = format(Locale.ROOT, "%,d counters, vectorised, with ", n);
+        add(what + "no flag set", guarded);
+        Snippet mark = Snippet.of(new Store(sets[0], new Constant(1)));
+        add(
+                what + "one flag set",
+                Stream.concat(Stream.of(mark), guarded.stream()).toList());
+    }
+
+    private int[] sets(int flags) {
+        return IntStream.range(0, Math.ceilDiv(flags, Long.SIZE))
+                .map(i -> values.flag())
+                .toArray();
+    }
+
+    /// Counters side by side, behind flags in sets.
+    private List<Snippet> guarded(int n, int[] sets) {
+        int first = values.counters(n);
+        return IntStream.range(0, n)
+                .mapToObj(i -> Snippet.of(new Add(first + i, new Constant(1)))
+                        .constrained(new Member(sets[i / Long.SIZE], i % Long.SIZE)))
+                .toList();
+    }
+
+    private void add(String what, List<Snippet> atEntry) {
+        variants.add(new Variant(what, atEntry, List.of(), Optimisation.all(), new ArrayList<>()));
+    }
+
+    private void addBoth(String what, List<Snippet> atEntry, List<Snippet> atEnd) {
+        variants.add(new Variant(what, atEntry, atEnd, Optimisation.all(), new ArrayList<>()));
+        variants.add(new Variant(what + ", not optimised", atEntry, atEnd, Set.of(), new ArrayList<>()));
+    }
+
+    private double measure(Variant variant) throws IOException {
+        int calls = variant.atEntry.size() > MANY ? FEWER_CALLS : CALLS;
+        double without = ticks(calls);
+        snippets.optimise(variant.optimisations);
+        attach(end, variant.atEnd);
+        attach(entry, variant.atEntry);
+        double with = ticks(calls);
+        detach(entry, variant.atEntry);
+        detach(end, variant.atEnd);
+        return with - without;
+    }
+
+    /// Each leaves the code of the chain as it was before: together they would use up what there is for code.
+    private void attach(int probe, List<Snippet> chain) throws IOException {
+        for (Snippet snippet : chain) {
+            snippets.attach(probe, Snippets.Order.APPEND, snippet);
+            snippets.collect();
+        }
+    }
+
+    private void detach(int probe, List<Snippet> chain) throws IOException {
+        for (Snippet snippet : chain) {
+            snippets.detach(probe, snippet);
+            snippets.collect();
+        }
+    }
+
+    /// Of a call, on average.
+    private double ticks(int calls) {
+        double[] ticks = new double[REPEATS];
+        for (int i = 0; i < REPEATS; i++) {
+            long start = api.tsc();
+            long unused = NativeLibrary.call(call, function, calls);
+            ticks[i] = (double) (api.tsc() - start) / calls;
+        }
+        return Percentile.median(ticks);
+    }
+
+    private void print(Report report, Build build) throws IOException {
+        Bars bars = new Bars("What snippets add to a call, compiled with " + build, Axis.logarithmic("ticks"));
+        report.line(format(
+                Locale.ROOT,
+                "Ticks that snippets add to a call, compiled with %s: of %d rounds; and what the agent predicts",
+                build,
+                ROUNDS));
+        report.line(format(Locale.ROOT, "%-62s %9s %9s %9s %9s", "SNIPPETS", "BEST", "MEDIAN", "P90", "PREDICTED"));
+        for (Variant variant : variants) {
+            double median = Percentile.of(variant.rounds, 50);
+            report.line(format(
+                    Locale.ROOT,
+                    "%-62s %,9.1f %,9.1f %,9.1f %,9.0f",
+                    variant.what,
+                    Percentile.of(variant.rounds, 0),
+                    median,
+                    Percentile.of(variant.rounds, 90),
+                    variant.predicted()));
+            bars.bar("measured (median)", variant.what, Math.max(TICKS_MIN, median))
+                    .bar("as the agent predicts", variant.what, variant.predicted());
+        }
+        report.line("Flags are not set but where it says so; predictions are for flags that are, one in each set.");
+        report.plot("costs", bars);
+        for (Variant variant : variants) {
+            report.raw(format(
+                    Locale.ROOT,
+                    "raw %s: %s",
+                    variant.what,
+                    variant.rounds.stream()
+                            .map(ticks -> format(Locale.ROOT, "%.2f", ticks))
+                            .collect(Collectors.joining(" "))));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/// What it costs to change code.
+@NullMarked
+package org.mdlagent.bench.patching;
+
+import org.jspecify.annotations.NullMarked;

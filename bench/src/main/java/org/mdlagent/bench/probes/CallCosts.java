@@ -1,0 +1,505 @@
+package org.mdlagent.bench.probes;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.bench.programs.Build;
+import org.mdlagent.bench.programs.SourceTree;
+import org.mdlagent.bench.programs.Tracer;
+import org.mdlagent.bench.report.Bars;
+import org.mdlagent.bench.report.Machine;
+import org.mdlagent.bench.report.Percentile;
+import org.mdlagent.bench.report.Plot.Axis;
+import org.mdlagent.bench.report.Progress;
+import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.report.Target;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+
+/// What a probe adds to a call of a function that does nothing, beside other tools that record calls.
+///
+/// Variants take turns: in each round each has a process of its own, which makes the same calls several times; their
+/// median is the round's figure. The cost is that figure less the one of the variant that it is compared with, in the
+/// same round. Each tool must have seen the calls, which is looked up in what it wrote.
+public final class CallCosts {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 9);
+    private static final long DRAIN_NANOS_MAX = 2_000_000_000;
+    private static final long PAUSE_NANOS = 1_000_000;
+    private static final long TICK_NANOS = 1_250_000;
+    private static final long IDLE_NANOS = 200_000_000;
+
+    /// Short: what the scheduler takes from a few measurements does not show in their median.
+    private static final Calls LOOP = new Calls(1, 31, 20_000, false);
+
+    /// For tools that write all they see to a file.
+    private static final Calls SHORT = new Calls(1, 7, 20_000, false);
+
+    /// For what takes microseconds.
+    private static final Calls FEW = new Calls(1, 3, 500, false);
+
+    /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it.
+    /// The first bursts warm up the agent, whose code is compiled late.
+    private static final Calls BURSTS = new Calls(10, 31, 4096, true);
+
+    private static final String THIS_AGENT = "this agent";
+    private static final String OTHERS = "other tools";
+
+    /// What a probe takes at least.
+    private static final String LIMIT = "limit";
+
+    private static final String TWO_READINGS = "limit: two readings of the clock";
+    private static final String INCREMENT = "limit: an increment in memory";
+
+    private static final String NO_AGENT = "no agent";
+
+    private static final Tracer ALONE = new Tracer.None();
+    private static final Tracer EXACT = new Tracer.Agent("exact", true);
+    private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
+
+    /// Every call is timed: more than there are calls between two ticks of the agent, at whatever cost.
+    private static final Tracer RING = new Tracer.Agent("sampleSize=1000000,budgetPercent=100", true);
+
+    /// What a process is asked for.
+    ///
+    /// @param warmUps how often all of it is done before it counts
+    /// @param repeats measurements, of which the median counts
+    /// @param count   calls of one
+    /// @param pauses  whether there is a pause before each
+    private record Calls(int warmUps, int repeats, int count, boolean pauses) {}
+
+    /// Ticks for a call.
+    ///
+    /// @param agent CPU time of the agent, beside the program's
+    private record Ticks(double program, double agent) {
+        static final Ticks NONE = new Ticks(Double.NaN, Double.NaN);
+    }
+
+    /// A row of the table.
+    private static final class Variant {
+        final String what;
+        final Build build;
+        final Tracer tracer;
+        final Calls calls;
+
+        /// What its cost is the difference to; null for those that others are compared with.
+        final @Nullable Variant base;
+
+        /// Ticks, elsewhere.
+        String published = "-";
+
+        @Nullable
+        Target target;
+
+        /// Why there is nothing to measure, null when there is.
+        final @Nullable String absence;
+
+        /// What was wrong with the last round that does not count.
+        @Nullable
+        String problem;
+
+        final List<Ticks> rounds = new ArrayList<>();
+
+        Variant(String what, Build build, Tracer tracer, Calls calls, @Nullable Variant base) {
+            this.what = what;
+            this.build = build;
+            this.tracer = tracer;
+            this.calls = calls;
+            this.base = base;
+            String command = tracer.command();
+            absence = build.compiler() == null
+                    ? "absent: there is no clang"
+                    : command != null && !Build.isCommand(command) ? "absent: there is no " + command : null;
+        }
+
+        Variant published(String ticks) {
+            published = ticks;
+            return this;
+        }
+
+        Variant target(Target reached) {
+            target = reached;
+            return this;
+        }
+
+        /// The cost in each round that counts.
+        double[] costs() {
+            double agent = Math.max(0, agentsPart());
+            return IntStream.range(0, rounds.size())
+                    .mapToDouble(i -> rounds.get(i).program + agent - (base == null ? 0 : base.rounds.get(i).program))
+                    .filter(cost -> !Double.isNaN(cost))
+                    .toArray();
+        }
+
+        /// The same in all rounds, for it is a small difference of large figures. Below 0 it is not known.
+        double agentsPart() {
+            return Percentile.median(rounds.stream()
+                    .mapToDouble(Ticks::agent)
+                    .filter(ticks -> !Double.isNaN(ticks))
+                    .toArray());
+        }
+    }
+
+    private final Machine machine;
+    private final List<Variant> variants = new ArrayList<>();
+    private final Map<Build, Path> programs = new EnumMap<>(Build.class);
+
+    private CallCosts(Machine machine) {
+        this.machine = machine;
+        Variant gcc = add("a call without probe", Build.PLAIN, ALONE, LOOP, null);
+        Variant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
+        Variant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
+        Variant clangBursts = add("the same, with pauses", Build.PLAIN_CLANG, ALONE, BURSTS, null);
+        add(TWO_READINGS, Build.CLOCK, ALONE, LOOP, gcc);
+        add(INCREMENT, Build.COUNTER, ALONE, LOOP, gcc);
+        add("counter at the entry", Build.MCOUNT, EXACT, LOOP, gcc).target(Target.COUNTER);
+        add("gprof", Build.GPROF, new Tracer.Gprof(), LOOP, gcc).published("23");
+        for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.XRAY)) {
+            boolean isClang = build == Build.XRAY;
+            add("entry and exit, exact table", build, EXACT, LOOP, isClang ? clang : gcc)
+                    .target(Target.EXACT_TABLE);
+            add("entry and exit, ring record", build, RING, BURSTS, isClang ? clangBursts : gccBursts)
+                    .target(Target.RING_RECORD);
+        }
+        Tracer uftrace = new Tracer.Uftrace(List.of());
+        add("uftrace", Build.MCOUNT, uftrace, SHORT, gcc).published("218-270");
+        add("uftrace", Build.FENTRY, uftrace, SHORT, gcc);
+        add("uftrace", Build.HOOKS, uftrace, SHORT, gcc);
+        add("uftrace", Build.PATCHABLE, new Tracer.Uftrace(List.of("-P", ".")), SHORT, gcc);
+        add("XRay, flight data recorder", Build.XRAY, new Tracer.XRay("xray-fdr"), SHORT, clang)
+                .published("260");
+        add("XRay, basic mode", Build.XRAY, new Tracer.XRay("xray-basic"), SHORT, clang)
+                .published("750");
+        add("LTTng-UST", Build.HOOKS, new Tracer.Script("lttng"), SHORT, gcc);
+        add("bpftrace, uprobe and uretprobe", Build.PLAIN, new Tracer.Uprobe(), FEW, gcc)
+                .published("41,500");
+        add("perf, uprobe and uretprobe", Build.PLAIN, new Tracer.Script("perf"), FEW, gcc);
+        add("callgrind", Build.PLAIN, new Tracer.Script("valgrind"), SHORT, gcc);
+        for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.MCOUNT, Build.XRAY)) {
+            Variant alone = add(NO_AGENT, build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
+            add("inactive, over no agent", build, INACTIVE, LOOP, alone).target(Target.INACTIVE);
+        }
+    }
+
+    private Variant add(String what, Build build, Tracer tracer, Calls calls, @Nullable Variant base) {
+        Variant variant = new Variant(what, build, tracer, calls, base);
+        variants.add(variant);
+        return variant;
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        CallCosts costs = new CallCosts(Machine.of(SourceTree.harness()));
+        costs.measure();
+        try (Report report = new Report("calls", costs.machine)) {
+            costs.print(report);
+        }
+    }
+
+    private void measure() throws IOException, InterruptedException {
+        for (Variant variant : variants) {
+            Build build = variant.build;
+            if (variant.absence == null && !programs.containsKey(build)) {
+                programs.put(
+                        build,
+                        build.compile(
+                                SourceTree.scratch("calls-" + build.name()).resolve("calls"),
+                                List.of("-O2"),
+                                List.of(SourceTree.source("calls.c"))));
+            }
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            Progress.round(round, ROUNDS);
+            for (Variant variant : variants) {
+                variant.rounds.add(variant.absence == null ? measure(variant) : Ticks.NONE);
+            }
+        }
+    }
+
+    private Ticks measure(Variant variant) throws IOException, InterruptedException {
+        Path program = Objects.requireNonNull(programs.get(variant.build));
+        Path directory = SourceTree.scratch("run");
+        Path session = Tracer.Agent.session(directory);
+        Ticks ticks = Ticks.NONE;
+        String problem = null;
+        long calls;
+        try (CallLoop loop = new CallLoop(variant.tracer.start(program, directory))) {
+            boolean drained = variant.tracer.equals(RING);
+            Pause pause = drained
+                    ? () -> awaitDrained(session)
+                    : variant.calls.pauses ? () -> LockSupport.parkNanos(PAUSE_NANOS) : () -> {};
+            try {
+                for (int i = 0; i < variant.calls.warmUps; i++) {
+                    double unused = repeat(variant.calls, loop, pause);
+                }
+                ticks = drained
+                        ? drained(variant.calls, loop, pause, session)
+                        : new Ticks(repeat(variant.calls, loop, pause), 0);
+            } catch (TimeoutException e) {
+                problem = e.getMessage();
+            }
+            calls = loop.calls();
+        } catch (CallLoop.NotStartedException e) {
+            variant.problem = "it does not start: "
+                    + Files.readString(Tracer.complaints(directory))
+                            .lines()
+                            .findFirst()
+                            .orElse(e.getMessage());
+            return Ticks.NONE;
+        }
+        String seen = variant.tracer.problem(program, directory, calls);
+        if (seen != null || problem != null) {
+            variant.problem = seen != null ? seen : problem;
+            return Ticks.NONE;
+        }
+        return ticks;
+    }
+
+    private interface Pause {
+        void take() throws IOException, TimeoutException;
+    }
+
+    private static double repeat(Calls calls, CallLoop loop, Pause pause) throws IOException, TimeoutException {
+        double[] ticks = new double[calls.repeats];
+        for (int i = 0; i < ticks.length; i++) {
+            pause.take();
+            ticks[i] = loop.ticks(calls.count);
+        }
+        pause.take();
+        return Percentile.median(ticks);
+    }
+
+    /// With the CPU time of the agent, less what it takes while there is nothing to drain.
+    private Ticks drained(Calls calls, CallLoop loop, Pause pause, Path session) throws IOException, TimeoutException {
+        SessionFacts start = facts(session);
+        LockSupport.parkNanos(IDLE_NANOS);
+        SessionFacts idle = facts(session);
+        double program = repeat(calls, loop, pause);
+        SessionFacts busy = facts(session);
+        double idlePart = (double) (idle.agentNanos() - start.agentNanos()) / (elapsed(idle) - elapsed(start));
+        double nanos = busy.agentNanos() - idle.agentNanos() - idlePart * (elapsed(busy) - elapsed(idle));
+        return new Ticks(program, nanos * machine.ticksPerNano() / ((double) calls.repeats * calls.count));
+    }
+
+    /// By the agent's own clock, which it reads together with its CPU time.
+    private static long elapsed(SessionFacts facts) {
+        return facts.elapsedNanos().orElseThrow();
+    }
+
+    private static SessionFacts facts(Path session) throws IOException {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.facts();
+        }
+    }
+
+    /// @throws TimeoutException when the agent does not get on
+    private static void awaitDrained(Path session) throws IOException, TimeoutException {
+        SessionMemory memory = new SessionMemory(session);
+        long deadline = System.nanoTime() + DRAIN_NANOS_MAX;
+        while (!memory.threads()
+                .allMatch(thread ->
+                        memory.word(thread + ThreadDescriptor.TAIL) == memory.word(thread + ThreadDescriptor.HEAD))) {
+            if (System.nanoTime() > deadline) {
+                throw new TimeoutException("the agent does not empty the ring");
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        // It tells its CPU time at the end of the same tick.
+        LockSupport.parkNanos(TICK_NANOS);
+    }
+
+    private void print(Report report) throws IOException {
+        report.line(format(
+                Locale.ROOT,
+                "Ticks that a probe adds to a call: of %d rounds; without a probe, the call itself",
+                ROUNDS));
+        report.line(format(
+                Locale.ROOT,
+                "%-32s %-30s %9s %9s %9s %8s  %-10s %s",
+                "PROBE",
+                "COMPILED WITH",
+                "BEST",
+                "MEDIAN",
+                "P90",
+                "AGENT'S",
+                "PUBLISHED",
+                "TARGET"));
+        for (Variant variant : variants) {
+            report.line(format(Locale.ROOT, "%-32s %-30s %s", variant.what, variant.build, figures(variant)));
+        }
+        report.line(
+                "AGENT'S is what of the median is CPU time of the agent, which empties the ring beside the program. Below 0 it is"
+                        + " lost in what the agent takes anyway, and left out.");
+        report.line("What uftrace's recorder and LTTng's consumer take beside the program is not in their figures.");
+        report.line("XRay asks clock_gettime for the time where the kernel does not tell the frequency of the TSC.");
+        for (Variant variant : variants) {
+            int counted = variant.costs().length;
+            if (variant.problem != null && counted > 0) {
+                report.line(format(
+                        Locale.ROOT,
+                        "%s, %s: %d of %d rounds do not count: %s",
+                        variant.what,
+                        variant.build,
+                        ROUNDS - counted,
+                        ROUNDS,
+                        variant.problem));
+            }
+        }
+        figures(report);
+        plot(report);
+        for (Variant variant : variants) {
+            report.raw(format(
+                    Locale.ROOT,
+                    "raw %s, %s: %s",
+                    variant.what,
+                    variant.build,
+                    variant.rounds.stream()
+                            .map(ticks -> format(Locale.ROOT, "%.2f+%.2f", ticks.program, ticks.agent))
+                            .collect(Collectors.joining(" "))));
+        }
+    }
+
+    private void plot(Report report) throws IOException {
+        Bars seen = new Bars("What is added to a call that is seen (median)", Axis.logarithmic("ticks"));
+        for (String who : List.of(THIS_AGENT, OTHERS, LIMIT)) {
+            for (Variant variant : variants) {
+                double cost = Percentile.median(variant.costs());
+                if (variant.base != null && who(variant).equals(who) && cost > 0) {
+                    seen.bar(who, who.equals(LIMIT) ? variant.what : variant.what + ", " + variant.build, cost);
+                }
+            }
+        }
+        report.plot("seen", seen);
+        Bars unseen = new Bars("What is added to a call that nobody asked about (median)", Axis.linear("ticks"));
+        for (Variant variant : variants) {
+            double cost = Percentile.median(variant.costs());
+            if (variant.base != null && variant.tracer.equals(INACTIVE) && !Double.isNaN(cost)) {
+                double alone = Percentile.median(variant.base.costs());
+                unseen.bar("this agent, inactive", variant.build.toString(), alone + cost)
+                        .bar("no agent", variant.build.toString(), alone);
+            }
+        }
+        report.plot("inactive", unseen);
+    }
+
+    /// Whose work a row of calls that are seen is; of the others nobody's.
+    private static String who(Variant variant) {
+        if (variant.what.equals(TWO_READINGS) || variant.what.equals(INCREMENT)) {
+            return LIMIT;
+        }
+        if (variant.tracer.equals(ALONE) || variant.tracer.equals(INACTIVE)) {
+            return "";
+        }
+        return variant.tracer instanceof Tracer.Agent ? THIS_AGENT : OTHERS;
+    }
+
+    private static String figures(Variant variant) {
+        if (variant.absence != null) {
+            return variant.absence;
+        }
+        double[] costs = variant.costs();
+        if (costs.length == 0) {
+            return "not measured: " + variant.problem;
+        }
+        double median = Percentile.median(costs);
+        double agent = variant.agentsPart();
+        return format(
+                Locale.ROOT,
+                "%,9.1f %,9.1f %,9.1f %8s  %-10s %s",
+                Percentile.of(costs, 0),
+                median,
+                Percentile.of(costs, 90),
+                agent == 0 ? "-" : format(Locale.ROOT, "%.1f", agent),
+                variant.published,
+                variant.target == null ? "-" : verdict(median, agent, variant.target));
+    }
+
+    private static String verdict(double median, double agent, Target target) {
+        return target.isMetBy(median) && agent < 0 ? "not known" : target.verdict(median);
+    }
+
+    private void figures(Report report) {
+        for (Variant variant : variants) {
+            double[] costs = variant.costs();
+            if (variant.target != null && costs.length > 0) {
+                String of = variant.what + ", " + variant.build;
+                String peers = peers(variant.target, variant.build);
+                double agent = Math.max(0, variant.agentsPart());
+                double median = Percentile.median(costs);
+                if (agent > 0) {
+                    // What other tools take beside the program is in none of their figures.
+                    String alone = of + ", the program's thread alone";
+                    report.figure(variant.target, alone, median - agent, peers);
+                    takeApart(variant.target, alone, median - agent, 0, report);
+                }
+                report.figure(variant.target, of, median, peers);
+                takeApart(variant.target, of, median, agent, report);
+            }
+        }
+    }
+
+    /// @param of    whose the figure is
+    /// @param agent what of the figure is the agent's
+    private void takeApart(Target target, String of, double figure, double agent, Report report) {
+        if (target == Target.INACTIVE) {
+            return;
+        }
+        String limit = target == Target.COUNTER ? INCREMENT : TWO_READINGS;
+        double least = variants.stream()
+                .filter(each -> each.what.equals(limit))
+                .mapToDouble(each -> Percentile.median(each.costs()))
+                .findFirst()
+                .orElseThrow();
+        report.part(target, of, limit, least);
+        if (agent > 0) {
+            report.part(target, of, "the agent, which empties the ring meanwhile", agent);
+        }
+        report.part(target, of, "the way into the trampoline and back, and recording", figure - least - agent);
+    }
+
+    /// Of this run.
+    private String peers(Target target, Build build) {
+        List<String> names = switch (target) {
+            case COUNTER -> List.of("gprof", INCREMENT);
+            case RING_RECORD -> List.of("uftrace", "XRay, flight data recorder", "LTTng-UST", TWO_READINGS);
+            case EXACT_TABLE ->
+                List.of(
+                        "uftrace",
+                        "XRay, basic mode",
+                        "LTTng-UST",
+                        "bpftrace, uprobe and uretprobe",
+                        "perf, uprobe and uretprobe",
+                        "callgrind",
+                        TWO_READINGS);
+            case INACTIVE -> List.of(NO_AGENT);
+            default -> List.of();
+        };
+        return names.stream()
+                .map(name -> peer(name, build))
+                .flatMap(Optional::stream)
+                .map(peer -> Report.peer(peer.what, Percentile.median(peer.costs())))
+                .collect(Collectors.joining("; "));
+    }
+
+    /// Compiled in the same way where there is one, else the fastest.
+    private Optional<Variant> peer(String name, Build build) {
+        return variants.stream()
+                .filter(variant -> variant.what.equals(name) && variant.costs().length > 0)
+                .min(Comparator.comparing((Variant variant) -> variant.build != build)
+                        .thenComparingDouble(variant -> Percentile.median(variant.costs())));
+    }
+}

@@ -1,0 +1,256 @@
+package org.mdlagent.bench.probes;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import org.mdlagent.arch.cpu.Membarrier;
+import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.ProbeFilter;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.snippet.Snippets;
+
+/// Probes in this process, made as the agent makes them in a program: every call is recorded while they are on.
+///
+/// One in a process, for it has one session.
+public final class ProbedLibrary {
+    private static final long DETACH_NANOS_MAX = 5_000_000_000L;
+    private static final long POLL_NANOS = 1_000_000;
+
+    private static final ProbeFilter ALL = new ProbeFilter() {
+        @Override
+        public boolean includes(String image, String file, String name) {
+            return true;
+        }
+
+        @Override
+        public boolean needsFiles() {
+            return false;
+        }
+    };
+
+    private final NativeApi api;
+    private final Probes probes;
+    private final long header;
+    private final Map<Long, Integer> functionOfAddress = new HashMap<>();
+
+    /// Indices of sites for the shim: exits before entries, so that no entry stays without its exit, and entries alone.
+    private final long exits;
+
+    private final int exitCount;
+    private final long entries;
+    private final int entryCount;
+
+    /// Calls that were recorded, and what became of them.
+    ///
+    /// @param calls     counted at entries
+    /// @param returns   timed at exits
+    /// @param unmatched counted by the session: calls whose exit was not seen, or that found no room
+    /// @param open      calls that go on
+    record Tally(long calls, long returns, long unmatched, long open) {
+        Tally minus(Tally before) {
+            return new Tally(
+                    calls - before.calls, returns - before.returns, unmatched - before.unmatched, open - before.open);
+        }
+
+        /// Calls of which nothing says what became of them.
+        long lost() {
+            return calls - returns - unmatched - open;
+        }
+    }
+
+    /// Makes probes in all images of this process that have sites.
+    public ProbedLibrary(NativeApi api) throws IOException {
+        this.api = api;
+        header = api.session();
+        Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
+        List<String> notes = new ArrayList<>();
+        probes = new Probes(api, new Membarrier(api), true, ALL, notes);
+        if (!probes.follow() || probes.functionCount() == 0) {
+            throw new IOException("no probe is found: " + notes);
+        }
+        List<Integer> exitSites = new ArrayList<>();
+        List<Integer> entrySites = new ArrayList<>();
+        for (int i = 0; i < probes.functionCount(); i++) {
+            long function = probes.function(i);
+            functionOfAddress.put(Memory.getLong(function + FunctionDescriptor.ADDRESS), i);
+            long list = Memory.getLong(function + FunctionDescriptor.SITE_LIST);
+            int ownExits = Memory.getInt(function + FunctionDescriptor.EXIT_SITES);
+            int own = ownExits + Memory.getInt(function + FunctionDescriptor.ENTRY_SITES);
+            for (int j = 0; j < own; j++) {
+                (j < ownExits ? exitSites : entrySites).add(Memory.getInt(list + (long) j * Integer.BYTES));
+            }
+        }
+        exits = indices(exitSites);
+        exitCount = exitSites.size();
+        entries = indices(entrySites);
+        entryCount = entrySites.size();
+    }
+
+    private static long indices(List<Integer> sites) {
+        long indices = Arena.global()
+                .allocate(ValueLayout.JAVA_INT, Math.max(1, sites.size()))
+                .address();
+        for (int i = 0; i < sites.size(); i++) {
+            Memory.putInt(indices + (long) i * Integer.BYTES, sites.get(i));
+        }
+        return indices;
+    }
+
+    /// Entries and exits.
+    int probeCount() {
+        return probes.siteCount();
+    }
+
+    /// Index of the function at `address`.
+    public int function(long address) {
+        return Objects.requireNonNull(functionOfAddress.get(address), "a function without probes");
+    }
+
+    /// What runs at the probes beside the recorder.
+    public Snippets snippets() {
+        return probes.snippets();
+    }
+
+    /// Probes of a function, as snippets know them: its entry first, then its only return.
+    public int[] probesOf(int function) {
+        long record = probes.function(function);
+        long list = Memory.getLong(record + FunctionDescriptor.SITE_LIST);
+        int exits = Memory.getInt(record + FunctionDescriptor.EXIT_SITES);
+        int entry = Memory.getInt(list + (long) exits * Integer.BYTES);
+        // The return of a whole function is the site behind its entry.
+        return new int[] {entry, exits == 0 ? entry + 1 : Memory.getInt(list)};
+    }
+
+    /// Switches every probe.
+    void toggleAll(boolean on) {
+        togglePart(1, on);
+    }
+
+    /// Switches some probes: those of the functions that were found first.
+    ///
+    /// @param part of them, at most 1
+    void togglePart(double part, boolean on) {
+        int someExits = (int) Math.round(part * exitCount);
+        int someEntries = (int) Math.round(part * entryCount);
+        long stores = on
+                ? api.toggle(exits, someExits, true) + api.toggle(entries, someEntries, true)
+                : api.toggle(entries, someEntries, false) + api.toggle(exits, someExits, false);
+        if (stores != someExits + someEntries) {
+            throw new IllegalStateException("only " + stores + " stores were made");
+        }
+    }
+
+    /// Switches the probes of one function.
+    void toggle(int function, boolean on) {
+        long record = probes.function(function);
+        long list = Memory.getLong(record + FunctionDescriptor.SITE_LIST);
+        int ownExits = Memory.getInt(record + FunctionDescriptor.EXIT_SITES);
+        int ownEntries = Memory.getInt(record + FunctionDescriptor.ENTRY_SITES);
+        if (on) {
+            long unused = api.toggle(list, ownExits + ownEntries, true);
+        } else {
+            long unused = api.toggle(list + (long) ownExits * Integer.BYTES, ownEntries, false)
+                    + api.toggle(list, ownExits, false);
+        }
+    }
+
+    /// Bytes of the session that are in use.
+    long sessionBytes() {
+        return Memory.getLong(header + HeaderDescriptor.ARENA_NEXT);
+    }
+
+    /// Calls of each function, counted at entries; by index.
+    long[] calls() {
+        long[] calls = new long[probes.functionCount()];
+        for (long thread = newest(); thread != 0; thread = after(thread)) {
+            long counters = Memory.getLong(thread + ThreadDescriptor.CALLS);
+            for (int i = 0; i < calls.length; i++) {
+                calls[i] += Memory.getLong(counters + (long) i * Long.BYTES);
+            }
+        }
+        return calls;
+    }
+
+    /// Calls of each function that were timed; by index.
+    long[] returns() {
+        long[] returns = new long[probes.functionCount()];
+        for (long thread = newest(); thread != 0; thread = after(thread)) {
+            long rows = Memory.getLong(thread + ThreadDescriptor.ROWS);
+            for (int i = 0; i < returns.length; i++) {
+                long row = Memory.getLong(rows + (long) i * Long.BYTES);
+                returns[i] += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
+            }
+        }
+        return returns;
+    }
+
+    /// All of them together; of threads that have ended as well.
+    Tally tally() {
+        long unmatched = 0;
+        long open = 0;
+        for (long thread = newest(); thread != 0; thread = after(thread)) {
+            unmatched += Memory.getLong(thread + ThreadDescriptor.UNMATCHED)
+                    + Memory.getLong(thread + ThreadDescriptor.OVERFLOW)
+                    + Memory.getLong(thread + ThreadDescriptor.REFUSED);
+            if (isLive(thread)) {
+                // The lowest frame is a sentinel.
+                open += (Memory.getLong(thread + ThreadDescriptor.SP)
+                                        - Memory.getLong(thread + ThreadDescriptor.SP_BASE))
+                                / FrameDescriptor.SIZE
+                        - 1;
+            }
+        }
+        return new Tally(sum(calls()), sum(returns()), unmatched, open);
+    }
+
+    /// Waits until all threads have given their blocks back: they do so a little after they have ended for Java.
+    void awaitDetached() {
+        long deadline = System.nanoTime() + DETACH_NANOS_MAX;
+        while (isAnyLive()) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException("threads that have ended keep their blocks");
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    private boolean isAnyLive() {
+        boolean live = false;
+        for (long thread = newest(); thread != 0; thread = after(thread)) {
+            live |= isLive(thread);
+        }
+        return live;
+    }
+
+    private static boolean isLive(long thread) {
+        return Memory.getIntAcquire(thread + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE;
+    }
+
+    private long newest() {
+        return Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
+    }
+
+    private static long after(long thread) {
+        return Memory.getLong(thread + ThreadDescriptor.NEXT);
+    }
+
+    private static long sum(long[] values) {
+        long sum = 0;
+        for (long value : values) {
+            sum += value;
+        }
+        return sum;
+    }
+}

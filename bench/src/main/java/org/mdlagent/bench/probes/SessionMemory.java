@@ -1,0 +1,48 @@
+package org.mdlagent.bench.probes;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.report.session.SessionReader;
+
+/// The session of a running program, as it is at each moment.
+public final class SessionMemory {
+    private final ByteBuffer bytes;
+
+    /// @param session directory
+    public SessionMemory(Path session) throws IOException {
+        try (FileChannel file = FileChannel.open(SessionReader.locate(session))) {
+            bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN);
+        }
+    }
+
+    /// @param offset in the file
+    public long word(long offset) {
+        return bytes.getLong(Math.toIntExact(offset));
+    }
+
+    public int halfWord(long offset) {
+        return bytes.getInt(Math.toIntExact(offset));
+    }
+
+    /// In the file, of what has an address in the program.
+    public int offset(long address) {
+        return Math.toIntExact(address - word(HeaderDescriptor.BASE));
+    }
+
+    /// Offsets of the threads' blocks, the newest first.
+    public IntStream threads() {
+        return IntStream.iterate(
+                next(HeaderDescriptor.THREADS), thread -> thread != 0, thread -> next(thread + ThreadDescriptor.NEXT));
+    }
+
+    private int next(long offset) {
+        long address = word(offset);
+        return address == 0 ? 0 : offset(address);
+    }
+}

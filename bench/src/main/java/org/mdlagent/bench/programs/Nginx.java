@@ -1,0 +1,80 @@
+package org.mdlagent.bench.programs;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+
+/// nginx under wrk.
+record Nginx(int port) implements Service {
+    @Override
+    public String source() {
+        return "nginx";
+    }
+
+    @Override
+    public String work() {
+        return "nginx, one worker: a small file to wrk, 16 connections";
+    }
+
+    @Override
+    public String loadTool() {
+        return "wrk";
+    }
+
+    @Override
+    public String function() {
+        return "ngx_http_static_handler";
+    }
+
+    @Override
+    public List<String> command(Path built, Path directory) throws IOException {
+        Files.createDirectories(directory.resolve("logs"));
+        Files.writeString(directory.resolve("page"), "a page\n");
+        // Root's files may not be read by others, to whom nginx would make its worker belong.
+        Files.writeString(
+                directory.resolve("nginx.conf"),
+                format("""
+                %s
+                daemon off;
+                worker_processes 1;
+                pid pid;
+                error_log log;
+                events {}
+                http {
+                  access_log off;
+                  keepalive_requests 100000000;
+                  server { listen 127.0.0.1:%d; root .; }
+                }
+                """, System.getProperty("user.name").equals("root") ? "user root root;" : "", port));
+        return List.of(built.toString(), "-p", directory.toString(), "-e", "log", "-c", "nginx.conf");
+    }
+
+    @Override
+    public boolean isReady(Path directory) {
+        return Service.accepts(port);
+    }
+
+    @Override
+    public Served load(Process server, Path directory, int seconds) throws IOException, InterruptedException {
+        String said = Service.run(
+                directory, "wrk", "-t1", "-c16", "-d" + seconds, "--latency", "http://127.0.0.1:" + port + "/page");
+        if (said.contains("Non-2xx") || said.contains("Socket errors")) {
+            throw new IOException("nginx has failed: " + said);
+        }
+        Matcher p99 = Service.match(said, "99%\\s+([0-9.]+)(us|ms|s)");
+        double unit = p99.group(2).equals("us") ? 1 : p99.group(2).equals("ms") ? 1e3 : 1e6;
+        return new Served(
+                (long) Service.number(Service.match(said, "(\\d+) requests in"), 1),
+                Service.number(Service.match(said, "Requests/sec:\\s+([0-9.]+)"), 1),
+                unit * Service.number(p99, 1));
+    }
+
+    @Override
+    public void stop(Process server, Path directory) throws IOException, InterruptedException {
+        Service.signal("QUIT", directory, Service.PID);
+    }
+}

@@ -1,0 +1,237 @@
+package org.mdlagent.bench.programs;
+
+import static java.lang.String.format;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.bench.report.Accuracy;
+import org.mdlagent.bench.report.Machine;
+import org.mdlagent.bench.report.Percentile;
+import org.mdlagent.bench.report.Progress;
+import org.mdlagent.bench.report.Report;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+
+/// What profiling costs real programs, and how right it is: table 3 of "Living on the Edge" (PLDI 2016), with the
+/// governor and, beside it, without.
+///
+/// Variants take turns, and are compared within a round: machines get slower and faster by the minute. The cost is of
+/// CPU time, the agent's threads included. What the virtual machine takes to start is a column of its own: a service
+/// pays that once. Programs of some ten seconds show what the first rotations cost besides, which no budget limits; for
+/// what stays, see [SteadyOverhead].
+public final class ProfilerTable {
+    private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
+    private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 12);
+
+    /// Of the hottest, so many have every call recorded in a second run, too.
+    private static final int REPEATED = HOTTEST / 4;
+
+    /// One that is called a few times is seen or not, and has no percentiles.
+    private static final long CALLS_MIN = 1000;
+
+    /// A run of a program.
+    private enum Variant {
+        /// Compiled without probes, run without the agent.
+        ALONE(Build.PLAIN, null),
+        /// The agent is there and does nothing.
+        IDLE(Build.PATCHABLE, "wait,profile=off"),
+        GOVERNED(Build.PATCHABLE, "wait,budgetPercent=1"),
+        /// As in the paper: 10 calls of each function every 10 ms, whatever it costs.
+        UNGOVERNED(Build.PATCHABLE, "wait,budgetPercent=100");
+
+        private final Build build;
+        private final @Nullable String options;
+
+        Variant(Build build, @Nullable String options) {
+            this.build = build;
+            this.options = options;
+        }
+    }
+
+    private final RealProgram program;
+    private final Report report;
+    private final Path input;
+    private final Map<Variant, ProfiledRun[]> runs = new EnumMap<>(Variant.class);
+    private @Nullable List<FunctionProfile> truths;
+
+    private ProfilerTable(RealProgram program, Report report, Path inputs) throws IOException, InterruptedException {
+        this.program = program;
+        this.report = report;
+        input = program.input(inputs);
+    }
+
+    /// @param args names of programs
+    public static void main(String[] args) throws IOException, InterruptedException {
+        List<RealProgram> programs = RealProgram.named(args);
+        Machine machine = Machine.of(SourceTree.harness());
+        Path inputs = SourceTree.scratch("inputs");
+        try (Report report = new Report("profiler", machine)) {
+            report.line(format(
+                    Locale.ROOT,
+                    "%d rounds; medians of differences within a round, lowest and highest in brackets; compiled with %s",
+                    ROUNDS,
+                    Build.PATCHABLE));
+            report.line(format(
+                    Locale.ROOT,
+                    "%-8s %7s %9s  %-24s %-24s %10s %10s %10s %10s",
+                    "PROGRAM",
+                    "ALONE",
+                    "START",
+                    "GOVERNED, first seconds",
+                    "UNGOVERNED",
+                    "TOGGLES/S",
+                    "SAMPLES/S",
+                    "TOGGLES/S",
+                    "SAMPLES/S"));
+            List<String> accuracies = new ArrayList<>();
+            for (RealProgram program : programs) {
+                ProfilerTable table = new ProfilerTable(program, report, inputs);
+                table.measure();
+                table.print();
+                accuracies.add(table.accuracy(Variant.GOVERNED));
+                accuracies.add(table.accuracy(Variant.UNGOVERNED));
+                if (REPEATED > 0) {
+                    accuracies.add(table.reproducibility());
+                }
+            }
+            report.line(format(
+                    Locale.ROOT,
+                    "The %d functions with most time of their own and %,d calls, in each round, beside a run for each in which every"
+                            + " call of it is recorded; target: 5 %%",
+                    HOTTEST,
+                    CALLS_MIN));
+            report.line(format(Locale.ROOT, "%-8s %-11s %s", "PROGRAM", "", Accuracy.header()));
+            accuracies.forEach(report::line);
+        }
+    }
+
+    private void measure() throws IOException, InterruptedException {
+        for (Variant variant : Variant.values()) {
+            runs.put(variant, new ProfiledRun[ROUNDS]);
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            Progress.round(round, ROUNDS);
+            for (Variant variant : Variant.values()) {
+                ProfiledRun run = ProfiledRun.of(program.command(variant.build), input, variant.options);
+                of(variant)[round] = run;
+                report.raw(format(
+                        Locale.ROOT,
+                        "raw %s %s %d: CPU %.3f s of %.3f s",
+                        program,
+                        variant,
+                        round,
+                        run.cpuSeconds(),
+                        run.seconds()));
+            }
+        }
+    }
+
+    private String accuracy(Variant variant) throws IOException, InterruptedException {
+        List<List<FunctionProfile>> sampled = Arrays.stream(of(variant))
+                .map(run -> Objects.requireNonNull(run.profile()).functions())
+                .toList();
+        return format(Locale.ROOT, "%-8s %-11s %s", program, variant, new Accuracy(truths(), sampled).row());
+    }
+
+    /// How far apart two runs are in which every call is recorded: no sample can be nearer to what one run was.
+    private String reproducibility() throws IOException, InterruptedException {
+        List<FunctionProfile> some = truths().subList(0, Math.min(REPEATED, truths().size()));
+        List<FunctionProfile> again = new ArrayList<>();
+        for (FunctionProfile truth : some) {
+            again.add(truth(truth.symbol()));
+        }
+        return format(Locale.ROOT, "%-8s %-11s %s", program, "EXACT AGAIN", new Accuracy(some, List.of(again)).row());
+    }
+
+    private List<FunctionProfile> truths() throws IOException, InterruptedException {
+        if (truths == null) {
+            truths = new ArrayList<>();
+            for (String symbol : hottest(Objects.requireNonNull(of(Variant.UNGOVERNED)[0].profile()))) {
+                report.raw(format(Locale.ROOT, "raw %s: every call of %s", program, symbol));
+                truths.add(truth(symbol));
+            }
+        }
+        return truths;
+    }
+
+    private FunctionProfile truth(String symbol) throws IOException, InterruptedException {
+        return profile("wait,budgetPercent=1,exact=" + symbol).functions().stream()
+                .filter(function -> function.symbol().equals(symbol))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<String> hottest(Profile profile) {
+        return profile.functions().stream()
+                .filter(function -> function.calls() >= CALLS_MIN)
+                .sorted(Comparator.comparingLong((FunctionProfile function) ->
+                                function.selfNanos().orElse(0))
+                        .reversed())
+                .limit(HOTTEST)
+                .map(FunctionProfile::symbol)
+                .toList();
+    }
+
+    private Profile profile(String options) throws IOException, InterruptedException {
+        return Objects.requireNonNull(
+                ProfiledRun.of(program.command(Build.PATCHABLE), input, options).profile());
+    }
+
+    private ProfiledRun[] of(Variant variant) {
+        return Objects.requireNonNull(runs.get(variant));
+    }
+
+    private void print() {
+        double[] alone = Arrays.stream(of(Variant.ALONE))
+                .mapToDouble(ProfiledRun::cpuSeconds)
+                .toArray();
+        double[] start = differences(Variant.IDLE, Variant.ALONE, 1000);
+        double[] governed = differences(Variant.GOVERNED, Variant.IDLE, 100 / Percentile.median(alone));
+        double[] ungoverned = differences(Variant.UNGOVERNED, Variant.IDLE, 100 / Percentile.median(alone));
+        report.line(format(
+                Locale.ROOT,
+                "%-8s %5.1f s %6.0f ms  %-24s %-24s %s %s",
+                program,
+                Percentile.median(alone),
+                Percentile.median(start),
+                percent(governed),
+                percent(ungoverned),
+                rates(Variant.GOVERNED),
+                rates(Variant.UNGOVERNED)));
+    }
+
+    private double[] differences(Variant variant, Variant base, double scale) {
+        double[] differences = new double[ROUNDS];
+        for (int i = 0; i < ROUNDS; i++) {
+            differences[i] = scale * (of(variant)[i].cpuSeconds() - of(base)[i].cpuSeconds());
+        }
+        return differences;
+    }
+
+    private String rates(Variant variant) {
+        double seconds = 0;
+        double toggles = 0;
+        double samples = 0;
+        for (ProfiledRun run : of(variant)) {
+            SessionFacts facts = Objects.requireNonNull(run.profile()).session();
+            seconds += run.seconds();
+            toggles += facts.toggles();
+            samples += facts.samples();
+        }
+        return format(Locale.ROOT, "%,10.0f %,10.0f", toggles / seconds, samples / seconds);
+    }
+
+    private static String percent(double[] values) {
+        return Percentile.spread("%+.1f %%", "%+.1f", values);
+    }
+}

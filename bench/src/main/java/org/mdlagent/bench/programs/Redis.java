@@ -1,0 +1,81 @@
+package org.mdlagent.bench.programs;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+
+/// redis under redis-benchmark.
+record Redis(int port) implements Service {
+    private static final int REQUESTS_MIN = 5_000;
+
+    @Override
+    public String source() {
+        return "redis";
+    }
+
+    @Override
+    public String work() {
+        return "redis: SET by redis-benchmark, 50 connections";
+    }
+
+    @Override
+    public String loadTool() {
+        return "redis-benchmark";
+    }
+
+    @Override
+    public String function() {
+        return "processCommand";
+    }
+
+    @Override
+    public List<String> command(Path built, Path directory) {
+        return List.of(
+                built.toString(),
+                "--port",
+                Integer.toString(port),
+                "--save",
+                "",
+                "--pidfile",
+                "pid",
+                "--logfile",
+                "log");
+    }
+
+    @Override
+    public boolean isReady(Path directory) {
+        return Service.accepts(port);
+    }
+
+    /// It counts requests and not time, so some of them tell how many it takes.
+    @Override
+    public Served load(Process server, Path directory, int seconds) throws IOException, InterruptedException {
+        Served few = benchmark(directory, REQUESTS_MIN);
+        Served served = benchmark(directory, Math.max(REQUESTS_MIN, (long) (few.perSecond() * seconds)));
+        return new Served(few.requests() + served.requests(), served.perSecond(), served.p99Micros());
+    }
+
+    private Served benchmark(Path directory, long requests) throws IOException, InterruptedException {
+        String said = Service.run(
+                directory,
+                "redis-benchmark",
+                "-p",
+                Integer.toString(port),
+                "-t",
+                "set",
+                "-r",
+                "100000",
+                "-n",
+                Long.toString(requests),
+                "--csv");
+        // The columns: test, requests in a second, then the average, least, p50, p95, p99 and most of milliseconds.
+        Matcher row = Service.match(said, "\"SET\",\"([0-9.]+)\"(?:,\"[0-9.]+\"){4},\"([0-9.]+)\"");
+        return new Served(requests, Service.number(row, 1), 1_000 * Service.number(row, 2));
+    }
+
+    @Override
+    public void stop(Process server, Path directory) throws IOException, InterruptedException {
+        Service.signal("TERM", directory, Service.PID);
+    }
+}

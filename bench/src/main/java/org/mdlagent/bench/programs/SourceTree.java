@@ -1,0 +1,110 @@
+package org.mdlagent.bench.programs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.bench.report.Results;
+
+/// Where benchmarks find what is built, and where they leave what they make: the source tree of `-Dmdl.root`.
+public final class SourceTree {
+    private static final Path ROOT =
+            Path.of(System.getProperty("mdl.root", "")).toAbsolutePath().normalize();
+
+    private SourceTree() {}
+
+    /// The shim's mechanisms in this process.
+    public static NativeApi harness() {
+        return NativeApi.ofHarness(ROOT.resolve("native-shim/target/cmake/libmdl_harness.so"));
+    }
+
+    /// What is installed.
+    public static Path distribution() {
+        return ROOT.resolve("dist");
+    }
+
+    /// The library to preload.
+    static Path agent() {
+        return distribution().resolve("lib/libmdlagent.so");
+    }
+
+    public static Path source(String name) {
+        return ROOT.resolve("bench/src/main/c").resolve(name);
+    }
+
+    /// A program to measure, or a script for one.
+    static Path work(String name) {
+        return ROOT.resolve("bench/src/main/work").resolve(name);
+    }
+
+    /// The script that runs a program under another tool.
+    static Path peer(String tool) {
+        return ROOT.resolve("bench/src/main/peers").resolve(tool);
+    }
+
+    static Path sql() {
+        return ROOT.resolve("examples/sqlite-workload.sql");
+    }
+
+    /// Where the sources of one of Debian's source packages are.
+    static Path debianSources(String name) throws IOException, InterruptedException {
+        return debian(name, "--sources", Build.PLAIN);
+    }
+
+    /// A program of Debian's, optimised, and compiled for some kind of probes.
+    ///
+    /// @param name of the source package
+    /// @return what `examples/debian-programs.sh` has built
+    public static Path debian(String name, Build build) throws IOException, InterruptedException {
+        List<String> flags = new ArrayList<>(List.of("-O2", "-g"));
+        flags.addAll(build.flags());
+        return debian(name, String.join(" ", flags), build);
+    }
+
+    /// A program of Debian's.
+    ///
+    /// @param flags of the compiler, or `--sources`
+    /// @param build whose compiler that is
+    public static Path debian(String name, String flags, Build build) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(
+                        ROOT.resolve("examples/debian-programs.sh").toString(), name, flags)
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("CC", Objects.requireNonNull(build.compiler()));
+        Process process = builder.start();
+        String path = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        if (process.waitFor() != 0) {
+            throw new IOException(
+                    name + " cannot be built from Debian's sources with " + build.compiler() + " " + flags);
+        }
+        return Path.of(path);
+    }
+
+    /// What benchmarks print, and the raw values behind it.
+    public static Path results(String name) throws IOException {
+        return Files.createDirectories(ROOT.resolve("bench/results")).resolve(name);
+    }
+
+    /// What [Results] writes.
+    public static Path resultsTable() {
+        return ROOT.resolve("bench/RESULTS.md");
+    }
+
+    /// A directory that is empty.
+    public static Path scratch(String name) throws IOException {
+        Path directory = ROOT.resolve("bench/target/scratch").resolve(name);
+        if (Files.exists(directory)) {
+            try (Stream<Path> files = Files.walk(directory)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+        return Files.createDirectories(directory);
+    }
+}

@@ -1,0 +1,69 @@
+package org.mdlagent.bench.report;
+
+import static java.lang.String.format;
+
+import java.util.Locale;
+import org.mdlagent.bench.patching.WordPatchBenchmark;
+
+/// What is aimed at: section 13 of the design.
+public enum Target {
+    COUNTER("counter at a function's entry", 3, "ticks"),
+    RING_RECORD("entry and exit of every call, ring record", 60, "ticks"),
+    EXACT_TABLE("entry and exit of every call, exact table", 70, "ticks"),
+    INACTIVE("an inactive probe", 1, "ticks"),
+    CALLPATCH("toggle one callpatch probe through the Java API", 100, "ticks"),
+    STRADDLER("toggle one straddler by wordpatch, synchronous", 2 * WordPatchBenchmark.TMAX_TICKS + 300, "ticks"),
+    BATCH("toggle 20,000 probes in a batch, each", 150, "ticks"),
+    TOGGLE_ALL("toggle 20,000 probes", 10, "ms"),
+    INITIALISATION("initialisation of a probe", 2_000, "ticks", "published 18,000"),
+    MAIN_DELAY("main delayed by the agent", 2, "ms"),
+    PROFILING("profiling at 1 %", 1, "%", "published 0.2-11"),
+    REQUEST("request for a metric to its first event, 10,000 functions", 5, "ms");
+
+    private final String what;
+    private final double goal;
+    private final String unit;
+    private final String published;
+
+    Target(String what, double goal, String unit) {
+        this(what, goal, unit, "");
+    }
+
+    /// @param published what others have reached of the same: `published FIGURE`
+    Target(String what, double goal, String unit, String published) {
+        this.what = what;
+        this.goal = goal;
+        this.unit = unit;
+        this.published = published;
+    }
+
+    /// @return whether a figure is as good
+    public boolean isMetBy(double figure) {
+        return figure <= goal;
+    }
+
+    /// For a table, with what was reached.
+    ///
+    /// @param figure in this target's unit
+    public String verdict(double figure) {
+        return format(Locale.ROOT, "%,.0f %s", goal, isMetBy(figure) ? "met" : "missed");
+    }
+
+    String what() {
+        return what;
+    }
+
+    /// As a peer, where a run has none of its own; empty when nobody has published a figure.
+    String published() {
+        return published;
+    }
+
+    /// With its unit.
+    String goal() {
+        return quantity(goal);
+    }
+
+    String quantity(double figure) {
+        return format(Locale.ROOT, Math.abs(figure) < 100 ? "%,.2f %s" : "%,.0f %s", figure, unit);
+    }
+}

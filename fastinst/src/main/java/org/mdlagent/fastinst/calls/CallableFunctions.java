@@ -1,0 +1,62 @@
+package org.mdlagent.fastinst.calls;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.provider.EntrySites;
+
+/// Functions that snippets may call: those of the images that were there when the program started, whose code stays.
+public final class CallableFunctions {
+    private final NativeApi api;
+    private List<LoadedImage> images = List.of();
+
+    public CallableFunctions(NativeApi api) {
+        this.api = api;
+    }
+
+    /// Tells of the images that were there when the program started, its own first.
+    public void first(List<LoadedImage> first) {
+        images = List.copyOf(first);
+    }
+
+    /// Address of a function: one of the program's own, exported or not, else one that its libraries export.
+    ///
+    /// @param symbol mangled, if it is
+    /// @return 0 when there is none, or it must return to the very place that it was called from, as `setjmp`
+    /// @throws IOException when the files of the images cannot be read
+    public long find(String symbol) throws IOException {
+        if (images.isEmpty() || EntrySites.EXCLUDED.contains(symbol)) {
+            return 0;
+        }
+        LoadedImage program = images.getFirst();
+        try (ElfFile elf = ElfFile.open(Path.of(program.path()))) {
+            long own = elf.symbols().function(symbol);
+            if (own != 0) {
+                return own + program.bias();
+            }
+        }
+        long exported = api.findSymbol(symbol, "");
+        return exported != 0 && stays(exported) ? exported : 0;
+    }
+
+    /// Whether there is code that is not closed. What the shim stands in front of is there as long.
+    private boolean stays(long address) throws IOException {
+        for (LoadedImage image : images) {
+            try (ElfFile elf = ElfFile.open(Path.of(image.path()))) {
+                for (Segment segment : elf.executableSegments()) {
+                    long from = address - image.bias() - segment.address();
+                    if (from >= 0 && from < segment.memorySize()) {
+                        return true;
+                    }
+                }
+            }
+        }
+        MemoryMap.Region region = MemoryMap.read().at(address);
+        return region != null && region.path().equals(api.libraryDirectory() + "/libmdlagent.so");
+    }
+}

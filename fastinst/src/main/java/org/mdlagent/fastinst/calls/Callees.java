@@ -1,0 +1,180 @@
+package org.mdlagent.fastinst.calls;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.DynamicSection;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.Transfer;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.provider.FunctionRanges;
+
+/// The functions of one image that can be called, with their probes, and its code as its file has it: in memory it is
+/// being patched. Addresses are offsets in the image.
+final class Callees implements AutoCloseable {
+    /// Up to the end of its displacement.
+    private static final int LINKAGE_STUB_BYTES = 11;
+
+    private final long header;
+    private final Library library;
+    private final Library.Placement placement;
+    private final ElfFile file;
+    private final Map<Long, String> slots;
+    private final Map<String, Long> offered;
+    private final Set<Long> sites = new HashSet<>();
+
+    /// Probes of a function's entries by the piece of code that they are in, and of its returns.
+    private final Map<Long, List<Integer>> entries = new HashMap<>();
+
+    private final Map<Integer, List<Integer>> returns = new HashMap<>();
+
+    /// What is called.
+    ///
+    /// @param function index, or [CallSite#NONE]
+    /// @param entries  where it begins when it is called, and not where it is inlined
+    record Callee(int function, String symbol, List<Integer> entries, List<Integer> returns, boolean inlinedInItself) {
+        static final Callee UNKNOWN = new Callee(CallSite.NONE, "", List.of(), List.of(), false);
+
+        /// Whether it is known to be another one.
+        boolean isOtherThan(int caller) {
+            return function != caller && (function != CallSite.NONE || !symbol.isEmpty());
+        }
+
+        /// One of several of a name: only that which is called runs.
+        static Callee oneOf(String symbol, List<Callee> callees) {
+            return new Callee(
+                    callees.size() == 1 ? callees.getFirst().function : CallSite.NONE,
+                    symbol,
+                    callees.stream().flatMap(callee -> callee.entries.stream()).toList(),
+                    callees.stream().flatMap(callee -> callee.returns.stream()).toList(),
+                    callees.stream().anyMatch(Callee::inlinedInItself));
+        }
+    }
+
+    /// @param header of the session
+    /// @throws IOException when its file cannot be read, or is another one now
+    Callees(long header, Library library, Library.Placement placement) throws IOException {
+        this.header = header;
+        this.library = library;
+        this.placement = placement;
+        file = ElfFile.open(Path.of(library.path()));
+        String build = file.buildId();
+        if (!library.build().equals(build == null ? "" : build)) {
+            file.close();
+            throw new IOException(library.path() + " has been replaced since it was loaded");
+        }
+        DynamicSection dynamic = file.dynamic();
+        slots = dynamic == null ? Map.of() : dynamic.linkageSlots();
+        offered = dynamic == null ? Map.of() : dynamic.functions();
+        library.sites().forEach(this::add);
+    }
+
+    private void add(long offset, int site) {
+        sites.add(offset);
+        long record = Memory.getLong(header + HeaderDescriptor.SITES) + site * SiteDescriptor.SIZE;
+        FunctionRanges.Range range = library.ranges().around(offset);
+        boolean open = Memory.getInt(record + SiteDescriptor.BODIES) != 0;
+        if (range == null || !open || range.function() == CallSite.NONE || range.function() != function(record)) {
+            return;
+        }
+        switch (Memory.getByte(record + SiteDescriptor.KIND)) {
+            case SiteDescriptor.KIND_EXIT, SiteDescriptor.KIND_SIBLING_EXIT -> addReturn(range.function(), site);
+            case SiteDescriptor.KIND_WHOLE -> {
+                addEntry(range.start(), site);
+                addReturn(range.function(), site + 1);
+            }
+            default -> addEntry(range.start(), site);
+        }
+    }
+
+    /// Index of the function of a site.
+    private static int function(long record) {
+        long function = Memory.getLongAcquire(record + SiteDescriptor.FUNCTION);
+        return Memory.getLong(function + FunctionDescriptor.ADDRESS) == 0
+                ? CallSite.NONE
+                : Memory.getInt(function + FunctionDescriptor.INDEX);
+    }
+
+    private void addEntry(long start, int site) {
+        entries.computeIfAbsent(start, key -> new ArrayList<>()).add(site);
+    }
+
+    private void addReturn(int function, int site) {
+        returns.computeIfAbsent(function, key -> new ArrayList<>()).add(site);
+    }
+
+    long bias() {
+        return placement.bias();
+    }
+
+    FunctionRanges ranges() {
+        return library.ranges();
+    }
+
+    /// The calls in a piece of code and the jumps that leave it, but for those of hooks.
+    List<Transfer> transfers(FunctionRanges.Range range, InstructionSet instructions, LengthDecoder decoder)
+            throws IOException {
+        byte[] code = file.code(range.start(), range.end() - range.start());
+        return instructions.transfers(code, range.start(), decoder).stream()
+                .filter(transfer -> !sites.contains(transfer.address()))
+                .toList();
+    }
+
+    /// The function that begins at an offset, null when none does.
+    @Nullable
+    Callee at(long offset) throws IOException {
+        FunctionRanges.Range range = library.ranges().around(offset);
+        if (range == null || range.start() != offset) {
+            return null;
+        }
+        SymbolTable symbols = file.symbols();
+        int symbol = symbols.at(offset);
+        List<Integer> begins = entries.getOrDefault(offset, List.of());
+        return new Callee(
+                range.function(),
+                symbol < 0 ? "" : symbols.name(symbol),
+                begins,
+                returns.getOrDefault(range.function(), List.of()),
+                begins.size() > 1);
+    }
+
+    /// The function of a symbol that the image offers to others, null when there is none.
+    @Nullable
+    Callee offered(String symbol) throws IOException {
+        Long offset = offered.get(symbol);
+        return offset == null ? null : at(offset);
+    }
+
+    /// Which function the dynamic linker stores in the word at an offset, null when it stores none.
+    @Nullable
+    String symbolOfSlot(long offset) {
+        return slots.get(offset);
+    }
+
+    /// The word that the linkage stub at an offset jumps through, 0 when there is no stub.
+    long linkageSlot(long offset, InstructionSet instructions) {
+        try {
+            return instructions.linkageSlot(file.code(offset, LINKAGE_STUB_BYTES), offset);
+        } catch (IOException e) {
+            return 0; // no code is there
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}

@@ -1,0 +1,147 @@
+package org.mdlagent.fastinst.calls;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.Transfer;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.calls.Callees.Callee;
+import org.mdlagent.fastinst.provider.FunctionRanges;
+
+/// Finds the calls that functions with probes make, and the probes that see them.
+public final class Calls implements AutoCloseable {
+    private static final String INDIRECT = "what it calls shows only when it is executed";
+    private static final String NO_PROBES = "no probe of the callee is known";
+    private static final String JUMP = "it is a jump, from which the callee does not return to this function";
+    private static final String INLINED_IN_ITSELF = "the callee is inlined in itself, its probes see other calls too";
+
+    /// Code is read for longer than the watchdog's patience, in large programs: then this often there is a sign of
+    /// life.
+    private static final int RANGES_PER_SIGN = 1000;
+
+    /// Of 60 bytes each.
+    private static final int CALLS_MAX = 400_000;
+
+    private final NativeApi api;
+    private final Probes probes;
+    private final InstructionSet instructions;
+    private final List<Callees> images = new ArrayList<>();
+    private final List<Call> found = new ArrayList<>();
+
+    /// Demangled, by symbol.
+    private final Map<String, String> names = new HashMap<>();
+
+    public Calls(NativeApi api, Probes probes, InstructionSet instructions) {
+        this.api = api;
+        this.probes = probes;
+        this.instructions = instructions;
+    }
+
+    /// The calls in images, in ascending order of address in each.
+    ///
+    /// @throws IOException when the file of one cannot be read
+    public List<Call> find(List<Library> libraries) throws IOException {
+        for (Library library : libraries) {
+            Library.Placement placement = library.current();
+            if (placement != null) {
+                images.add(new Callees(api.session(), library, placement));
+            }
+        }
+        for (Callees image : images) {
+            FunctionRanges ranges = image.ranges();
+            for (int i = 0; i < ranges.size(); i++) {
+                find(ranges.get(i), image);
+                if (i % RANGES_PER_SIGN == 0) {
+                    api.renewClocks();
+                }
+            }
+        }
+        return found;
+    }
+
+    private void find(FunctionRanges.Range range, Callees image) throws IOException {
+        if (range.function() == CallSite.NONE) {
+            return;
+        }
+        for (Transfer transfer : image.transfers(range, instructions, api::decode)) {
+            Callee callee = callee(transfer, image);
+            if (transfer.isCall() || callee != null && callee.isOtherThan(range.function())) {
+                add(transfer, callee == null ? Callee.UNKNOWN : callee, image.bias(), range.function());
+            }
+        }
+    }
+
+    /// @param around index of the function whose code it is in
+    private void add(Transfer transfer, Callee callee, long bias, int around) throws IOException {
+        int inlined = probes.callSites().functionAt(bias + transfer.address());
+        long record = probes.function(inlined == CallSite.NONE ? around : inlined);
+        long caller = Memory.getLong(record + FunctionDescriptor.ADDRESS);
+        String obstacle = obstacle(transfer, callee);
+        if (found.size() == CALLS_MAX) {
+            throw new IOException("the program has more than " + CALLS_MAX);
+        }
+        found.add(new Call(
+                caller,
+                bias + transfer.address() - caller,
+                bias + transfer.end(),
+                names.computeIfAbsent(callee.symbol(), api::demangle),
+                obstacle == null ? callee.entries() : List.of(),
+                obstacle == null ? callee.returns() : List.of(),
+                obstacle));
+    }
+
+    private static @Nullable String obstacle(Transfer transfer, Callee callee) {
+        if (!transfer.isCall()) {
+            return JUMP;
+        }
+        if (callee.entries().isEmpty()) {
+            return callee.equals(Callee.UNKNOWN) ? INDIRECT : NO_PROBES;
+        }
+        return callee.inlinedInItself() ? INLINED_IN_ITSELF : null;
+    }
+
+    /// What a transfer leads to, null when that is not known, or no function begins there.
+    private @Nullable Callee callee(Transfer transfer, Callees image) throws IOException {
+        return switch (transfer.kind()) {
+            case CALL, JUMP -> direct(transfer.target(), image);
+            case CALL_BY_SLOT, JUMP_BY_SLOT -> bySlot(transfer.target(), image);
+            case CALL_INDIRECT -> null;
+        };
+    }
+
+    private @Nullable Callee direct(long target, Callees image) throws IOException {
+        Callee callee = image.at(target);
+        long slot = callee == null || callee.entries().isEmpty() ? image.linkageSlot(target, instructions) : 0;
+        return slot == 0 ? callee : bySlot(slot, image);
+    }
+
+    /// The dynamic linker stores one of the functions of that name there, maybe later.
+    private @Nullable Callee bySlot(long slot, Callees image) throws IOException {
+        String symbol = image.symbolOfSlot(slot);
+        if (symbol == null) {
+            return null;
+        }
+        List<Callee> offered = new ArrayList<>();
+        for (Callees other : images) {
+            Callee callee = other.offered(symbol);
+            if (callee != null) {
+                offered.add(callee);
+            }
+        }
+        return Callee.oneOf(symbol, offered);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Callees image : images) {
+            image.close();
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package org.mdlagent.fastinst.imports;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.SessionTables;
+import org.mdlagent.fastinst.install.StubBodies;
+import org.mdlagent.fastinst.install.Trampolines;
+import org.mdlagent.fastinst.provider.ImageProbes;
+import org.mdlagent.fastinst.provider.ProbeSite;
+
+/// Makes the stubs of imported functions, with sites and trampolines: many at once, which functions take one after the
+/// other.
+public final class ImportStubs {
+    private static final int BLOCK = 64;
+
+    private final Probes probes;
+    private final CodeMemory code;
+    private final CodeArena arena;
+    private final InstructionSet instructions;
+    private final CallPatch callPatch;
+    private final Trampolines trampolines;
+    private final SessionTables tables;
+    private final List<Free> free = new ArrayList<>();
+
+    /// @param record index of the site's record
+    private record Free(Trampolines.Site site, int record, StubBodies bodies) {}
+
+    /// @param probe number of the site
+    record Stub(long address, int probe) {}
+
+    public ImportStubs(
+            Probes probes,
+            CodeMemory code,
+            CodeArena arena,
+            InstructionSet instructions,
+            CallPatch callPatch,
+            Trampolines trampolines,
+            SessionTables tables) {
+        this.probes = probes;
+        this.code = code;
+        this.arena = arena;
+        this.instructions = instructions;
+        this.callPatch = callPatch;
+        this.trampolines = trampolines;
+        this.tables = tables;
+    }
+
+    /// @param image  path of the library
+    /// @param target address of the function there
+    /// @throws IllegalStateException when there is no room in the session
+    /// @throws IOException when code memory is refused
+    Stub make(String symbol, String image, long target) throws IOException {
+        if (free.isEmpty()) {
+            addBlock(target);
+        }
+        Free taken = free.removeLast();
+        long at = taken.site.hook().address();
+        // Nobody has come here yet. The site stays as it is.
+        byte[] stub = instructions.importStub(at, target);
+        for (int i = taken.site.hook().length(); i < stub.length; i++) {
+            Memory.putByte(code.alias(at + i), stub[i]);
+        }
+        long function = probes.addImported(symbol, image, at);
+        for (int record = taken.record; record <= taken.record + 1; record++) {
+            Memory.putInt(probes.site(record) + SiteDescriptor.IMAGE, tables.string(image));
+            Memory.putLong(probes.site(record) + SiteDescriptor.FUNCTION, function);
+        }
+        taken.bodies.open(probes.site(taken.record + 1), Body.FUNCTION_EXIT);
+        taken.bodies.open(probes.site(taken.record), Body.FUNCTION_ENTRY);
+        return new Stub(at, taken.record);
+    }
+
+    private void addBlock(long near) throws IOException {
+        int size = instructions.importStubSize();
+        int first = probes.addSites(2 * BLOCK);
+        long start = arena.allocate(near, near, (BLOCK + 1) * size) + size - 1 & -size;
+        List<ProbeSite> sites = new ArrayList<>();
+        for (int i = 0; i < BLOCK; i++) {
+            long at = start + (long) i * size;
+            Memory.put(code.alias(at), instructions.importStub(at, 0));
+            sites.add(new ProbeSite(instructions.importSite(at), FrameKey.UNKNOWN));
+        }
+        Trampolines.OfText text =
+                trampolines.plan(new ImageProbes.Text(start, start + (long) BLOCK * size, List.copyOf(sites)));
+        List<PatchPlan> plans = new ArrayList<>();
+        for (int i = 0; i < text.sites().size(); i++) {
+            Trampolines.Site site = text.sites().get(i);
+            int record = first + 2 * i;
+            text.write(site, probes.site(record));
+            describe(site, record, SiteDescriptor.KIND_WHOLE);
+            describe(site, record + 1, SiteDescriptor.KIND_RETURN);
+            plans.add(site.plan());
+            free.add(new Free(site, record, text.bodies(tables)));
+        }
+        text.makeKnown();
+        trampolines.makeLeavesKnown(new TrampolineRange(start, (long) BLOCK * size, TrampolineRange.Kind.LEAF));
+        callPatch.install(plans);
+    }
+
+    private void describe(Trampolines.Site site, int index, byte kind) {
+        long record = probes.site(index);
+        callPatch.describe(site.plan(), record);
+        Memory.putByte(record + SiteDescriptor.KIND, kind);
+        Memory.putInt(record + SiteDescriptor.INDEX, index);
+        Memory.putLong(record + SiteDescriptor.ADDRESS, site.hook().address());
+        Memory.putLong(record + SiteDescriptor.STUB, site.stub());
+    }
+}

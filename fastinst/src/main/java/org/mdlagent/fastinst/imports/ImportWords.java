@@ -1,0 +1,106 @@
+package org.mdlagent.fastinst.imports;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.DynamicSection;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Relocation;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
+
+/// The words of one image in which the dynamic linker stores addresses of other images' functions.
+final class ImportWords {
+    private final InstructionSet instructions;
+    private final LoadedImage image;
+    private final List<Segment> code;
+
+    /// By symbol.
+    private final Map<String, Set<Long>> words = new HashMap<>();
+
+    private final Map<String, String> versions = new HashMap<>();
+
+    /// Those of linkage tables, which nothing but a call leads through.
+    private final Set<Long> linkage = new HashSet<>();
+
+    /// Those that code may call through, or load.
+    private final Set<Long> globals = new HashSet<>();
+
+    private @Nullable Set<Long> loaded;
+
+    private ImportWords(InstructionSet instructions, LoadedImage image, ElfFile elf, DynamicSection dynamic)
+            throws IOException {
+        this.instructions = instructions;
+        this.image = image;
+        code = elf.executableSegments();
+        for (DynamicSection.Import imported : dynamic.imports()) {
+            Relocation slot = imported.slot();
+            long word = image.bias() + slot.address();
+            words.computeIfAbsent(slot.symbol(), key -> new HashSet<>()).add(word);
+            versions.put(slot.symbol(), imported.version());
+            if (slot.type() == elf.machine().jumpSlot()) {
+                linkage.add(word);
+            } else if (slot.type() == elf.machine().globalData()) {
+                globals.add(word);
+            }
+        }
+    }
+
+    /// @return null when the image calls no other, or its file cannot be read
+    static @Nullable ImportWords read(InstructionSet instructions, LoadedImage image) {
+        try (ElfFile elf = ElfFile.open(Path.of(image.path()))) {
+            DynamicSection dynamic = elf.dynamic();
+            return dynamic == null ? null : new ImportWords(instructions, image, elf, dynamic);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    String path() {
+        return image.path();
+    }
+
+    Set<String> symbols() {
+        return words.keySet();
+    }
+
+    Set<Long> of(String symbol) {
+        return words.getOrDefault(symbol, Set.of());
+    }
+
+    /// Of the symbol that the image wants, "" for any.
+    String version(String symbol) {
+        return versions.getOrDefault(symbol, "");
+    }
+
+    /// Whether the program does no more with the address in a word than to call it: it does not compare it with others.
+    boolean isOnlyCalled(long word) {
+        return linkage.contains(word) || globals.contains(word) && !loaded().contains(word);
+    }
+
+    private Set<Long> loaded() {
+        Set<Long> found = loaded;
+        if (found == null) {
+            found = new HashSet<>();
+            for (Segment segment : code) {
+                long start = image.bias() + segment.address();
+                byte[] bytes = Memory.copy(start, Math.toIntExact(segment.fileSize()));
+                found.addAll(instructions.loaded(bytes, start, globals));
+            }
+            loaded = found;
+        }
+        return found;
+    }
+
+    /// Whether an address is in the image's own code: what the dynamic linker has not been asked for yet leads there.
+    boolean isUnresolved(long address) {
+        return code.stream().anyMatch(segment -> segment.contains(address - image.bias()));
+    }
+}

@@ -1,0 +1,196 @@
+package org.mdlagent.fastinst.imports;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.provider.EntrySites;
+
+/// Functions of libraries without probes, as libc's, where the program calls them. It does so through words that the
+/// dynamic linker fills. When a function is asked for, a stub is made that has a site, as functions with probes have,
+/// and goes on in the library; then these words lead to the stub, for good. Nothing of the library is changed.
+///
+/// Assumes
+///   A1 a word of a linkage table, and one that code only calls or jumps through, is compared with nothing
+///   A2 images that were there when the program started are not closed (glibc: `dlclose` does not close them)
+/// Guarantees
+///   G1 a thread calls the library's function, through the stub or not
+///   G2 where the program has the function's address otherwise, it stays what the dynamic linker has told; such calls
+///      are not seen, and images that may make some are named
+/// Progress
+///   P1 the dynamic linker stores the function's address when the program calls it for the first time, maybe just after
+///      us: [#confirm] finds that
+public final class Imports {
+    private static final Set<String> OWN_CONVENTIONS = Set.of(
+            "__tls_get_addr", "__fentry__", "_mcount", "mcount", "__cyg_profile_func_enter", "__cyg_profile_func_exit");
+
+    private static final int ATTEMPTS = 3;
+
+    private final NativeApi api;
+    private final CodeMemory code;
+    private final InstructionSet instructions;
+    private final ImportStubs stubs;
+
+    private final String shim;
+    private List<LoadedImage> first = List.of();
+
+    /// Those of the program, but for the C library's; null until they have been read.
+    private @Nullable List<ImportWords> callers;
+
+    private final Map<String, Function> functions = new HashMap<>();
+
+    /// Where each word leads that was changed.
+    private final Map<Long, Change> changes = new HashMap<>();
+
+    /// @param before what the dynamic linker stores
+    private record Change(long before, long stub) {}
+
+    /// A function that the program calls in a library.
+    ///
+    /// @param probe  at its entry; that at its return is the next
+    /// @param image  path of the library
+    /// @param hidden images that may call it by pointers, which its probes do not see
+    public record Function(String name, int probe, String image, Set<String> hidden) {}
+
+    public Imports(NativeApi api, CodeMemory code, InstructionSet instructions, ImportStubs stubs) {
+        this.api = api;
+        this.code = code;
+        this.instructions = instructions;
+        this.stubs = stubs;
+        shim = api.libraryDirectory() + "/libmdlagent.so";
+    }
+
+    /// Tells of the images that were there when the program started.
+    public void first(List<LoadedImage> images) {
+        first = List.copyOf(images);
+    }
+
+    private List<ImportWords> callers() {
+        List<ImportWords> found = callers;
+        if (found == null) {
+            found = new ArrayList<>();
+            for (LoadedImage image : first) {
+                ImportWords words = isSystems(image) ? null : ImportWords.read(instructions, image);
+                if (words != null) {
+                    found.add(words);
+                }
+            }
+            callers = found;
+        }
+        return found;
+    }
+
+    /// What the C library and the dynamic linker call in each other is theirs.
+    private static boolean isSystems(LoadedImage image) {
+        String name = Path.of(image.path()).getFileName().toString();
+        return name.startsWith("libc.so") || name.startsWith("ld-linux");
+    }
+
+    /// Symbols that the program takes from libraries.
+    public Set<String> symbols() {
+        Set<String> symbols = new TreeSet<>();
+        callers().forEach(image -> symbols.addAll(image.symbols()));
+        return symbols;
+    }
+
+    /// A function, ready for snippets; null when the program does not call it in a library without probes, or it
+    /// must return to the very address that it was called from.
+    ///
+    /// @throws IllegalStateException when there is no room in the session
+    /// @throws IOException when code memory is refused
+    public @Nullable Function of(String symbol) throws IOException {
+        Function known = functions.get(symbol);
+        List<ImportWords> calling =
+                callers().stream().filter(image -> !image.of(symbol).isEmpty()).toList();
+        if (known != null || calling.isEmpty() || isExcluded(symbol)) {
+            return known;
+        }
+        long target = target(calling.getFirst(), symbol);
+        MemoryMap memory = MemoryMap.read();
+        String library = library(target, memory);
+        boolean isCallers = calling.stream().anyMatch(image -> image.path().equals(library));
+        if (library == null || isCallers || code.hasAlias(target)) {
+            return null;
+        }
+        ImportStubs.Stub stub = stubs.make(symbol, library, target);
+        Set<String> hidden = new TreeSet<>();
+        for (ImportWords image : calling) {
+            for (long word : image.of(symbol)) {
+                boolean changed = image.isOnlyCalled(word)
+                        && target(image, symbol) == target
+                        && change(image, word, target, stub.address(), memory);
+                if (!changed) {
+                    hidden.add(image.path());
+                }
+            }
+        }
+        Function made = new Function(symbol, stub.probe(), library, hidden);
+        functions.put(symbol, made);
+        return made;
+    }
+
+    private long target(ImportWords image, String symbol) {
+        return api.findSymbol(symbol, image.version(symbol));
+    }
+
+    /// Path of the library, as the dynamic linker names it, null when it was not there when the program started. What
+    /// the shim stands in front of is the C library's.
+    private @Nullable String library(long address, MemoryMap memory) {
+        MemoryMap.Region region = memory.at(address);
+        String path = region == null ? "" : region.path();
+        for (LoadedImage image : first) {
+            MemoryMap.Region headers = memory.at(image.headers());
+            boolean isInterposed = path.equals(shim) && isSystems(image);
+            if (isInterposed || headers != null && !path.isEmpty() && path.equals(headers.path())) {
+                return image.path();
+            }
+        }
+        return null;
+    }
+
+    /// Whether it must return to the very address that it was called from, or has a calling convention of its own.
+    private static boolean isExcluded(String symbol) {
+        return EntrySites.EXCLUDED.contains(symbol) || OWN_CONVENTIONS.contains(symbol);
+    }
+
+    /// A word that holds something else leads to a function of that name elsewhere.
+    private boolean change(ImportWords image, long word, long target, long stub, MemoryMap memory) {
+        for (int i = 0; i < ATTEMPTS; i++) {
+            long held = Memory.getLongAcquire(word);
+            if (held != target && !image.isUnresolved(held)) {
+                return false;
+            }
+            if (exchange(word, held, stub, memory)) {
+                changes.put(word, new Change(target, stub));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean exchange(long word, long held, long value, MemoryMap memory) {
+        MemoryMap.Region region = memory.at(word);
+        return region != null && api.exchangeImport(word, held, value, !region.writable()) == 1;
+    }
+
+    /// Changes words again to which the dynamic linker has stored since. To be called now and then.
+    public void confirm() throws IOException {
+        for (Map.Entry<Long, Change> one : changes.entrySet()) {
+            Change change = one.getValue();
+            if (Memory.getLongAcquire(one.getKey()) == change.before) {
+                boolean unused = exchange(one.getKey(), change.before, change.stub, MemoryMap.read());
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/// Functions of libraries without probes, seen where the program calls them.
+@NullMarked
+package org.mdlagent.fastinst.imports;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,60 @@
+package org.mdlagent.fastinst.install;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.layout.BodiesDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.RecordingCode.ClientBodies;
+import org.mdlagent.arch.site.RecordingCode;
+
+/// Where the stubs of one text lead to: to what records, until a client is attached. Then the shim, which has no
+/// Java on its thread, changes that by the tables that are written here.
+public final class StubBodies {
+    private final RecordingCode code;
+    private final long base;
+    private final Map<Body, Integer> tables = new EnumMap<>(Body.class);
+
+    /// @param base  address of the recording code
+    /// @param alias of that address
+    public StubBodies(InstructionSet instructions, RecordingCode code, long base, long alias, SessionTables session) {
+        this.code = code;
+        this.base = base;
+        for (Map.Entry<Body, ClientBodies> clients : code.clients().entrySet()) {
+            Body body = clients.getKey();
+            long table = session.allocate(BodiesDescriptor.SIZE);
+            Memory.putLong(table + BodiesDescriptor.ALIAS, alias - base);
+            Memory.putLong(table + BodiesDescriptor.DISPLACEMENT, instructions.displacementAt(body));
+            Memory.putLong(table + BodiesDescriptor.RECORD, record(body));
+            Memory.putLong(
+                    table + BodiesDescriptor.CLIENT, base + clients.getValue().call());
+            Memory.putLong(
+                    table + BodiesDescriptor.COUNT, base + clients.getValue().count());
+            Memory.putLong(
+                    table + BodiesDescriptor.SNIPPETS, base + clients.getValue().snippets());
+            Memory.putLong(
+                    table + BodiesDescriptor.RESUME, base + clients.getValue().resume());
+            tables.put(body, session.offset(table));
+        }
+    }
+
+    /// Address of what records.
+    public long record(Body body) {
+        return base + code.record(body);
+    }
+
+    /// Opens a site to clients and snippets.
+    ///
+    /// @param site address of its record
+    public void open(long site, Body body) {
+        Memory.putLong(site + SiteDescriptor.SNIPPETS, base + clients(body).resume());
+        Memory.putIntRelease(site + SiteDescriptor.BODIES, tables.getOrDefault(body, 0));
+    }
+
+    private ClientBodies clients(Body body) {
+        return Objects.requireNonNull(code.clients().get(body));
+    }
+}

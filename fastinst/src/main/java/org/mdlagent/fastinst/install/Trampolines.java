@@ -1,0 +1,333 @@
+package org.mdlagent.fastinst.install;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.code.TextCopy;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.fastinst.provider.ImageProbes;
+import org.mdlagent.fastinst.provider.ProbeSite;
+
+/// What sites lead to: recording code, a stub for each site, and hops to the stubs from where sites can lead that
+/// cannot lead everywhere ([InstructionSet#hops]).
+public final class Trampolines {
+    /// Sites closer to each other have their hops in one mapping.
+    private static final long CHUNK = 64 * 1024;
+
+    private static final int ALIGNMENT = 64;
+
+    private final NativeApi api;
+    private final InstructionSet instructions;
+    private final CodeMemory code;
+    private final CodeArena arena;
+    private final CallPatch callPatch;
+    private final RecordingEntryPoints recording;
+    private final int recordingSize;
+
+    public Trampolines(
+            NativeApi api,
+            InstructionSet instructions,
+            CodeMemory code,
+            CodeArena arena,
+            CallPatch callPatch,
+            RecordingEntryPoints recording) {
+        this.api = api;
+        this.instructions = instructions;
+        this.code = code;
+        this.arena = arena;
+        this.callPatch = callPatch;
+        this.recording = recording;
+        recordingSize = instructions.recordingCode(recording, 0).bytes().length;
+    }
+
+    /// A site and where it leads.
+    ///
+    /// @param hop  where a jump to the stub must stand, 0 when the site leads to the stub itself
+    /// @param plan how the site is patched
+    public record Site(ProbeSite probe, long stub, long hop, PatchPlan plan) {
+        public HookSite hook() {
+            return probe.hook();
+        }
+    }
+
+    /// Finds room for what the sites of one text lead to, and plans how they are patched. Nothing of the text is
+    /// changed.
+    ///
+    /// @throws IOException when code memory is refused
+    public OfText plan(ImageProbes.Text text) throws IOException {
+        OfText planned = new OfText(text);
+        planned.planSites(text.sites());
+        return planned;
+    }
+
+    /// Those of one text. They are one piece of the arena, whose parts begin at multiples of 64: recording code;
+    /// stubs of hooks, of whole functions, and of those that are counted; what unwinders must know.
+    public final class OfText {
+        private final ImageProbes.Text text;
+        private final List<Site> sites = new ArrayList<>();
+        private int refused;
+
+        /// Memory for hops.
+        private final List<TrampolineRange> hops = new ArrayList<>();
+
+        private final RecordingCode body;
+        private final long base;
+
+        /// Offset of what unwinders must know; the code ends there.
+        private final int unwindTable;
+
+        /// Where the next stub of each kind goes.
+        private long nextHookStub;
+
+        private long nextWholeStub;
+        private long nextCountStub;
+        private @Nullable TextCopy copy;
+        private @Nullable StubBodies bodies;
+        private boolean known;
+
+        private OfText(ImageProbes.Text text) throws IOException {
+            this.text = text;
+            int whole = count(HookSite.Role.WHOLE);
+            int counted = count(HookSite.Role.COUNT);
+            int hookStubs = aligned(recordingSize);
+            int wholeStubs = hookStubs
+                    + aligned(Math.multiplyExact(text.sites().size() - whole - counted, instructions.hookStubSize()));
+            int countStubs = wholeStubs + Math.multiplyExact(whole, instructions.functionStubSize());
+            unwindTable = countStubs + aligned(Math.multiplyExact(counted, instructions.countStubSize()));
+            // It holds wherever the piece is: what it says of addresses is relative.
+            byte[] table = instructions.unwindTable(
+                    unwindTable, ranges(hookStubs, wholeStubs, countStubs, unwindTable), recording, api.personality());
+            base = aligned(
+                    arena.allocate(text.start(), text.end(), Math.addExact(unwindTable + ALIGNMENT, table.length)));
+            body = instructions.recordingCode(recording, base);
+            nextHookStub = base + hookStubs;
+            nextWholeStub = base + wholeStubs;
+            nextCountStub = base + countStubs;
+            Memory.put(code.alias(base), body.bytes());
+            Memory.put(code.alias(base + unwindTable), table);
+        }
+
+        private int count(HookSite.Role role) {
+            return (int) text.sites().stream()
+                    .filter(site -> site.hook().role() == role)
+                    .count();
+        }
+
+        private static List<TrampolineRange> ranges(int hookStubs, int wholeStubs, int countStubs, int end) {
+            List<TrampolineRange> ranges = new ArrayList<>();
+            ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
+            addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);
+            addRange(wholeStubs, countStubs, TrampolineRange.Kind.WHOLE_STUBS, ranges);
+            addRange(countStubs, end, TrampolineRange.Kind.LEAF, ranges);
+            return ranges;
+        }
+
+        private static void addRange(int start, int end, TrampolineRange.Kind kind, List<TrampolineRange> ranges) {
+            if (start < end) {
+                ranges.add(new TrampolineRange(start, end - start, kind));
+            }
+        }
+
+        private void planSites(List<ProbeSite> all) throws IOException {
+            List<ProbeSite> choosing = new ArrayList<>();
+            for (ProbeSite site : all) {
+                long[] places = instructions.hops(site.hook());
+                if (places.length > 1) {
+                    choosing.add(site);
+                } else {
+                    planSite(site, places.length == 0 ? 0 : places[0]);
+                }
+            }
+            for (int from = 0; from < choosing.size(); ) {
+                int to = from + 1;
+                while (to < choosing.size()
+                        && choosing.get(to).hook().address()
+                                        - choosing.get(to - 1).hook().address()
+                                < CHUNK) {
+                    to++;
+                }
+                planChoosing(choosing.subList(from, to));
+                from = to;
+            }
+            sites.sort(Comparator.comparingLong(site -> site.hook().address()));
+        }
+
+        /// Gives the sites hops at one distance: that of the first place where there is room for all.
+        private void planChoosing(List<ProbeSite> near) throws IOException {
+            HookSite first = near.getFirst().hook();
+            HookSite last = near.getLast().hook();
+            for (long place : instructions.hops(first)) {
+                long distance = place - first.address();
+                long start = first.address() + distance;
+                long end = last.address() + distance + instructions.hop(0, 0).length;
+                if (CodeMemory.reaches(start, end, base)
+                        && CodeMemory.reaches(start, end, base + unwindTable)
+                        && code.allocateAt(start, end)) {
+                    hops.add(new TrampolineRange(start, end - start, TrampolineRange.Kind.LEAF));
+                    for (ProbeSite site : near) {
+                        planSite(site, site.hook().address() + distance);
+                    }
+                    return;
+                }
+            }
+            refused += near.size();
+        }
+
+        private void planSite(ProbeSite site, long hop) throws IOException {
+            long stub = nextStub(site.hook().role());
+            try {
+                sites.add(new Site(site, stub, hop, callPatch.plan(site.hook(), hop == 0 ? stub : hop)));
+            } catch (IllegalArgumentException e) {
+                refused++;
+            }
+        }
+
+        private long nextStub(HookSite.Role role) {
+            return switch (role) {
+                case ENTRY, EXIT -> (nextHookStub += instructions.hookStubSize()) - instructions.hookStubSize();
+                case WHOLE -> (nextWholeStub += instructions.functionStubSize()) - instructions.functionStubSize();
+                case COUNT -> (nextCountStub += instructions.countStubSize()) - instructions.countStubSize();
+            };
+        }
+
+        /// In ascending order of address.
+        public List<Site> sites() {
+            return sites;
+        }
+
+        /// The function that an address in its stub belongs to, 0 when it is in no stub of a whole function.
+        public long functionOfStub(long address) {
+            if (address < base || address >= base + unwindTable) {
+                return 0;
+            }
+            for (Site site : sites) {
+                long offset = address - site.stub();
+                if (site.hook().role() == HookSite.Role.WHOLE
+                        && offset >= 0
+                        && offset < instructions.functionStubSize()) {
+                    return site.hook().function();
+                }
+            }
+            return 0;
+        }
+
+        /// What the stubs may lead to.
+        public StubBodies bodies(SessionTables tables) {
+            StubBodies made = bodies;
+            if (made == null) {
+                made = new StubBodies(instructions, body, base, code.alias(base), tables);
+                bodies = made;
+            }
+            return made;
+        }
+
+        /// How many sites cannot lead to a trampoline from where they are.
+        public int refused() {
+            return refused;
+        }
+
+        /// Copies the text where its sites are, and hops that stand in it; over the copy of an earlier time, if
+        /// possible.
+        ///
+        /// @throws IOException when there is no memory
+        public TextCopy copy() throws IOException {
+            copy = code.copy(
+                    text.start(),
+                    text.end(),
+                    sites.stream()
+                            .flatMapToLong(site ->
+                                    LongStream.of(site.hop(), site.hook().address()))
+                            .filter(address -> address >= text.start() && address < text.end())
+                            .sorted()
+                            .toArray(),
+                    copy);
+            return copy;
+        }
+
+        /// Whether the copy is what stands there.
+        public boolean isShown(MemoryMap memory) {
+            return copy != null && code.isShown(copy, memory);
+        }
+
+        /// The text has gone.
+        public void forget() {
+            if (copy != null) {
+                code.forget(copy);
+            }
+        }
+
+        /// Writes a site's stub, and the hop to it. The text has been copied.
+        ///
+        /// @param record address of the site's record
+        public void write(Site site, long record) {
+            HookSite hook = site.hook();
+            long stub = site.stub();
+            byte[] bytes = switch (hook.role()) {
+                case ENTRY -> instructions.hookStub(hook, site.probe().key(), record, stub, base + body.entry());
+                case EXIT -> instructions.hookStub(hook, site.probe().key(), record, stub, base + body.exit());
+                case WHOLE ->
+                    instructions.functionStub(
+                            record,
+                            stub,
+                            hook.address() + hook.length(),
+                            base + body.functionEntry(),
+                            base + body.functionExit());
+                case COUNT -> instructions.countStub(record, stub, base + body.count());
+            };
+            Memory.put(code.alias(stub), bytes);
+            if (site.hop() != 0) {
+                Memory.put(code.alias(site.hop()), instructions.hop(site.hop(), stub));
+            }
+        }
+
+        /// Lets unwinders and debuggers know the code.
+        ///
+        /// @throws IOException when code memory is refused
+        public void makeKnown() throws IOException {
+            if (known) {
+                return;
+            }
+            known = true;
+            api.addTrampolines(base, unwindTable, base + unwindTable);
+            for (TrampolineRange range : hops) {
+                makeLeavesKnown(range);
+            }
+        }
+    }
+
+    /// Lets unwinders and debuggers know code that does not use the stack.
+    ///
+    /// @throws IOException when code memory is refused
+    public void makeLeavesKnown(TrampolineRange range) throws IOException {
+        int size = unwindTableOf(range, range.start()).length;
+        long table = arena.allocate(range.start(), range.start() + range.length(), size);
+        Memory.put(code.alias(table), unwindTableOf(range, table));
+        api.addTrampolines(range.start(), range.length(), table);
+    }
+
+    private byte[] unwindTableOf(TrampolineRange range, long at) {
+        return instructions.unwindTable(at, List.of(range), recording, api.personality());
+    }
+
+    private static int aligned(int size) {
+        return size + ALIGNMENT - 1 & -ALIGNMENT;
+    }
+
+    private static long aligned(long address) {
+        return address + ALIGNMENT - 1 & -ALIGNMENT;
+    }
+}

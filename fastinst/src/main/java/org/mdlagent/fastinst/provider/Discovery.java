@@ -1,0 +1,134 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.arch.shim.NativeApi;
+
+/// Finds the probe sites of images, with the provider that suits each best.
+public final class Discovery {
+    private static final long PAGE = 4096;
+
+    private final List<String> notes;
+    private final List<ProbeProvider> providers;
+
+    /// Those that have been opened and not looked at yet.
+    private final Map<LoadedImage, ElfFile> files = new HashMap<>();
+
+    /// Those that were loaded at first, among which the dynamic linker looks for hooks.
+    private final Set<LoadedImage> first;
+
+    /// Looks for hooks in the images that are loaded now: the dynamic linker chooses among these alone.
+    ///
+    /// @param images of the dynamic linker's list, in its order
+    /// @param notes  receives what was found and left alone, for the log
+    public Discovery(NativeApi api, InstructionSet instructions, List<LoadedImage> images, List<String> notes) {
+        this.notes = notes;
+        first = Set.copyOf(images);
+        String functionHooks = null;
+        String profilingHooks = null;
+        boolean gprof = false;
+        for (LoadedImage image : images) {
+            if (isCLibrary(image)) {
+                break; // Images behind it cannot override its hooks.
+            }
+            try {
+                ElfFile elf = open(image);
+                gprof |= image.equals(images.getFirst()) && ProfilingCallsProvider.startsGprof(elf);
+                if (functionHooks == null && InstrumentFunctionsProvider.exportsHooks(elf)) {
+                    functionHooks = image.path();
+                }
+                if (profilingHooks == null && ProfilingCallsProvider.exportsHooks(elf)) {
+                    profilingHooks = image.path();
+                }
+            } catch (IOException e) {
+                // discover says so.
+            }
+        }
+        providers = List.of(
+                new InstrumentFunctionsProvider(instructions, api::decode, functionHooks),
+                new XRayProvider(instructions),
+                new PatchableEntryProvider(instructions),
+                new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof));
+    }
+
+    /// The probes of an image, with its file, which is the caller's to close; null when it has none.
+    @Nullable
+    public ImageProbes discover(LoadedImage image) {
+        try {
+            ElfFile elf = open(image);
+            if (!first.contains(image) && bringsHooks(elf)) {
+                notes.add(image.path() + ": left alone, it may have been opened so that it calls hooks of its own");
+                close(image);
+                return null;
+            }
+            for (ProbeProvider provider : providers) {
+                ImageProbes probes = provider.discover(image, elf, notes);
+                if (probes != null) {
+                    files.remove(image);
+                    return probes;
+                }
+            }
+        } catch (IOException e) {
+            notes.add(image.path() + ": left alone: " + e.getMessage());
+        }
+        close(image);
+        return null;
+    }
+
+    /// Whether the dynamic linker, which lists an image first, has relocated it too: then it takes away the right
+    /// to write to what nobody need write to any more.
+    public boolean isRelocated(LoadedImage image, MemoryMap memory) {
+        try {
+            for (Segment segment : open(image).segments()) {
+                long end = segment.address() + segment.memorySize();
+                if (segment.readOnlyAfterRelocation() && (segment.address() & -PAGE) < (end & -PAGE)) {
+                    MemoryMap.Region region = memory.at(image.bias() + segment.address());
+                    return region == null || !region.writable();
+                }
+            }
+        } catch (IOException e) {
+            // discover says so.
+        }
+        return true;
+    }
+
+    /// With `RTLD_DEEPBIND`, or linked with `-Bsymbolic`, an image prefers its own.
+    private static boolean bringsHooks(ElfFile elf) throws IOException {
+        return InstrumentFunctionsProvider.exportsHooks(elf) || ProfilingCallsProvider.exportsHooks(elf);
+    }
+
+    private ElfFile open(LoadedImage image) throws IOException {
+        ElfFile known = files.get(image);
+        if (known != null) {
+            return known;
+        }
+        ElfFile elf = ElfFile.open(Path.of(image.path()));
+        files.put(image, elf);
+        return elf;
+    }
+
+    private void close(LoadedImage image) {
+        ElfFile elf = files.remove(image);
+        if (elf != null) {
+            try {
+                elf.close();
+            } catch (IOException e) {
+                notes.add(image.path() + ": " + e.getMessage());
+            }
+        }
+    }
+
+    private static boolean isCLibrary(LoadedImage image) {
+        return Path.of(image.path()).getFileName().toString().startsWith("libc.so");
+    }
+}

@@ -1,0 +1,112 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.arch.site.HookSite;
+
+/// Collects what compilers have left at the entries of an image's functions.
+public final class EntrySites {
+    /// Functions that must return to the very address that they were called from, or look at it: those that return
+    /// twice, change stacks, start threads, or ask who called them; and what runs before there is a caller.
+    public static final Set<String> EXCLUDED = Set.of(
+            "_start",
+            "setjmp",
+            "_setjmp",
+            "__setjmp",
+            "sigsetjmp",
+            "__sigsetjmp",
+            "savectx",
+            "vfork",
+            "__vfork",
+            "getcontext",
+            "setcontext",
+            "swapcontext",
+            "makecontext",
+            "clone",
+            "__clone",
+            "clone3",
+            "dlopen",
+            "dlmopen",
+            "dlsym",
+            "dlvsym");
+
+    private final LoadedImage image;
+    private final ElfFile elf;
+    private final InstructionSet instructions;
+    private final SymbolTable symbols;
+    private final List<Segment> segments;
+    private final TreeMap<Long, HookSite> sites = new TreeMap<>();
+    private int cramped;
+
+    EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions) throws IOException {
+        this.image = image;
+        this.elf = elf;
+        this.instructions = instructions;
+        symbols = elf.symbols();
+        segments = elf.executableSegments();
+    }
+
+    /// Adds the site at `at`, if it has one of the forms.
+    ///
+    /// @param room bytes in front of the function that nobody executes
+    void add(long at, HookSite.Role role, long function, int room, Set<HookSite.Form> forms) {
+        Segment segment = segmentOf(at);
+        if (segment == null || segmentOf(function) == null || isExcluded(function)) {
+            return;
+        }
+        long end = image.bias() + segment.address() + segment.fileSize();
+        HookSite site = instructions.entrySite(at, end, role, function, room);
+        if (site != null && forms.contains(site.form())) {
+            sites.put(at, site);
+        } else {
+            cramped++;
+        }
+    }
+
+    private @Nullable Segment segmentOf(long address) {
+        for (Segment segment : segments) {
+            if (segment.contains(address - image.bias())) {
+                return segment;
+            }
+        }
+        return null;
+    }
+
+    private boolean isExcluded(long function) {
+        int symbol = symbols.at(function - image.bias());
+        return symbol >= 0 && (symbols.resolver(symbol) || EXCLUDED.contains(symbols.name(symbol)));
+    }
+
+    /// How many places had none of the forms, or too few bytes.
+    int cramped() {
+        return cramped;
+    }
+
+    /// Null when there are no sites.
+    @Nullable
+    ImageProbes toProbes() {
+        List<ImageProbes.Text> texts = new ArrayList<>();
+        for (Segment segment : segments) {
+            long start = image.bias() + segment.address();
+            long end = start + segment.memorySize();
+            List<ProbeSite> own = new ArrayList<>();
+            for (HookSite site : sites.subMap(start, end).values()) {
+                own.add(new ProbeSite(site, FrameKey.UNKNOWN));
+            }
+            if (!own.isEmpty()) {
+                texts.add(new ImageProbes.Text(start, end, own));
+            }
+        }
+        return texts.isEmpty() ? null : new ImageProbes(image, elf, texts);
+    }
+}

@@ -1,0 +1,98 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.shim.LoadedImage;
+
+/// Which code of an image belongs to which of its probed functions, by offset. Compilers move parts of a function
+/// elsewhere and make copies of it, whose symbols are its own with a suffix (`f.cold`, `f.part.0`, `f.constprop.1`).
+public final class FunctionRanges {
+    /// No function with probes.
+    public static final int NONE = -1;
+
+    private final long[] starts;
+    private final long[] ends;
+    private final int[] functions;
+
+    private FunctionRanges(int size) {
+        starts = new long[size];
+        ends = new long[size];
+        functions = new int[size];
+    }
+
+    /// @param functions index of each probed function's record by the offset of its address
+    public static FunctionRanges of(LoadedImage image, ElfFile elf, Map<Long, Integer> functions) throws IOException {
+        SymbolTable symbols = elf.symbols();
+        LoadedRanges code = new LoadedRanges(image, elf);
+        Map<String, Integer> bySymbol = bySymbol(symbols, functions);
+        FunctionRanges ranges = new FunctionRanges(code.size());
+        for (int i = 0; i < ranges.starts.length; i++) {
+            long start = code.start(i) - image.bias();
+            ranges.starts[i] = start;
+            ranges.ends[i] = start + code.length(i);
+            Integer function = functions.get(start);
+            ranges.functions[i] = function != null ? function : byName(symbols, start, bySymbol);
+        }
+        return ranges;
+    }
+
+    /// Functions of one name, as local ones of several source files can be, cannot be told apart.
+    private static Map<String, Integer> bySymbol(SymbolTable symbols, Map<Long, Integer> functions) {
+        Map<String, Integer> bySymbol = new HashMap<>();
+        functions.forEach((offset, index) -> {
+            int symbol = symbols.at(offset);
+            if (symbol >= 0) {
+                bySymbol.merge(symbols.name(symbol), index, (one, other) -> NONE);
+            }
+        });
+        return bySymbol;
+    }
+
+    private static int byName(SymbolTable symbols, long start, Map<String, Integer> bySymbol) {
+        int symbol = symbols.at(start);
+        String name = symbol < 0 ? "" : symbols.name(symbol);
+        int suffix = name.indexOf('.', 1);
+        return suffix < 0 ? NONE : bySymbol.getOrDefault(name.substring(0, suffix), NONE);
+    }
+
+    /// Bytes of the code that starts at `offset`, 0 when they are not known.
+    public long length(long offset) {
+        Range range = around(offset);
+        return range == null || range.start != offset ? 0 : range.end - offset;
+    }
+
+    /// Index of the function that the code at `offset` belongs to, [#NONE] when that has no probes or is not known.
+    public int at(long offset) {
+        Range range = around(offset);
+        return range == null ? NONE : range.function;
+    }
+
+    public int size() {
+        return starts.length;
+    }
+
+    /// The pieces of code in ascending order, numbered from 0.
+    public Range get(int number) {
+        return new Range(starts[number], ends[number], functions[number]);
+    }
+
+    /// The piece of code that `offset` lies in.
+    @Nullable
+    public Range around(long offset) {
+        int found = Arrays.binarySearch(starts, offset);
+        int range = found >= 0 ? found : -found - 2;
+        return range >= 0 && offset < ends[range] ? get(range) : null;
+    }
+
+    /// One piece of code.
+    ///
+    /// @param start    offset of its first byte
+    /// @param end      behind its last
+    /// @param function that it belongs to, or [#NONE]
+    public record Range(long start, long end, int function) {}
+}

@@ -1,0 +1,79 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.Arrays;
+import org.mdlagent.arch.code.CodeRanges;
+import org.mdlagent.arch.elf.EhFrame;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.shim.LoadedImage;
+
+/// The functions of an image, as far as unwind tables and, where these have gaps, symbols tell, at the addresses where
+/// it was loaded.
+final class LoadedRanges implements CodeRanges {
+    private long[] starts = new long[1024];
+    private long[] lengths = new long[1024];
+    private int size;
+
+    LoadedRanges(LoadedImage image, ElfFile elf) throws IOException {
+        EhFrame frames = elf.ehFrame();
+        SymbolTable symbols = elf.symbols();
+        long bias = image.bias();
+        int frameCount = frames == null ? 0 : frames.size();
+        int symbol = 0;
+        long end = 0;
+        for (int i = 0; i <= frameCount; i++) {
+            long start = frames == null || i == frameCount ? Long.MAX_VALUE : frames.start(i);
+            for (; symbol < symbols.size() && symbols.start(symbol) < start; symbol++) {
+                long symbolStart = symbols.start(symbol);
+                long symbolEnd = Math.min(start, symbolStart + symbols.length(symbol));
+                if (symbolStart >= end && symbolEnd > symbolStart) {
+                    add(symbolStart + bias, symbolEnd - symbolStart);
+                    end = symbolEnd;
+                }
+            }
+            if (frames != null && i < frameCount && start >= end) {
+                add(start + bias, frames.length(i));
+                end = start + frames.length(i);
+            }
+        }
+    }
+
+    private void add(long start, long length) {
+        if (size == starts.length) {
+            starts = Arrays.copyOf(starts, 2 * size);
+            lengths = Arrays.copyOf(lengths, 2 * size);
+        }
+        starts[size] = start;
+        lengths[size++] = length;
+    }
+
+    @Override
+    public int size() {
+        return size;
+    }
+
+    @Override
+    public long start(int index) {
+        return starts[index];
+    }
+
+    @Override
+    public long length(int index) {
+        return lengths[index];
+    }
+
+    /// Start of the function that `address` lies in, 0 when there is none.
+    long functionAround(long address) {
+        int found = Arrays.binarySearch(starts, 0, size, address);
+        int before = found >= 0 ? found : -found - 2;
+        return before >= 0 && address < starts[before] + lengths[before] ? starts[before] : 0;
+    }
+
+    /// Start of the first function at `address` or behind it, 0 when there is none.
+    long functionFrom(long address) {
+        int found = Arrays.binarySearch(starts, 0, size, address);
+        int next = found >= 0 ? found : -found - 1;
+        return next < size ? starts[next] : 0;
+    }
+}

@@ -1,0 +1,18 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.shim.LoadedImage;
+
+/// Finds the probe sites of one kind in an image.
+public interface ProbeProvider {
+    /// The probes of `image`, or null when it has none of this kind.
+    ///
+    /// @param elf   the file that the image was loaded from
+    /// @param notes receives what was found and left alone, one sentence each, with the reason
+    /// @throws IOException when the file is damaged
+    @Nullable
+    ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException;
+}

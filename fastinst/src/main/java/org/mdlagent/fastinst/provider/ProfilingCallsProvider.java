@@ -1,0 +1,130 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.DynamicSection;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.HookScan;
+import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.HookTargets;
+import org.mdlagent.arch.site.LengthDecoder;
+
+/// Code compiled with `-pg` (GCC manual, "Program Instrumentation Options"): calls of `__fentry__` as the first
+/// instruction of each function (`-mfentry`), or of `mcount` behind its prologue; NOPs in their place
+/// (`-mnop-mcount`), which are found where `__mcount_loc` lists them (`-mrecord-mcount`).
+///
+/// What is the first instruction of its function shows whole calls. Behind the prologue a probe shows that the function
+/// was called, and nothing more: the return address is deep in the stack there, and the saved registers are above it.
+///
+/// A program that is linked with `-pg` measures itself with gprof, which its calls feed. They are left alone.
+public final class ProfilingCallsProvider implements ProbeProvider {
+    static final Set<String> HOOKS = Set.of("__fentry__", "mcount", "_mcount");
+    static final String SECTION = "__mcount_loc";
+
+    /// What starts gprof; programs linked with `-pg` call it.
+    private static final String GPROF = "__monstartup";
+
+    private static final Set<HookSite.Form> CALLS =
+            Set.of(HookSite.Form.CALL, HookSite.Form.CALL_PADDED, HookSite.Form.CALL_INDIRECT);
+    private static final Set<HookSite.Form> NOPS = Set.of(HookSite.Form.NOP);
+
+    private final InstructionSet instructions;
+    private final LengthDecoder decoder;
+    private final @Nullable String foreignHooks;
+    private final boolean gprof;
+
+    /// @param foreignHooks path of the image whose hooks the dynamic linker chose, when they are not the C library's
+    /// @param gprof        whether an image [#startsGprof]
+    public ProfilingCallsProvider(
+            InstructionSet instructions, LengthDecoder decoder, @Nullable String foreignHooks, boolean gprof) {
+        this.instructions = instructions;
+        this.decoder = decoder;
+        this.foreignHooks = foreignHooks;
+        this.gprof = gprof;
+    }
+
+    /// Whether an image exports hooks, which the dynamic linker prefers to those of images that it loaded later.
+    public static boolean exportsHooks(ElfFile elf) throws IOException {
+        DynamicSection dynamic = elf.dynamic();
+        return dynamic != null && dynamic.definesAny(HOOKS);
+    }
+
+    /// Whether an image makes its process measure itself with gprof.
+    public static boolean startsGprof(ElfFile elf) throws IOException {
+        DynamicSection dynamic = elf.dynamic();
+        return dynamic != null && dynamic.imports(GPROF);
+    }
+
+    @Override
+    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+        long[] recorded = LoadedSection.addresses(SECTION, image, elf);
+        HookSymbols hooks = hooks(image, elf, notes);
+        if (recorded.length == 0 && hooks.isEmpty()) {
+            return null;
+        }
+        LoadedRanges ranges = new LoadedRanges(image, elf);
+        EntrySites sites = new EntrySites(image, elf, instructions);
+        for (long address : calls(hooks, image, elf, ranges, notes)) {
+            add(address, CALLS, ranges, sites);
+        }
+        for (long address : recorded) {
+            add(address, NOPS, ranges, sites);
+        }
+        return sites.toProbes();
+    }
+
+    private void add(long address, Set<HookSite.Form> forms, LoadedRanges ranges, EntrySites sites) {
+        long function = ranges.functionAround(address);
+        if (function != 0) {
+            boolean first = address == instructions.firstInstruction(function);
+            sites.add(address, first ? HookSite.Role.WHOLE : HookSite.Role.COUNT, function, 0, forms);
+        }
+    }
+
+    /// Addresses of calls, as far as they may be switched off.
+    private List<Long> calls(HookSymbols hooks, LoadedImage image, ElfFile elf, LoadedRanges ranges, List<String> notes)
+            throws IOException {
+        List<Long> calls = new ArrayList<>();
+        if (hooks.isEmpty()) {
+            return calls;
+        }
+        HookTargets targets = new HookTargets(hooks.addresses(), new long[0], hooks.slots(), new long[0]);
+        int unproved = 0;
+        for (Segment segment : elf.executableSegments()) {
+            long start = image.bias() + segment.address();
+            byte[] code = Memory.copy(start, Math.toIntExact(segment.fileSize()));
+            HookScan scan = instructions.findHooks(code, start, ranges, targets, decoder);
+            unproved += scan.unproved();
+            for (HookSite site : scan.sites()) {
+                calls.add(site.address());
+            }
+        }
+        if (unproved > 0) {
+            notes.add(image.path() + ": " + unproved
+                    + " possible profiling calls left alone: not proved to be instructions");
+        }
+        return calls;
+    }
+
+    /// Profiling functions whose calls may be switched off; those that a program brings itself do something.
+    private HookSymbols hooks(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+        HookSymbols hooks = HookSymbols.imported(instructions, image, elf, HOOKS);
+        if (!hooks.isEmpty() && gprof) {
+            notes.add(image.path() + ": profiling calls left alone, the program measures itself with gprof;"
+                    + " compile with -pg, but link without");
+            return HookSymbols.NONE;
+        }
+        if (!hooks.isEmpty() && foreignHooks != null) {
+            notes.add(image.path() + ": profiling calls left alone, they call functions of " + foreignHooks);
+            return HookSymbols.NONE;
+        }
+        return hooks;
+    }
+}

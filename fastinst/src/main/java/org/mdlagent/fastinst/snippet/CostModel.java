@@ -1,0 +1,162 @@
+package org.mdlagent.fastinst.snippet;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.snippet.Expression;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Statement;
+
+/// Predicts what a run of snippets costs, in ticks: there are no loops, so it can be read off. And lets the snippets
+/// themselves count it, thread by thread (Paradyn's observed cost). The figures are round ones, for a processor of
+/// some 2.5 GHz.
+public final class CostModel {
+    /// To the snippet and back, with the thread's values.
+    private static final double PROBE = 12;
+
+    private static final double OPERATION = 1;
+
+    /// To find that a set is empty.
+    private static final double SET = 2 * OPERATION;
+
+    /// To a member's values, and to the next member.
+    private static final double MEMBER = 8 * OPERATION;
+
+    /// Finding a number's place in a table.
+    private static final double NOTE = 8 * OPERATION;
+
+    /// Reading the time-stamp counter.
+    private static final double WALL_TIMER = 25;
+
+    /// A system call.
+    private static final double PROCESS_TIMER = 500;
+
+    /// Two of them.
+    private static final double READ = 1000;
+
+    /// Saving all that a function may change, the state of vectors above all. What the function does is not known.
+    private static final double CALL = 260;
+
+    private CostModel() {}
+
+    /// What a run of a snippet costs that is alone at its probe, when each condition in it holds.
+    public static double ticks(Snippet snippet) {
+        return PROBE + ticks(snippet.statements());
+    }
+
+    /// What a run of snippets costs that are one probe's. Those that are equal stand for as many that differ in their
+    /// values only, and are vectorised: of their conditions, one holds.
+    public static double ticks(Collection<Snippet> snippets) {
+        Map<Snippet, Integer> counts = new LinkedHashMap<>();
+        snippets.forEach(snippet -> counts.merge(snippet, 1, Integer::sum));
+        double sum = PROBE;
+        for (Map.Entry<Snippet, Integer> alike : counts.entrySet()) {
+            sum += ticks(alike.getKey().statements(), alike.getValue());
+        }
+        return sum;
+    }
+
+    private static double ticks(List<Statement> statements, int count) {
+        boolean vectorised = count > 1 && statements.size() == 1 && statements.getFirst() instanceof Statement.If;
+        return vectorised
+                ? Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(statements)
+                : count * ticks(statements);
+    }
+
+    /// What, at the end of a chain, counts the cost of the way to it and of what its snippets always do.
+    static Snippet countingChain(List<Snippet> chain) {
+        double always = chain.stream()
+                .mapToDouble(snippet -> alwaysTicks(snippet.statements()))
+                .sum();
+        return Snippet.of(cost(PROBE + always));
+    }
+
+    /// The same snippet, which counts what its conditions let it do in addition.
+    static Snippet counting(Snippet snippet) {
+        return new Snippet(counting(snippet.statements()));
+    }
+
+    private static List<Statement> counting(List<Statement> statements) {
+        return statements.stream().map(CostModel::counting).toList();
+    }
+
+    private static Statement counting(Statement statement) {
+        return switch (statement) {
+            case Statement.If(Expression condition, List<Statement> body) ->
+                new Statement.If(condition, countingBody(body, 0));
+            case Statement.ForEach each ->
+                new Statement.ForEach(
+                        each.written(), each.members(), each.first(), each.stride(), countingBody(each.body(), MEMBER));
+            default -> statement;
+        };
+    }
+
+    /// @param more what a run costs in addition
+    private static List<Statement> countingBody(List<Statement> body, double more) {
+        List<Statement> counting = new ArrayList<>(counting(body));
+        counting.add(cost(more + alwaysTicks(body)));
+        return counting;
+    }
+
+    private static Statement cost(double ticks) {
+        return new Statement.Add(ValueDescriptor.COST, new Expression.Constant(Math.round(ticks)));
+    }
+
+    private static double alwaysTicks(List<Statement> statements) {
+        return statements.stream()
+                .mapToDouble(statement -> switch (statement) {
+                    case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition);
+                    case Statement.ForEach each -> SET;
+                    default -> ticks(statement);
+                })
+                .sum();
+    }
+
+    private static double ticks(List<Statement> statements) {
+        return statements.stream().mapToDouble(CostModel::ticks).sum();
+    }
+
+    /// Every condition is taken to hold, and one member to be in each set.
+    private static double ticks(Statement statement) {
+        return switch (statement) {
+            case Statement.Store(int value, Expression expression) -> OPERATION + ticks(expression);
+            case Statement.Add(int value, Expression amount) -> OPERATION + ticks(amount);
+            case Statement.Run(Expression.Call call) -> ticks(call);
+            case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition) + ticks(body);
+            case Statement.Start(int timer, Statement.Clock clock) -> ticks(clock);
+            case Statement.Stop(int timer, Statement.Clock clock) -> ticks(clock);
+            case Statement.Mark mark -> 2 * OPERATION;
+            case Statement.Let(int slot, Expression expression) -> OPERATION + ticks(expression);
+            case Statement.Note(int table, Expression number) -> NOTE + ticks(number);
+            case Statement.ForEach each -> SET + MEMBER + ticks(each.body());
+        };
+    }
+
+    private static double ticks(Statement.Clock clock) {
+        return clock == Statement.Clock.WALL ? WALL_TIMER : PROCESS_TIMER;
+    }
+
+    private static double ticks(Expression expression) {
+        return switch (expression) {
+            case Expression.Binary binary -> OPERATION + ticks(binary.left()) + ticks(binary.right());
+            case Expression.Divide divide -> 20 * OPERATION + ticks(divide.left()) + ticks(divide.right());
+            case Expression.Compare compare -> OPERATION + ticks(compare.left()) + ticks(compare.right());
+            case Expression.And and -> OPERATION + ticks(and.left()) + ticks(and.right());
+            case Expression.Or or -> OPERATION + ticks(or.left()) + ticks(or.right());
+            case Expression.Load load -> OPERATION;
+            case Expression.Read read -> READ + ticks(read.address());
+            case Expression.Call call ->
+                CALL + call.arguments().stream().mapToDouble(CostModel::ticks).sum();
+            case Expression.Member member -> OPERATION;
+            case Expression.Common common -> 0;
+            case Expression.Constant constant -> 0;
+            case Expression.Value value -> 0;
+            case Expression.Argument argument -> 0;
+            case Expression.Result result -> 0;
+            case Expression.ReturnAddress address -> OPERATION;
+        };
+    }
+}

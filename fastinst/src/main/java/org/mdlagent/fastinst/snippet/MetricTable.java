@@ -1,0 +1,142 @@
+package org.mdlagent.fastinst.snippet;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.shim.EventCounter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.install.SessionTables;
+
+/// Tells readers of the session file which values of snippets are metrics, how threads' values make one, and how it has
+/// gone. Used by one thread, the agent's.
+public final class MetricTable {
+    private final NativeApi api;
+    private final SessionTables tables;
+    private final Values values;
+    private final long header;
+    private final Map<Long, Shown> shown = new HashMap<>();
+
+    /// Records of metrics that are measured no longer.
+    private final Deque<Long> free = new ArrayDeque<>();
+
+    /// A metric that is measured for a focus.
+    ///
+    /// @param id        the name that requests use
+    /// @param name      for people
+    /// @param focus     paths of resources, one a line; "" for the whole program
+    /// @param unitsType one of `MetricDescriptor.UNITS_`
+    /// @param combine   one of `MetricDescriptor.COMBINE_`
+    /// @param value     a counter or timer, 0 for none
+    /// @param errors    a counter, 0 for none
+    /// @param pid       whose values alone count, 0 for all
+    /// @param tid       the same
+    /// @param events    what the kernel counts in place of a value, null for none
+    public record Row(
+            String id,
+            String name,
+            String units,
+            String focus,
+            int unitsType,
+            int combine,
+            int value,
+            int errors,
+            int pid,
+            int tid,
+            @Nullable EventCounter events) {
+        boolean hasValue() {
+            return value != 0 || events != null;
+        }
+    }
+
+    private record Shown(Row row, MetricHistory history) {}
+
+    public MetricTable(NativeApi api, SessionTables tables, Values values) {
+        this.api = api;
+        this.tables = tables;
+        this.values = values;
+        header = api.session();
+    }
+
+    /// Shows a metric to readers.
+    ///
+    /// @return its record, for [#remove]
+    /// @throws IllegalStateException when the session is full
+    public long add(Row row) {
+        boolean reused = !free.isEmpty();
+        long record = reused ? free.pop() : tables.allocate(MetricDescriptor.SIZE);
+        write(record, row);
+        Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_ON);
+        if (!reused) {
+            Memory.putLong(record + MetricDescriptor.NEXT, Memory.getLong(header + HeaderDescriptor.METRICS));
+            Memory.putLongRelease(header + HeaderDescriptor.METRICS, record);
+        }
+        shown.put(record, new Shown(row, new MetricHistory(record, System.nanoTime())));
+        return record;
+    }
+
+    /// Shows what the kernel has counted, and adds to the history of each metric whose interval has ended. To be called
+    /// now and then.
+    ///
+    /// @param now nanoseconds of [System#nanoTime]
+    public void observe(long now) {
+        boolean renewed = false;
+        for (Map.Entry<Long, Shown> one : shown.entrySet()) {
+            Row row = one.getValue().row;
+            if (row.events != null) {
+                Memory.putLong(one.getKey() + MetricDescriptor.EVENTS, row.events.count());
+            }
+            if (row.hasValue() && one.getValue().history.isDue(now)) {
+                if (!renewed) {
+                    api.programCpuNanos(); // renews the CPU time of each thread
+                    renewed = true;
+                }
+                one.getValue().history.add(now, api.tsc(), amount(one.getKey(), row));
+            }
+        }
+    }
+
+    private double amount(long record, Row row) {
+        return row.events == null
+                ? values.combined(row.value, row.combine, row.pid, row.tid)
+                : Memory.getLong(record + MetricDescriptor.EVENTS);
+    }
+
+    /// Readers do not see the metric any more. Its values may be released after that.
+    public void remove(long record) {
+        Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_OFF);
+        shown.remove(record);
+        free.push(record);
+    }
+
+    private void write(long record, Row row) {
+        Memory.putInt(record + MetricDescriptor.ID, tables.string(row.id));
+        Memory.putInt(record + MetricDescriptor.NAME, tables.string(row.name));
+        Memory.putInt(record + MetricDescriptor.UNITS, tables.string(row.units));
+        Memory.putInt(record + MetricDescriptor.FOCUS, tables.string(row.focus));
+        Memory.putInt(record + MetricDescriptor.UNITS_TYPE, row.unitsType);
+        Memory.putInt(record + MetricDescriptor.COMBINE, row.combine);
+        Memory.putInt(record + MetricDescriptor.KIND, kind(row));
+        Memory.putInt(record + MetricDescriptor.VALUE, row.value);
+        Memory.putInt(record + MetricDescriptor.ERRORS, row.errors);
+        Memory.putInt(record + MetricDescriptor.PID, row.pid);
+        Memory.putInt(record + MetricDescriptor.TID, row.tid);
+        Memory.putLong(record + MetricDescriptor.SINCE_TSC, api.tsc());
+        Memory.putLong(record + MetricDescriptor.HISTORY, 0);
+        Memory.putLong(record + MetricDescriptor.EVENTS, 0);
+    }
+
+    private byte kind(Row row) {
+        if (row.events != null) {
+            return ValueDescriptor.KIND_EVENTS;
+        }
+        return row.value == 0
+                ? ValueDescriptor.KIND_NONE
+                : Memory.getByte(Memory.getLong(header + HeaderDescriptor.VALUE_KINDS) + row.value);
+    }
+}

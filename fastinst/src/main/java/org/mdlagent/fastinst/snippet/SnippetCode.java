@@ -1,0 +1,92 @@
+package org.mdlagent.fastinst.snippet;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.SnippetPlace;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
+
+/// Memory for the code of snippets, which unwinders and debuggers know by the block: in one kind of block the return
+/// address is on the stack, in the other in the frame of a whole function.
+final class SnippetCode {
+    private static final long BYTES_MAX = 64L << 20;
+
+    private final NativeApi api;
+    private final InstructionSet instructions;
+    private final CodeMemory code;
+    private final RecordingEntryPoints recording;
+    private final CodeArena called;
+    private final CodeArena framed;
+    private final CodeArena unwindTables;
+
+    SnippetCode(NativeApi api, InstructionSet instructions, CodeMemory code, RecordingEntryPoints recording) {
+        this.api = api;
+        this.instructions = instructions;
+        this.code = code;
+        this.recording = recording;
+        called = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.LEAF));
+        framed = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.FRAMED));
+        unwindTables = new CodeArena(code, BYTES_MAX);
+    }
+
+    private CodeArena.BlockListener describing(TrampolineRange.Kind kind) {
+        return (start, length) -> {
+            TrampolineRange range = new TrampolineRange(start, length, kind);
+            long table = unwindTables.allocate(start, unwindTable(range, start).length);
+            Memory.put(code.alias(table), unwindTable(range, table));
+            api.addTrampolines(start, length, table);
+        };
+    }
+
+    private byte[] unwindTable(TrampolineRange range, long at) {
+        return instructions.unwindTable(at, List.of(range), recording, api.personality());
+    }
+
+    /// Looks whether snippets can run somewhere.
+    ///
+    /// @throws IllegalArgumentException when they cannot, with the reason
+    void require(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) {
+        byte[] unused = instructions.snippets(chain, place, place.resume(), optimisations);
+    }
+
+    /// Where the snippets of a site run.
+    ///
+    /// @param resume where they go on
+    SnippetPlace place(Body body, long resume) {
+        return SnippetPlace.of(body, resume, recording.clients());
+    }
+
+    /// The address of the code of a site's snippets.
+    ///
+    /// @throws IllegalArgumentException when a snippet cannot run there
+    /// @throws IOException when code memory is refused
+    long add(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) throws IOException {
+        int length = instructions.snippets(chain, place, place.resume(), optimisations).length;
+        long at = arena(place.body()).allocate(place.resume(), length);
+        Memory.put(code.alias(at), instructions.snippets(chain, place, at, optimisations));
+        return at;
+    }
+
+    /// Frees the code at an address that [#add] has returned. No thread may be in it, or come to it.
+    void remove(long at, Body body) {
+        arena(body).free(at);
+    }
+
+    /// Bytes that code takes up.
+    long used() {
+        return called.usage().used() + framed.usage().used();
+    }
+
+    private CodeArena arena(Body body) {
+        return body == Body.FUNCTION_EXIT ? framed : called;
+    }
+}

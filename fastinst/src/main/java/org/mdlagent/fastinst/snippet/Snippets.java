@@ -1,0 +1,273 @@
+package org.mdlagent.fastinst.snippet;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.layout.BodiesDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.SnippetPlace;
+import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Snippet;
+import org.mdlagent.arch.snippet.Vectorisation;
+
+/// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
+/// mini-trampolines, fused). When a chain changes, new code is made and one word of the site's record stored;
+/// threads run the old chain or the new one, and the old code is freed when none is in it.
+///
+/// Snippets run beside the profiler and a probe's client: at an entry in the order snippets, client, recorder, at a
+/// return snippets first too. Used by one thread, the agent's.
+public final class Snippets {
+    private static final int NO_PROBE = 2;
+
+    private final NativeApi api;
+    private final long header;
+    private final SnippetCode code;
+    private final GracePeriod gracePeriod;
+    private final Values values;
+    private final Map<Integer, Chain> chains = new HashMap<>();
+
+    /// The chains that are to be, by probe, while changes are collected.
+    private @Nullable Map<Integer, List<Placed>> wanted;
+
+    private Set<Optimisation> optimisations = Optimisation.all();
+
+    /// Where a snippet goes in the chain of its probe.
+    public enum Order {
+        /// Before those that are there.
+        PREPEND,
+        /// Behind them.
+        APPEND
+    }
+
+    /// What a snippet does to what others rely on.
+    public enum Effect {
+        /// It sets a flag or starts a timer, or nothing of the kind.
+        BEGINS,
+        /// It clears what others set, or stops what they start: it is there before them and longer.
+        ENDS
+    }
+
+    /// What [#together] does.
+    public interface Changes {
+        void make() throws IOException;
+    }
+
+    /// A snippet at a probe. It equals itself alone: a chain may have the same code twice.
+    private static final class Placed {
+        private final Snippet snippet;
+        private final Effect effect;
+
+        Placed(Snippet snippet, Effect effect) {
+            this.snippet = snippet;
+            this.effect = effect;
+        }
+    }
+
+    /// @param at address of the code
+    private record Chain(List<Placed> placed, Body body, long at) {}
+
+    public Snippets(NativeApi api, InstructionSet instructions, CodeMemory memory, RecordingEntryPoints recording) {
+        this.api = api;
+        header = api.session();
+        code = new SnippetCode(api, instructions, memory, recording);
+        gracePeriod = new GracePeriod(api);
+        values = new Values(api, gracePeriod);
+    }
+
+    /// What snippets write.
+    public Values values() {
+        return values;
+    }
+
+    /// What is done to make code cheaper that is attached from now on: all of it, but when its worth is measured.
+    public void optimise(Set<Optimisation> optimisations) {
+        this.optimisations = Set.copyOf(optimisations);
+    }
+
+    /// Lets `snippet` run at a probe, until it is detached. What stops a timer or clears a flag is to be attached
+    /// before what starts or sets it, and detached after it.
+    ///
+    /// @throws IllegalArgumentException when there is no such probe, or not all that the snippet asks for is known
+    ///     there
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void attach(int probe, Order order, Snippet snippet) throws IOException {
+        attach(probe, order, Effect.BEGINS, snippet);
+    }
+
+    /// The same, of a snippet that others may rely on.
+    ///
+    /// @throws IllegalArgumentException when there is no such probe, or not all that the snippet asks for is known
+    ///     there
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void attach(int probe, Order order, Effect effect, Snippet snippet) throws IOException {
+        code.require(List.of(snippet), place(probe), optimisations);
+        change(probe, placed -> placed.add(order == Order.PREPEND ? 0 : placed.size(), new Placed(snippet, effect)));
+    }
+
+    /// Takes one snippet that equals `snippet` from a probe.
+    ///
+    /// @throws IllegalArgumentException when there is none
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused
+    public void detach(int probe, Snippet snippet) throws IOException {
+        int at = at(probe).indexOf(snippet);
+        if (at < 0) {
+            throw new IllegalArgumentException("the snippet is not attached to probe " + probe);
+        }
+        change(probe, placed -> placed.remove(at));
+    }
+
+    /// Makes several changes take effect together, so that the code of a probe is made once for all of them, or twice
+    /// where some must be in place before others. An attachment that is refused has no effect and stops no other.
+    ///
+    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IOException when code memory is refused: some changes may have taken effect
+    public void together(Changes changes) throws IOException {
+        Map<Integer, List<Placed>> collected = new LinkedHashMap<>();
+        wanted = collected;
+        try {
+            changes.make();
+        } finally {
+            wanted = null;
+        }
+        // What begins something goes first, and comes last.
+        Map<Integer, Set<Placed>> before = new HashMap<>();
+        for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
+            before.put(one.getKey(), Set.copyOf(placed(one.getKey())));
+            Set<Placed> after = Set.copyOf(one.getValue());
+            replace(one.getKey(), endingOrIn(after, placed(one.getKey())));
+        }
+        for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
+            Set<Placed> there = Objects.requireNonNull(before.get(one.getKey()));
+            replace(one.getKey(), endingOrIn(there, one.getValue()));
+        }
+        for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
+            replace(one.getKey(), one.getValue());
+        }
+    }
+
+    private static List<Placed> endingOrIn(Set<Placed> those, List<Placed> placed) {
+        return placed.stream()
+                .filter(each -> each.effect == Effect.ENDS || those.contains(each))
+                .toList();
+    }
+
+    private void change(int probe, Consumer<List<Placed>> change) throws IOException {
+        if (wanted != null) {
+            change.accept(wanted.computeIfAbsent(probe, key -> new ArrayList<>(placed(key))));
+        } else {
+            List<Placed> changed = new ArrayList<>(placed(probe));
+            change.accept(changed);
+            replace(probe, changed);
+        }
+    }
+
+    /// The snippets of a probe, in the order in which they run.
+    public List<Snippet> at(int probe) {
+        List<Placed> collected = wanted == null ? null : wanted.get(probe);
+        return snippets(collected == null ? placed(probe) : collected);
+    }
+
+    private List<Placed> placed(int probe) {
+        Chain chain = chains.get(probe);
+        return chain == null ? List.of() : chain.placed;
+    }
+
+    private static List<Snippet> snippets(List<Placed> placed) {
+        return placed.stream().map(each -> each.snippet).toList();
+    }
+
+    /// Frees what detached snippets have left, as far as no thread uses it any more. To be called now and then.
+    ///
+    /// @throws IllegalStateException when the kernel has no membarrier: nothing is freed
+    public void collect() {
+        gracePeriod.poll();
+        Memory.putLong(header + HeaderDescriptor.SNIPPET_BYTES, codeBytes());
+    }
+
+    /// Bytes of code that are in use, or not collected yet.
+    public long codeBytes() {
+        return code.used();
+    }
+
+    /// The library of these probes has gone, and with it what ran there.
+    public void forget(Collection<Integer> probes) {
+        for (int probe : probes) {
+            retire(chains.remove(probe));
+        }
+    }
+
+    private void replace(int probe, List<Placed> placed) throws IOException {
+        if (placed.equals(placed(probe))) {
+            return;
+        }
+        Chain chain = placed.isEmpty() ? null : make(probe, placed);
+        long status = api.snippets(probe, chain == null ? 0 : chain.at);
+        if (status != 0) {
+            retire(chain);
+            throw status == NO_PROBE ? noProbe(probe) : new IllegalStateException("the probes are switched off");
+        }
+        retire(chain == null ? chains.remove(probe) : chains.put(probe, chain));
+    }
+
+    private SnippetPlace place(int probe) {
+        int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
+        long site = Memory.getLong(header + HeaderDescriptor.SITES) + probe * SiteDescriptor.SIZE;
+        int bodies = probe < 0 || probe >= count ? 0 : Memory.getInt(site + SiteDescriptor.BODIES);
+        if (bodies == 0) {
+            throw noProbe(probe);
+        }
+        return code.place(
+                body(Memory.getByte(site + SiteDescriptor.KIND)),
+                Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME));
+    }
+
+    private Chain make(int probe, List<Placed> placed) throws IOException {
+        SnippetPlace place = place(probe);
+        List<Snippet> snippets = snippets(placed);
+        List<Snippet> fewer =
+                optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(snippets) : snippets;
+        List<Snippet> counting = new ArrayList<>();
+        fewer.forEach(snippet -> counting.add(CostModel.counting(snippet)));
+        counting.add(CostModel.countingChain(fewer));
+        return new Chain(List.copyOf(placed), place.body(), code.add(counting, place, optimisations));
+    }
+
+    private void retire(@Nullable Chain chain) {
+        if (chain != null) {
+            gracePeriod.retire(() -> code.remove(chain.at, chain.body));
+        }
+    }
+
+    private static Body body(byte kind) {
+        return switch (kind) {
+            case SiteDescriptor.KIND_ENTRY -> Body.ENTRY;
+            case SiteDescriptor.KIND_EXIT, SiteDescriptor.KIND_SIBLING_EXIT -> Body.EXIT;
+            case SiteDescriptor.KIND_WHOLE -> Body.FUNCTION_ENTRY;
+            case SiteDescriptor.KIND_RETURN -> Body.FUNCTION_EXIT;
+            case SiteDescriptor.KIND_COUNT -> Body.COUNT;
+            default -> throw new IllegalArgumentException("a site of kind " + kind);
+        };
+    }
+
+    private static IllegalArgumentException noProbe(int probe) {
+        return new IllegalArgumentException("no such probe, or the filters leave it out: " + probe);
+    }
+}

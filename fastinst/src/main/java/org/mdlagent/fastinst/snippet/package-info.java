@@ -1,0 +1,5 @@
+/// The snippets of a probe, the values that they change, and the metrics made of these.
+@NullMarked
+package org.mdlagent.fastinst.snippet;
+
+import org.jspecify.annotations.NullMarked;

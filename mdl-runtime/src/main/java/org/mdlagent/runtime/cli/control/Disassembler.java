@@ -1,0 +1,61 @@
+package org.mdlagent.runtime.cli.control;
+
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import org.mdlagent.runtime.cli.run.Installation;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+
+/// Prints machine code, by the decoder that the agent loads too (Zydis 4.0).
+final class Disassembler {
+    private static final int MODE_LONG_64 = 0;
+
+    /// Offsets in `ZydisDisassembledInstruction` (Zydis/Disassembler.h).
+    private static final int LENGTH = 16;
+
+    private static final int TEXT = 1136;
+    private static final int SIZE = 1232;
+
+    private final Function disassemble;
+
+    /// @throws CommandFailure when there is no decoder
+    Disassembler(Installation installation) {
+        try {
+            load(installation, "libZycore.so.1.4");
+            disassemble = load(installation, "libZydis.so.4.0").getFunction("ZydisDisassembleIntel");
+        } catch (UnsatisfiedLinkError e) {
+            throw CommandFailure.failed("code cannot be printed: " + e.getMessage(), "apt-get install libzydis-dev");
+        }
+    }
+
+    /// What is loaded already serves the other's need of that name.
+    private static NativeLibrary load(Installation installation, String name) {
+        Path ours = installation.home().resolve("lib").resolve(name);
+        return NativeLibrary.getInstance(Files.isReadable(ours) ? ours.toString() : name);
+    }
+
+    /// A line for each instruction: its address, its bytes and its text in Intel's syntax.
+    String list(byte[] code, long address) {
+        StringBuilder lines = new StringBuilder();
+        for (int at = 0, length; at < code.length; at += length) {
+            byte[] rest = Arrays.copyOfRange(code, at, code.length);
+            Memory instruction = new Memory(SIZE);
+            Object[] arguments = {MODE_LONG_64, address + at, rest, (long) rest.length, instruction};
+            if (disassemble.invokeInt(arguments) < 0) {
+                throw new IllegalArgumentException("no instruction at " + Long.toHexString(address + at));
+            }
+            length = instruction.getByte(LENGTH);
+            lines.append("%x  %-24s  %s%n"
+                    .formatted(
+                            address + at,
+                            HexFormat.of().formatHex(rest, 0, length),
+                            instruction.getString(TEXT, StandardCharsets.US_ASCII.name())));
+        }
+        return lines.toString();
+    }
+}

@@ -1,0 +1,88 @@
+package org.mdlagent.runtime.cli.control;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.session.ControlClient;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.metric.MetricRequest;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl enable`: starts to measure metrics in a running program.
+@Command(
+        name = "enable",
+        description = "Start to measure metrics in a running program.",
+        customSynopsis = "mdl enable [--force] PID|SESSION METRIC[@FOCUS...]...",
+        sortOptions = false)
+public final class EnableCommand implements Callable<Integer> {
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Option(names = "--force", description = "Even if it is expected to take more than a tenth of a processor.")
+    private boolean force;
+
+    @Parameters(index = "0", paramLabel = "PID|SESSION")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String session;
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "METRIC[@FOCUS...]",
+            description = "A focus is a path as /Code/aof.c/flushAppendOnlyFile; * and ? mean each that matches.")
+    private List<String> requests = List.of();
+
+    @Override
+    public Integer call() throws IOException {
+        List<MetricRequest> wanted = requests(requests);
+        Path directory = mdl.store().find(session);
+        for (MetricRequest request : wanted) {
+            enable(directory, request);
+        }
+        return 0;
+    }
+
+    private void enable(Path directory, MetricRequest request) throws IOException {
+        List<String> answer = ControlClient.ask(directory, (force ? "metric force " : "metric enable ") + request)
+                .lines()
+                .toList();
+        String[] counts = answer.getFirst().split("\t", 3);
+        String metrics = counts[0].equals("1") ? "" : counts[0] + " metrics, ";
+        String points = counts[0].equals("0") ? "each object is measured once it has been used" : points(counts[1]);
+        mdl.console()
+                .out()
+                .println(request.metric() + " @ " + request.focus() + ": " + metrics + points
+                        + (counts[2].equals("-") ? "" : ", expected overhead " + counts[2] + " %"));
+        for (String obstacle : answer.subList(1, answer.size())) {
+            mdl.console().say("not measured: " + obstacle, null);
+        }
+    }
+
+    private static String points(String count) {
+        return switch (count) {
+            case "0" -> "counted by the kernel";
+            case "1" -> "1 point";
+            default -> count + " points";
+        };
+    }
+
+    /// @throws CommandFailure when one cannot be a request
+    public static List<MetricRequest> requests(List<String> texts) {
+        return texts.stream().map(EnableCommand::request).toList();
+    }
+
+    /// @throws CommandFailure when it cannot be a request
+    public static MetricRequest request(String text) {
+        try {
+            return MetricRequest.of(text);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(String.valueOf(e.getMessage()), "as in io_wait@/Code/aof.c");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package org.mdlagent.runtime.cli.live;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import org.mdlagent.profiler.report.profile.MetricValue;
+
+/// A column of `mdl watch`: of a rate what was added per second between two looks, of all else the value; and how it
+/// went, against the largest that is shown.
+final class MetricColumn {
+    private static final String BARS = "▁▂▃▄▅▆▇█";
+    private static final int LOOKS = 8;
+
+    private final Deque<Double> history = new ArrayDeque<>();
+    private final String head;
+    private final int width;
+    private MetricValue last;
+    private OptionalDouble shown = OptionalDouble.empty();
+
+    MetricColumn(MetricValue first) {
+        last = first;
+        String focus = first.focus().isEmpty() ? "" : "  " + String.join(" ", first.focus());
+        head = first.id() + " (" + first.units() + ")" + focus;
+        width = Math.max(head.length(), 12 + LOOKS);
+    }
+
+    String head() {
+        return pad(head);
+    }
+
+    /// A further look.
+    void add(MetricValue now) {
+        shown = now.unitsType() == MetricValue.UnitsType.RATE ? rate(last, now) : now.amount();
+        last = now;
+        if (history.size() == LOOKS) {
+            history.removeFirst();
+        }
+        history.addLast(shown.orElse(0));
+    }
+
+    private static OptionalDouble rate(MetricValue before, MetricValue now) {
+        double seconds = now.seconds().orElse(0) - before.seconds().orElse(0);
+        return now.amount().isPresent() && before.amount().isPresent() && seconds > 0
+                ? OptionalDouble.of(
+                        (now.amount().getAsDouble() - before.amount().getAsDouble()) / seconds)
+                : OptionalDouble.empty();
+    }
+
+    /// How it went before the first look, in bars.
+    String past() {
+        List<Double> values =
+                last.series().stream().map(MetricValue.Point::amount).toList();
+        int each = values.size() / width + 1;
+        List<Double> means = new ArrayList<>();
+        for (int from = 0; from < values.size(); from += each) {
+            means.add(values.subList(from, Math.min(values.size(), from + each)).stream()
+                    .mapToDouble(Double::doubleValue)
+                    .average()
+                    .orElse(0));
+        }
+        return pad(bars(means));
+    }
+
+    /// The number, and a line of bars.
+    String cell() {
+        return pad(String.format(Locale.ROOT, "%10s  %s", number(), bars(history)));
+    }
+
+    private static String bars(Collection<Double> values) {
+        StringBuilder bars = new StringBuilder();
+        double most = values.stream().mapToDouble(Double::doubleValue).max().orElse(0);
+        for (double value : values) {
+            int height = most > 0 ? (int) Math.round(Math.max(0, value) / most * (BARS.length() - 1)) : 0;
+            bars.append(BARS.charAt(height));
+        }
+        return bars.toString();
+    }
+
+    private String number() {
+        if (shown.isEmpty()) {
+            return "-";
+        }
+        double value = shown.getAsDouble();
+        return value == Math.rint(value) && Math.abs(value) < 1e15
+                ? Long.toString((long) value)
+                : String.format(Locale.ROOT, "%.3f", value);
+    }
+
+    private String pad(String text) {
+        return text + " ".repeat(Math.max(0, width - text.length()));
+    }
+}

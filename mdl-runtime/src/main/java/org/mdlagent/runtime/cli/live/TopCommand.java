@@ -1,0 +1,178 @@
+package org.mdlagent.runtime.cli.live;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jline.terminal.Size;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.live.LiveFunction;
+import org.mdlagent.profiler.report.live.LiveOrder;
+import org.mdlagent.profiler.report.live.LiveProfile;
+import org.mdlagent.profiler.report.live.LiveSession;
+import org.mdlagent.profiler.report.live.LiveTable;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.control.ListCommand;
+import org.mdlagent.runtime.cli.report.ThreadNames;
+import org.mdlagent.runtime.cli.session.ControlClient;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.cli.terminal.Looks;
+import org.mdlagent.runtime.cli.terminal.Posix;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl top`: what a running program's functions take, now. On a terminal a screen with keys, else plain text.
+@Command(
+        name = "top",
+        description = "Show live what the functions of a running program take.",
+        customSynopsis = "mdl top [OPTIONS] [PID|SESSION]",
+        sortOptions = false)
+public final class TopCommand implements Callable<Integer> {
+    private static final int SUMMARY_LIMIT = 10;
+    private static final int PLAIN_WIDTH = 120;
+
+    /// A change of the terminal's size shows after so long at the latest.
+    private static final long KEY_MILLIS = 200;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Without: the newest.")
+    private @Nullable String session;
+
+    @Mixin
+    private Looks looks = new Looks();
+
+    @Option(names = "--sort", paramLabel = "KEY", description = "total, rate, p50, p99, p999 or name.")
+    private String sort = "total";
+
+    @Option(names = "--limit", paramLabel = "N", description = "Functions in plain text (24).")
+    private int limit = 24;
+
+    @Override
+    public Integer call() throws IOException {
+        LiveOrder order = order();
+        looks.check();
+        CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
+        Path directory = mdl.store().find(session);
+        Console console = mdl.console();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            if (!SessionStore.runs(reader.facts())) {
+                throw CommandFailure.failed(
+                        "the program of " + SessionStore.name(directory) + " has ended", "mdl report shows it");
+            }
+            LiveSession live = new LiveSession(reader);
+            boolean onScreen = looks.areEndless() && console.outIsTerminal() && Posix.isTerminal(0);
+            if (onScreen ? screen(live, order, directory) : plain(live, order)) {
+                summary(reader.profile());
+            }
+        }
+        return 0;
+    }
+
+    private LiveOrder order() {
+        try {
+            return LiveOrder.valueOf(sort.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(
+                    "functions cannot be sorted by " + sort, "there are total, rate, p50, p99, p999 and name");
+        }
+    }
+
+    /// Returns true when the program has ended, false when nobody looks any more.
+    private boolean plain(LiveSession live, LiveOrder order) throws IOException {
+        PrintStream out = mdl.console().out();
+        LiveTable table = new LiveTable(PLAIN_WIDTH, false);
+        for (int look = 0; looks.goOn(look); look++) {
+            if (look > 0) {
+                looks.pause();
+                out.println();
+            }
+            LiveProfile profile = live.look();
+            out.println(table.facts(profile));
+            out.println(table.head(order).stripTrailing());
+            order.sort(profile.functions()).stream()
+                    .filter(function -> function.whole().calls() > 0)
+                    .limit(limit)
+                    .forEach(function ->
+                            out.println(table.function(function, false).stripTrailing()));
+            if (!SessionStore.runs(profile.whole().session())) {
+                return true;
+            }
+            if (out.checkError()) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /// Returns true when the program has ended, false when the user has.
+    private boolean screen(LiveSession live, LiveOrder order, Path directory) throws IOException {
+        Console console = mdl.console();
+        TopScreen screen = new TopScreen(
+                console.colour(true), order, tid -> ThreadNames.of(tid).orElse("-"));
+        try (TopTerminal terminal = new TopTerminal()) {
+            long look = System.nanoTime();
+            while (true) {
+                if (System.nanoTime() - look >= 0) {
+                    LiveProfile profile = live.look();
+                    if (!SessionStore.runs(profile.whole().session())) {
+                        return true;
+                    }
+                    screen.show(profile);
+                    look = System.nanoTime() + looks.intervalNanos();
+                }
+                Size size = terminal.size();
+                terminal.show(screen.lines(size.getColumns(), size.getRows()));
+                long millis = (look - System.nanoTime()) / 1_000_000;
+                int key = terminal.key(Math.min(KEY_MILLIS, millis));
+                switch (key == TopTerminal.NOTHING ? TopScreen.Wish.NONE : screen.press(key)) {
+                    case NONE -> {}
+                    case QUIT -> {
+                        return false;
+                    }
+                    case TOGGLE -> toggle(screen, directory);
+                }
+            }
+        }
+    }
+
+    private static void toggle(TopScreen screen, Path directory) throws IOException {
+        LiveFunction function = screen.selected();
+        if (function != null) {
+            try {
+                String state = function.whole().on() ? "off" : "on";
+                ControlClient.ask(directory, "probes " + state + " #" + function.number());
+                screen.say(state + " from now on: " + function.whole().name());
+            } catch (CommandFailure e) {
+                screen.say(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    private void summary(Profile profile) throws IOException {
+        Console console = mdl.console();
+        SessionFacts facts = profile.session();
+        console.out()
+                .println(facts.program().replaceAll("\\p{Cntrl}", "?") + " " + facts.pid() + ": "
+                        + ListCommand.state(facts));
+        new TableReport(
+                        ProfileOrder.byDefault(profile),
+                        SUMMARY_LIMIT,
+                        console.colour(console.outIsTerminal()),
+                        console.width(console.outIsTerminal(), 1))
+                .write(profile, console.out());
+    }
+}

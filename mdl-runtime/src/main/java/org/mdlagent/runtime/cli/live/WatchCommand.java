@@ -1,0 +1,106 @@
+package org.mdlagent.runtime.cli.live;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.mdlagent.profiler.report.profile.MetricValue;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.control.EnableCommand;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Looks;
+import org.mdlagent.runtime.metric.MetricRequest;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl watch`: what metrics of a running program say, a line for each look. It reads the session, and does not disturb
+/// the program.
+@Command(
+        name = "watch",
+        description = "Watch metrics that are enabled in a running program.",
+        customSynopsis = "mdl watch [OPTIONS] PID|SESSION METRIC[@FOCUS...]...",
+        sortOptions = false)
+public final class WatchCommand implements Callable<Integer> {
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Parameters(index = "0", paramLabel = "PID|SESSION")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String session;
+
+    @Parameters(index = "1..*", arity = "1..*", paramLabel = "METRIC[@FOCUS...]", description = "As it was enabled.")
+    private List<String> requests = List.of();
+
+    @Mixin
+    private Looks looks = new Looks();
+
+    @Override
+    public Integer call() throws IOException {
+        looks.check();
+        List<MetricRequest> wanted = EnableCommand.requests(requests);
+        Path directory = mdl.store().find(session);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            watch(reader, wanted);
+        }
+        return 0;
+    }
+
+    /// Ends with the program, or when nobody reads any more.
+    private void watch(SessionReader reader, List<MetricRequest> wanted) throws IOException {
+        PrintStream out = mdl.console().out();
+        List<MetricColumn> columns = new ArrayList<>();
+        for (MetricValue metric : find(reader.metrics(), wanted)) {
+            columns.add(new MetricColumn(metric));
+        }
+        out.println(" time    " + join(columns, MetricColumn::head));
+        if (mdl.console().outIsTerminal()) {
+            out.println(" so far  " + join(columns, MetricColumn::past));
+        }
+        boolean runs = true;
+        for (int look = 0; runs && looks.goOn(look) && !out.checkError(); look++) {
+            looks.pause();
+            runs = SessionStore.runs(reader.facts());
+            List<MetricValue> metrics = find(reader.metrics(), wanted);
+            for (int i = 0; i < columns.size(); i++) {
+                columns.get(i).add(metrics.get(i));
+            }
+            out.println(" " + TIME.format(Instant.now()) + join(columns, MetricColumn::cell));
+        }
+    }
+
+    private interface Text {
+        String of(MetricColumn column);
+    }
+
+    private static String join(List<MetricColumn> columns, Text text) {
+        StringBuilder line = new StringBuilder();
+        columns.forEach(column -> line.append("  ").append(text.of(column)));
+        return line.toString().stripTrailing();
+    }
+
+    private static List<MetricValue> find(List<MetricValue> metrics, List<MetricRequest> wanted) {
+        List<MetricValue> found = new ArrayList<>();
+        for (MetricRequest request : wanted) {
+            found.add(metrics.stream()
+                    .filter(metric -> metric.request().equals(request.toString()))
+                    .findFirst()
+                    .orElseThrow(() -> CommandFailure.failed(
+                            request + " is not enabled", "mdl enable PID " + request + " starts it")));
+        }
+        return found;
+    }
+}

@@ -1,0 +1,158 @@
+package org.mdlagent.runtime.cli.report;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.Writer;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.exposition.PrometheusReport;
+import org.mdlagent.profiler.report.format.CsvReport;
+import org.mdlagent.profiler.report.format.FoldedReport;
+import org.mdlagent.profiler.report.format.JsonReport;
+import org.mdlagent.profiler.report.format.PprofReport;
+import org.mdlagent.profiler.report.format.SpeedscopeReport;
+import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.format.TraceReport;
+import org.mdlagent.profiler.report.page.HtmlReport;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.TimedCall;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
+
+/// The formats of a report.
+public enum ReportFormat {
+    TABLE,
+    JSON,
+    CSV,
+    HTML,
+    PPROF,
+    PROMETHEUS,
+    FOLDED,
+    SPEEDSCOPE,
+    TRACE;
+
+    private static final int TABLE_LIMIT = 24;
+
+    /// Those that are made of single calls, or of who made them.
+    private static final Set<ReportFormat> SAMPLED = EnumSet.of(FOLDED, SPEEDSCOPE, TRACE);
+
+    public static ReportFormat of(String name) {
+        return switch (name) {
+            case "table" -> TABLE;
+            case "json" -> JSON;
+            case "csv" -> CSV;
+            case "html" -> HTML;
+            case "pprof" -> PPROF;
+            case "prometheus" -> PROMETHEUS;
+            case "folded" -> FOLDED;
+            case "speedscope" -> SPEEDSCOPE;
+            case "trace" -> TRACE;
+            default ->
+                throw CommandFailure.usage(
+                        "there is no format " + name,
+                        "there are table, json, csv, html, pprof, prometheus, folded, speedscope and trace");
+        };
+    }
+
+    static ProfileOrder order(String name) {
+        try {
+            return ProfileOrder.valueOf(name.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(
+                    "functions cannot be sorted by " + name,
+                    "there are self, total, calls, mean, p50, p90, p99, p999, max and name");
+        }
+    }
+
+    /// Refuses to write to a terminal what nobody can read there.
+    void checkDestination(boolean terminal) {
+        if (!terminal) {
+            return;
+        }
+        if (this == HTML) {
+            throw CommandFailure.usage("html is for a browser", "try: mdl report --format html > profile.html");
+        }
+        if (this == PPROF) {
+            throw CommandFailure.usage("pprof is not text", "try: mdl report --format pprof > profile.pb.gz");
+        }
+    }
+
+    /// Refuses a choice of functions where the format shows all.
+    void checkChoice(boolean chosen) {
+        if (chosen && SAMPLED.contains(this)) {
+            throw CommandFailure.usage(
+                    lowerCase() + " shows all functions, in an order of its own",
+                    "leave --function, --limit and --sort out");
+        }
+    }
+
+    /// Refuses a range of time where the format has none: Prometheus wants counters that only grow, and the last calls
+    /// of each thread are no slices.
+    void checkRange(boolean ranged) {
+        if (ranged && (this == PROMETHEUS || this == TRACE)) {
+            throw CommandFailure.usage(
+                    lowerCase() + " has no ranges of time", "leave --from and --to out, or choose another format");
+        }
+    }
+
+    /// Refuses a session that does not hold what the format shows.
+    void checkSession(SessionFacts session) {
+        if (session.exact() && SAMPLED.contains(this)) {
+            throw CommandFailure.usage(
+                    lowerCase() + ": an exact session keeps neither single calls nor who made them",
+                    "record without --exact");
+        }
+    }
+
+    private String lowerCase() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /// @param reader of the session that the profile is of
+    /// @param timeline of that session
+    /// @param order null for that which suits the session
+    /// @param limit functions to show, null for the format's own
+    /// @param width columns of the terminal, 0 for none
+    public void write(
+            SessionReader reader,
+            Profile profile,
+            Timeline timeline,
+            @Nullable ProfileOrder order,
+            @Nullable Integer limit,
+            OutputStream out,
+            boolean colour,
+            int width)
+            throws IOException {
+        ProfileOrder used = order == null ? ProfileOrder.byDefault(profile) : order;
+        int shown = limit != null ? limit : this == TABLE ? TABLE_LIMIT : Integer.MAX_VALUE;
+        Writer text = Console.text(out);
+        switch (this) {
+            case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
+            case JSON -> JsonReport.write(profile, used, shown, text);
+            case CSV -> CsvReport.write(profile, used, shown, text);
+            case HTML -> HtmlReport.write(profile, timeline, used, shown, text);
+            case PPROF -> PprofReport.write(profile, used, shown, out);
+            case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
+            case FOLDED -> FoldedReport.write(profile, text);
+            case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
+            case TRACE -> trace(profile.session(), reader.lastCalls(), text);
+        }
+        text.flush();
+    }
+
+    private static void trace(SessionFacts session, List<TimedCall> calls, Writer out) throws IOException {
+        // Of a program that has ended others may have the ids of its threads.
+        boolean runs = SessionStore.runs(session);
+        Set<Integer> threads = runs ? calls.stream().map(TimedCall::tid).collect(Collectors.toSet()) : Set.of();
+        TraceReport.write(session, calls, ThreadNames.of(threads), out);
+    }
+}

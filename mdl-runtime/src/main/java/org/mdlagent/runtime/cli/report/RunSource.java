@@ -1,0 +1,130 @@
+package org.mdlagent.runtime.cli.report;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.RunProfile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.store.ProfileStore;
+
+/// Where runs are found that are compared: the sessions on this machine, and the store of profiles, which has them also
+/// when their sessions are gone.
+final class RunSource {
+    private final SessionStore sessions;
+    private final ProfileStore profiles;
+    private final Console console;
+
+    RunSource(SessionStore sessions, Console console) {
+        this.sessions = sessions;
+        this.console = console;
+        profiles = new ProfileStore(sessions.root().resolveSibling("store"));
+    }
+
+    ProfileStore profiles() {
+        return profiles;
+    }
+
+    /// Takes the sessions of programs that have ended into the store. Not done by `mdl run`, whose end it would delay
+    /// by most of a second: a session lasts until somebody removes it.
+    void takeIn() throws IOException {
+        List<ProfileStore.Candidate> candidates = new ArrayList<>();
+        int unreadable = 0;
+        for (Path session : sessions.all()) {
+            try (SessionReader reader = SessionReader.open(session)) {
+                SessionFacts facts = reader.facts();
+                if (facts.armed() && !SessionStore.runs(facts)) {
+                    candidates.add(new ProfileStore.Candidate(Run.of(facts), () -> read(session)));
+                }
+            } catch (IOException e) {
+                unreadable++;
+            }
+        }
+        if (unreadable > 0) {
+            console.say(counted(unreadable, "session", "sessions") + " cannot be read", "mdl list sessions says why");
+        }
+        tell(profiles.add(candidates));
+    }
+
+    private void tell(ProfileStore.Addition addition) {
+        for (String writer : addition.killedWriters()) {
+            console.say(
+                    "process " + writer + " was stopped while it took sessions in; nothing of them was kept, what had"
+                            + " been there before is whole",
+                    null);
+        }
+        if (addition.taken() > 0) {
+            console.say(counted(addition.taken(), "session", "sessions") + " taken in", null);
+        }
+        if (addition.dropped() > 0) {
+            console.say(counted(addition.dropped(), "older run", "older runs") + " dropped for want of room", null);
+        }
+        if (addition.cut() > 0) {
+            console.say(counted(addition.cut(), "function", "functions") + " with the least time left out", null);
+        }
+    }
+
+    private static String counted(long number, String one, String many) {
+        return number + " " + (number == 1 ? one : many);
+    }
+
+    private static RunProfile read(Path session) throws IOException {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.runProfile();
+        }
+    }
+
+    /// The run that a person means: a session, as everywhere; or the beginning of a run's name in the store, or of a
+    /// build id there, of which it is the newest run.
+    RunProfile find(String wanted) throws IOException {
+        Path session;
+        try {
+            session = sessions.find(wanted);
+        } catch (CommandFailure e) {
+            RunProfile kept = kept(wanted);
+            if (kept == null) {
+                throw CommandFailure.failed(
+                        "there is no session and no build " + wanted, "mdl history lists the runs that there are");
+            }
+            return kept;
+        }
+        return read(session);
+    }
+
+    private @Nullable RunProfile kept(String wanted) throws IOException {
+        for (Run run : profiles.runs()) {
+            if (run.id().startsWith(wanted)
+                    || run.builds().values().stream().anyMatch(build -> build.startsWith(wanted))) {
+                return profiles.profile(run.id());
+            }
+        }
+        return null;
+    }
+
+    /// The newest run.
+    RunProfile newest() throws IOException {
+        return read(sessions.find(null));
+    }
+
+    /// The newest run of the same program that began before another.
+    RunProfile before(Run after) throws IOException {
+        for (Path session : sessions.all()) {
+            try (SessionReader reader = SessionReader.open(session)) {
+                SessionFacts facts = reader.facts();
+                if (facts.program().equals(after.program()) && facts.started().isBefore(after.started())) {
+                    return reader.runProfile();
+                }
+            } catch (IOException e) {
+                // a damaged one, of which nothing is wanted here
+            }
+        }
+        throw CommandFailure.failed(
+                "there is one session only of " + after.program(), "run the program again, or name two sessions");
+    }
+}

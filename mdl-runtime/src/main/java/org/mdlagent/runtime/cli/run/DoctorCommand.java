@@ -1,0 +1,313 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.cpu.Calibration;
+import org.mdlagent.arch.cpu.CpuIdentity;
+import org.mdlagent.fastinst.provider.Instrumentation;
+import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Posix;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.SyncChoice;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl doctor`: says what works on this machine or with a program, what does not, and what to do about it.
+@Command(
+        name = "doctor",
+        description = "Say what works on this machine, or with a program, what does not, and what to do about it.",
+        customSynopsis = "mdl doctor [PROGRAM]")
+public final class DoctorCommand implements Callable<Integer> {
+    private static final long SHARED_MEMORY_MIN = 64L << 20;
+
+    /// Of a control group: the agent takes some 50 MiB beside the program.
+    private static final long MEMORY_MIN = 256L << 20;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Parameters(arity = "0..1", paramLabel = "PROGRAM", description = "What is to be run.")
+    private @Nullable String program;
+
+    private boolean blocked;
+
+    private enum Finding {
+        OK("ok  "),
+        NOTE("note"),
+        STOP("STOP");
+
+        private final String word;
+
+        Finding(String word) {
+            this.word = word;
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        checkProcessor();
+        checkKernel();
+        checkConfinement(Confinement.read(Path.of("/")));
+        checkMemory();
+        checkSessions();
+        checkInstallation();
+        checkCalibration();
+        if (program != null) {
+            checkProgram(program);
+        }
+        return blocked ? CommandFailure.FAILED : 0;
+    }
+
+    private void say(Finding finding, String subject, String text) {
+        blocked |= finding == Finding.STOP;
+        mdl.console().out().printf("%s  %-14s %s%n", finding.word, subject, text);
+    }
+
+    private void checkProcessor() throws IOException {
+        Map<String, String> cpu = firstProcessor();
+        String name = cpu.getOrDefault("model name", "unknown") + " (" + cpu.getOrDefault("vendor_id", "unknown") + ")";
+        if (!System.getProperty("os.arch").equals("amd64")) {
+            say(Finding.STOP, "CPU", name + ": the agent knows 64-bit x86 only");
+            return;
+        }
+        say(Finding.OK, "CPU", name);
+        List<String> flags = List.of(cpu.getOrDefault("flags", "").split(" "));
+        if (flags.contains("constant_tsc") && flags.contains("nonstop_tsc")) {
+            say(Finding.OK, "clock", "the TSC is invariant: ticks are time");
+        } else {
+            say(
+                    Finding.NOTE,
+                    "clock",
+                    "the TSC is not known to be invariant: durations may be wrong; counts are right");
+        }
+    }
+
+    private static Map<String, String> firstProcessor() throws IOException {
+        Map<String, String> facts = new HashMap<>();
+        for (String line : Files.readAllLines(Path.of("/proc/cpuinfo"))) {
+            int colon = line.indexOf(':');
+            if (colon < 0) {
+                break;
+            }
+            facts.put(
+                    line.substring(0, colon).strip(), line.substring(colon + 1).strip());
+        }
+        return facts;
+    }
+
+    private void checkKernel() {
+        String version = System.getProperty("os.version");
+        if (Posix.membarrierSyncCore()) {
+            say(Finding.OK, "kernel", version + ", membarrier makes every core see new code");
+        } else {
+            say(
+                    Finding.STOP,
+                    "kernel",
+                    version
+                            + " has no membarrier SYNC_CORE: use Linux 4.16 or newer, or allow membarrier(2) in the"
+                            + " sandbox");
+        }
+        String noexec = content("/proc/sys/vm/memfd_noexec");
+        if (noexec == null || noexec.equals("0") || noexec.equals("1")) {
+            say(Finding.OK, "code memory", "memfds may be executable");
+        } else {
+            say(Finding.STOP, "code memory", "memfds may not be executable: sysctl vm.memfd_noexec=1 allows it");
+        }
+        say(Finding.OK, "ptrace", "not needed");
+        String perf = content("/proc/sys/kernel/perf_event_paranoid");
+        say(Finding.OK, "perf", "not needed" + (perf == null ? "" : " (perf_event_paranoid is " + perf + ")"));
+    }
+
+    private static @Nullable String content(String file) {
+        try {
+            return Files.readString(Path.of(file)).strip();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private void checkConfinement(Confinement confinement) {
+        if (confinement.filtered()) {
+            say(
+                    Finding.NOTE,
+                    "seccomp",
+                    "a filter decides on system calls, as in most containers: where it refuses unshare(2), the agent"
+                            + " shares the program's descriptors; a filter must not end the process for what the agent"
+                            + " does");
+        } else {
+            say(Finding.OK, "seccomp", "no filter");
+        }
+        if (confinement.noNewPrivileges()) {
+            say(
+                    Finding.NOTE,
+                    "privileges",
+                    "no_new_privs is set: programs that would change their user run as you do, and with the agent");
+        }
+        if (confinement.addressSpaceMax() != Long.MAX_VALUE) {
+            say(
+                    Finding.NOTE,
+                    "address space",
+                    "ulimit -v is " + (confinement.addressSpaceMax() >> 20)
+                            + " MiB: where 768 of them are not free, the program runs without the agent; ulimit -v"
+                            + " unlimited");
+        }
+        if (confinement.memoryMax() < MEMORY_MIN) {
+            say(
+                    Finding.NOTE,
+                    "memory",
+                    "the control group may have " + (confinement.memoryMax() >> 20)
+                            + " MiB: the agent takes some 50 of them, and sessions in /dev/shm count too");
+        }
+    }
+
+    private void checkMemory() {
+        try {
+            FileStore store = Files.getFileStore(Path.of("/dev/shm"));
+            long free = store.getUsableSpace();
+            String sizes = (free >> 20) + " MiB of " + (store.getTotalSpace() >> 20) + " free";
+            if (free >= SHARED_MEMORY_MIN) {
+                say(Finding.OK, "/dev/shm", sizes);
+            } else {
+                say(
+                        Finding.NOTE,
+                        "/dev/shm",
+                        sizes
+                                + ": a session may not fit, and is then a file in its directory; mount -o"
+                                + " remount,size=256m /dev/shm");
+            }
+        } catch (IOException e) {
+            say(Finding.NOTE, "/dev/shm", "there is none: a session is a file in its directory");
+        }
+    }
+
+    private void checkSessions() {
+        Path root = mdl.store().root();
+        Path existing = root;
+        while (existing != null && !Files.exists(existing)) {
+            existing = existing.getParent();
+        }
+        if (existing != null && Files.isDirectory(existing) && Files.isWritable(existing)) {
+            say(Finding.OK, "sessions", root + " can be written");
+        } else {
+            say(
+                    Finding.NOTE,
+                    "sessions",
+                    root + " cannot be written: sessions go to /tmp; set XDG_STATE_HOME, or use mdl run -o DIR");
+        }
+    }
+
+    private void checkInstallation() throws IOException {
+        Installation installation = mdl.installation();
+        require(installation.library(), "library");
+        require(installation.runtime().resolve("lib/server/libjvm.so"), "runtime");
+        Path cache = installation.runtime().resolve("lib/agent.aot");
+        if (!Files.isReadable(cache)) {
+            say(
+                    Finding.NOTE,
+                    "AOT cache",
+                    cache + " is missing: the agent starts slower; build anew, or install again");
+        } else if (Files.getLastModifiedTime(cache)
+                        .compareTo(
+                                Files.getLastModifiedTime(installation.runtime().resolve("lib/modules")))
+                < 0) {
+            say(
+                    Finding.NOTE,
+                    "AOT cache",
+                    cache + " is older than the image: it is not used; build anew, or install again");
+        } else {
+            say(Finding.OK, "AOT cache", cache.toString());
+        }
+    }
+
+    private void checkCalibration() throws IOException {
+        Path trial = mdl.installation().calibrationProgram();
+        if (!Files.isExecutable(trial)) {
+            say(Finding.NOTE, "T_max", trial + " is missing: build anew, or install again; using membarrier");
+            return;
+        }
+        SyncChoice choice = SyncChoice.of(
+                AgentOptions.Sync.AUTO,
+                CpuIdentity.ofProgram(trial),
+                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")));
+        for (String line : choice.log()) {
+            say(choice.tmaxTicks() > 0 ? Finding.OK : Finding.NOTE, "T_max", line);
+        }
+    }
+
+    private void require(Path file, String subject) {
+        if (Files.isReadable(file)) {
+            say(Finding.OK, subject, file.toString());
+        } else {
+            say(Finding.STOP, subject, file + " is missing: build anew, or install again");
+        }
+    }
+
+    private void checkProgram(String name) throws IOException {
+        Path path = ProgramFile.find(name, System.getenv("PATH"));
+        if (path == null || !Files.isRegularFile(path)) {
+            throw CommandFailure.failed("there is no program " + name, null);
+        }
+        if (!Files.isReadable(path)) {
+            say(Finding.NOTE, name, "cannot be read: nothing can be said of it before it runs");
+            return;
+        }
+        ProgramFile file = ProgramFile.examine(path);
+        switch (file.kind()) {
+            case OTHER -> {
+                say(Finding.NOTE, name, "not an ELF file: the agent goes into what it starts");
+                return;
+            }
+            case FOREIGN_ELF -> {
+                say(Finding.STOP, name, "not a 64-bit x86 program: the agent cannot be loaded");
+                return;
+            }
+            case ELF -> say(Finding.OK, name, path + ", 64-bit x86");
+        }
+        if (file.dynamic()) {
+            say(Finding.OK, "linking", "dynamic: the agent can be loaded");
+        } else {
+            say(Finding.STOP, "linking", "static: the agent cannot be loaded; link it dynamically");
+        }
+        if (file.setUser()) {
+            say(
+                    Finding.STOP,
+                    "user",
+                    "it changes its user: the system loads nothing of ours; run a copy without that bit");
+        }
+        Instrumentation instrumentation = file.instrumentation();
+        if (instrumentation != null) {
+            say(Finding.OK, "probes", "compiled with " + instrumentation.option());
+        } else {
+            say(
+                    Finding.STOP,
+                    "probes",
+                    "none; compile it with gcc -finstrument-functions, -fpatchable-function-entry=5, or with -pg but"
+                            + " link it without");
+        }
+        if (file.debugInfo()) {
+            say(Finding.OK, "debug info", "source files and lines are known");
+        } else {
+            say(Finding.NOTE, "debug info", "none: no source files and lines; compile with -g");
+        }
+        if (file.sanitizer() == null) {
+            say(Finding.OK, "sanitizers", "none");
+        } else if (file.sanitizer().equals("ASan")) {
+            say(Finding.NOTE, "sanitizers", "ASan: set ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0");
+        } else {
+            say(Finding.STOP, "sanitizers", file.sanitizer() + " does not bear the agent; build without it");
+        }
+        if (file.java()) {
+            say(Finding.STOP, "Java", "it hosts a Java runtime, of which a process can have one only");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.cli.terminal.Posix;
+
+/// Where this program is installed: `lib/libmdlagent.so` and `runtime/` stand in one directory.
+public record Installation(Path home) {
+    /// The property that names the directory when this is not run from its own image.
+    static final String HOME_PROPERTY = "mdl.home";
+
+    /// What ends a name in `LD_PRELOAD`.
+    private static final Pattern SEPARATOR = Pattern.compile("[ :]");
+
+    public static Installation ofProcess() {
+        String given = System.getProperty(HOME_PROPERTY);
+        Path java = Path.of(System.getProperty("java.home"));
+        Path parent = java.getParent();
+        return new Installation(given != null ? Path.of(given).toAbsolutePath() : parent == null ? java : parent);
+    }
+
+    Path library() {
+        return home.resolve("lib/libmdlagent.so");
+    }
+
+    /// What `mdl calibrate` measures with.
+    Path calibrationProgram() {
+        return home.resolve("lib/mdl-calibrate-trial");
+    }
+
+    Path runtime() {
+        return home.resolve("runtime");
+    }
+
+    /// The library if it is there.
+    @Nullable
+    Path existingLibrary() {
+        return Files.isReadable(library()) ? library() : null;
+    }
+
+    /// This installation by a path that `LD_PRELOAD` can hold: its own, or that of a link to it which only this user
+    /// can have made.
+    Installation preloadable() throws IOException {
+        if (!SEPARATOR.matcher(home.toString()).find()) {
+            return this;
+        }
+        Path directory = privateDirectory(Path.of("/tmp/mdl-" + Posix.effectiveUser()));
+        byte[] name = home.toString().getBytes(StandardCharsets.UTF_8);
+        Path link = directory.resolve("installation-" + UUID.nameUUIDFromBytes(name));
+        try {
+            Files.createSymbolicLink(link, home);
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isSymbolicLink(link) || !Files.readSymbolicLink(link).equals(home)) {
+                throw new IOException(link + " is in the way", e);
+            }
+        }
+        return new Installation(link);
+    }
+
+    /// The user's own directory where anybody may have put something of that name before.
+    private static Path privateDirectory(Path directory) throws IOException {
+        try {
+            Files.createDirectory(
+                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException e) {
+            // whose it is shows below
+        }
+        PosixFileAttributes found =
+                Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        boolean ours = Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                .equals(Posix.effectiveUser());
+        if (!found.isDirectory()
+                || !ours
+                || !PosixFilePermissions.toString(found.permissions()).endsWith("------")) {
+            throw new IOException(directory + " is not this user's alone");
+        }
+        return directory;
+    }
+}

@@ -1,0 +1,147 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.DynamicSection;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.ElfFormatException;
+import org.mdlagent.fastinst.provider.Instrumentation;
+import org.mdlagent.runtime.cli.terminal.Looks;
+
+/// What can be said of a program before it runs.
+///
+/// @param kind         what sort of file it is
+/// @param dynamic      whether the dynamic linker loads it, so that a library can be loaded with it
+/// @param instrumentation how it, or a library beside it, was compiled; null when there is nothing to probe
+/// @param debugInfo    whether it has line tables, or they are installed apart
+/// @param sanitizer    `ASan`, `TSan`, `MSan` or null
+/// @param java         whether it hosts a Java runtime
+/// @param setUser      whether it runs as its owner
+record ProgramFile(
+        Path path,
+        Kind kind,
+        boolean dynamic,
+        @Nullable Instrumentation instrumentation,
+        boolean debugInfo,
+        @Nullable String sanitizer,
+        boolean java,
+        boolean setUser) {
+
+    enum Kind {
+        ELF,
+        /// 32 bits, or for another processor.
+        FOREIGN_ELF,
+        /// A script, for instance: what it starts may be worth measuring.
+        OTHER
+    }
+
+    private static final int MAGIC = 0x7f454c46;
+
+    /// Type of the segment that names the dynamic linker.
+    private static final int INTERPRETER = 3;
+
+    /// Looks for a program as `execvp` does: along `PATH` unless it is a path. Null when there is none.
+    static @Nullable Path find(String program, @Nullable String searchPath) {
+        if (program.indexOf('/') >= 0) {
+            return Files.exists(Path.of(program)) ? Path.of(program) : null;
+        }
+        String path = searchPath == null ? "/bin:/usr/bin" : searchPath;
+        int start = 0;
+        while (start <= path.length()) {
+            int end = path.indexOf(':', start);
+            end = end < 0 ? path.length() : end;
+            Path candidate = Path.of(path.substring(start, end), program);
+            if (Files.isRegularFile(candidate) && Files.isExecutable(candidate)) {
+                return candidate;
+            }
+            start = end + 1;
+        }
+        return null;
+    }
+
+    static ProgramFile examine(Path path) throws IOException {
+        boolean setUser = ((Integer) Files.getAttribute(path, "unix:mode") & 06000) != 0;
+        if (!isElf(path)) {
+            return new ProgramFile(path, Kind.OTHER, false, null, false, null, false, setUser);
+        }
+        try (ElfFile elf = ElfFile.open(path)) {
+            DynamicSection dynamic = elf.dynamic();
+            boolean interpreted = elf.segments().stream().anyMatch(segment -> segment.type() == INTERPRETER);
+            if (dynamic == null) {
+                return new ProgramFile(
+                        path, Kind.ELF, false, Instrumentation.of(elf), hasLines(elf), null, false, setUser);
+            }
+            List<String> needed = dynamic.needed();
+            return new ProgramFile(
+                    path,
+                    Kind.ELF,
+                    interpreted,
+                    instrumentation(elf, libraries(path, needed)),
+                    hasLines(elf),
+                    sanitizer(dynamic),
+                    needed.stream().anyMatch(name -> name.startsWith("libjvm.so") || name.startsWith("libjli.so")),
+                    setUser);
+        } catch (ElfFormatException e) {
+            return new ProgramFile(path, Kind.FOREIGN_ELF, false, null, false, null, false, setUser);
+        }
+    }
+
+    private static boolean isElf(Path path) throws IOException {
+        try (var in = Files.newInputStream(path)) {
+            byte[] head = in.readNBytes(4);
+            return head.length == 4 && (head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3]) == MAGIC;
+        }
+    }
+
+    private static @Nullable Instrumentation instrumentation(ElfFile program, List<Path> libraries) throws IOException {
+        Instrumentation found = Instrumentation.of(program);
+        for (int i = 0; found == null && i < libraries.size(); i++) {
+            try (ElfFile library = ElfFile.open(libraries.get(i))) {
+                found = Instrumentation.of(library);
+            } catch (IOException e) {
+                // It is not what makes this program worth measuring.
+            }
+        }
+        return found;
+    }
+
+    /// The program's libraries in its own directories; those of the system are not compiled with probes.
+    private static List<Path> libraries(Path program, List<String> needed) {
+        List<Path> found = new ArrayList<>();
+        Path directory = program.toAbsolutePath().resolveSibling("");
+        for (String name : needed) {
+            for (String place : new String[] {".", "lib", "../lib", ".libs"}) {
+                Path candidate = directory.resolve(place).resolve(name);
+                if (Files.isRegularFile(candidate, LinkOption.NOFOLLOW_LINKS) || Files.isSymbolicLink(candidate)) {
+                    found.add(candidate);
+                }
+            }
+        }
+        return found;
+    }
+
+    private static boolean hasLines(ElfFile elf) throws ElfFormatException {
+        return elf.section(".debug_line") != null || elf.separateDebugFile() != null;
+    }
+
+    private static @Nullable String sanitizer(DynamicSection dynamic) throws ElfFormatException {
+        if (uses(dynamic, "libasan.so", "__asan_init")) {
+            return "ASan";
+        }
+        if (uses(dynamic, "libtsan.so", "__tsan_init")) {
+            return "TSan";
+        }
+        return uses(dynamic, "libmsan.so", "__msan_init") ? "MSan" : null;
+    }
+
+    private static boolean uses(DynamicSection dynamic, String library, String symbol) throws ElfFormatException {
+        return dynamic.needed().stream().anyMatch(name -> name.startsWith(library))
+                || dynamic.imports(symbol)
+                || dynamic.defines(symbol);
+    }
+}

@@ -1,0 +1,421 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Stack;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.control.EnableCommand;
+import org.mdlagent.runtime.cli.report.ReportCommand;
+import org.mdlagent.runtime.cli.report.ReportFormat;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.cli.terminal.Posix;
+import org.mdlagent.runtime.mdl.Compilation;
+import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.MetricLibrary;
+import org.mdlagent.runtime.mdl.syntax.SourceFile;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
+import org.mdlagent.runtime.options.FunctionGlob;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IParameterPreprocessor;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl run`: runs a program under the agent, and is to its caller what the program would be.
+@Command(
+        name = "run",
+        description = "Run a program under the agent. Exit status, stdout and stderr are the program's.",
+        customSynopsis = "mdl run [OPTIONS] [--] PROGRAM ARGS...",
+        sortOptions = false)
+public final class RunCommand implements Callable<Integer> {
+    private static final int NOT_FOUND = 127;
+    private static final int NOT_EXECUTABLE = 126;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Mdl mdl;
+
+    @Option(
+            names = {"-o", "--session"},
+            paramLabel = "DIR",
+            description = "Record into DIR.")
+    private @Nullable String session;
+
+    @Option(names = "--wait", description = "Let main wait for the probes: counts are exact from the first call.")
+    private boolean await;
+
+    @Option(names = "--no-profile", description = "Leave the probes to the program (fastinst.h).")
+    private boolean noProfile;
+
+    @Option(
+            names = "--exact",
+            arity = "0..1",
+            paramLabel = "GLOB",
+            fallbackValue = "on",
+            preprocessor = ValueOnlyBehindEqualsSign.class,
+            description = "Record every call, not a sample; or every call of these functions, and a sample of the "
+                    + "others. Repeatable.")
+    private List<String> exact = List.of();
+
+    @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
+    private boolean cpuTime;
+
+    @Option(names = "--sample-size", paramLabel = "N", description = "Calls timed in each window (10).")
+    private @Nullable String sampleSize;
+
+    @Option(names = "--epoch", paramLabel = "MS", description = "Time between windows (10).")
+    private @Nullable String epoch;
+
+    @Option(names = "--budget", paramLabel = "PCT", description = "CPU time for probes and agent, in percent (1).")
+    private @Nullable String budget;
+
+    @Option(
+            names = "--include",
+            paramLabel = "GLOB",
+            description = "Functions to probe; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
+    private List<String> include = List.of();
+
+    @Option(names = "--exclude", paramLabel = "GLOB", description = "Functions not to probe. Repeatable.")
+    private List<String> exclude = List.of();
+
+    @Option(names = "--mdl", paramLabel = "FILE", description = "Metric definitions in MDL. Repeatable.")
+    private List<String> definitions = List.of();
+
+    @Option(
+            names = "--metric",
+            paramLabel = "M[@FOCUS...]",
+            description = "Measure it from the start; mdl list metrics shows those there are. Repeatable.")
+    private List<String> metrics = List.of();
+
+    @Option(names = "--sync", paramLabel = "HOW", description = "tmax, membarrier or strict.")
+    private @Nullable String sync;
+
+    @Option(
+            names = "--start-delay",
+            paramLabel = "MS",
+            description = "Life of the process before the agent starts (50; 0 with --wait).")
+    private @Nullable String startDelay;
+
+    @Option(
+            names = "--report",
+            arity = "0..1",
+            paramLabel = "FORMAT",
+            fallbackValue = "table",
+            preprocessor = ValueOnlyBehindEqualsSign.class,
+            description = "Print the report to stderr in the end: table (the default) or json.")
+    private @Nullable String report;
+
+    @Parameters(paramLabel = "PROGRAM ARGS...", arity = "1..*", description = "What to run.")
+    private List<String> program = List.of();
+
+    /// `--report PROGRAM` runs PROGRAM: a value is only what is attached to the option.
+    static final class ValueOnlyBehindEqualsSign implements IParameterPreprocessor {
+        @Override
+        public boolean preprocess(
+                Stack<String> arguments, CommandSpec command, ArgSpec option, Map<String, Object> info) {
+            if (!"=".equals(info.get("separator"))) {
+                arguments.push(((OptionSpec) option).fallbackValue());
+            }
+            return false;
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        AgentOptionsText given =
+                commandLine().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+        AgentOptions options = validated(given);
+        Console console = mdl.console();
+        SessionStore store = mdl.store();
+        Path directory = options.session() == null
+                ? null
+                : Path.of(options.session()).toAbsolutePath().normalize();
+        if (directory == null) {
+            checkRoot(store, console);
+        } else {
+            checkDirectory(directory);
+            given = absolute(directory).over(given);
+        }
+        ChildProcess.prepare();
+
+        List<byte[]> arguments = Posix.ownArguments(program.size());
+        List<String[]> changes = new ArrayList<>();
+        Path library = agentFits(console) ? preloadable(console) : null;
+        if (library != null) {
+            changes.add(new String[] {"MDL_OPTIONS", given.toString()});
+            changes.add(new String[] {"LD_PRELOAD", preload(library)});
+        }
+        Instant started = Instant.now();
+        try (ChildProcess child = new ChildProcess()) {
+            child.start(arguments, ChildProcess.environment(Posix.ownEnvironment(), changes));
+            Posix.Ending ending = child.await();
+            Instant ended = Instant.now();
+            if (!changes.isEmpty()) {
+                try {
+                    finish(store, child.pid(), started, directory, ending, ended, options, console);
+                    store.reclaim();
+                } catch (IOException | CommandFailure e) {
+                    console.say(String.valueOf(e.getMessage()), null);
+                }
+            }
+            return ending.shellStatus();
+        } catch (Posix.SpawnException e) {
+            console.say(program.getFirst() + " cannot be started: " + e.getMessage(), null);
+            return e.notFound() ? NOT_FOUND : NOT_EXECUTABLE;
+        }
+    }
+
+    private AgentOptionsText commandLine() {
+        AgentOptionsText text = new AgentOptionsText();
+        addIf(session, AgentOptions.SESSION, text);
+        addIf(await ? "on" : null, AgentOptions.WAIT, text);
+        addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
+        exact.forEach(value -> text.add(AgentOptions.EXACT, value));
+        addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
+        addIf(sampleSize, AgentOptions.SAMPLE_SIZE, text);
+        addIf(epoch, AgentOptions.EPOCH_MILLIS, text);
+        addIf(budget, AgentOptions.BUDGET_PERCENT, text);
+        include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
+        exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));
+        // The program may be elsewhere by the time that the agent reads them.
+        definitions.forEach(value ->
+                text.add(AgentOptions.MDL, Path.of(value).toAbsolutePath().toString()));
+        metrics.forEach(value -> text.add(AgentOptions.METRIC, value));
+        addIf(sync, AgentOptions.SYNC, text);
+        addIf(startDelay, AgentOptions.START_DELAY_MILLIS, text);
+        addIf(report, AgentOptions.REPORT, text);
+        return text;
+    }
+
+    private static void addIf(@Nullable String value, String key, AgentOptionsText text) {
+        if (value != null) {
+            text.add(key, value);
+        }
+    }
+
+    private static AgentOptions validated(AgentOptionsText given) throws IOException {
+        AgentOptions.Reading reading = AgentOptions.read(given, System.getenv("MDL_CONFIG"), System.getenv("HOME"));
+        if (!reading.problems().isEmpty()) {
+            throw CommandFailure.usage(String.join("\nmdl: ", reading.problems()), null);
+        }
+        AgentOptions options = reading.options();
+        checkMetrics(options);
+        return options;
+    }
+
+    /// What a program starts with is not looked at by anybody, so it must be right.
+    private static void checkMetrics(AgentOptions options) throws IOException {
+        if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
+            return;
+        }
+        Definitions known = MetricLibrary.load();
+        for (String file : options.mdl()) {
+            String text = new String(Files.readAllBytes(Path.of(file)), StandardCharsets.UTF_8);
+            Compilation compilation = Compilation.of(new SourceFile(file, text), known);
+            if (!compilation.isCorrect()) {
+                throw CommandFailure.usage(file + " has errors", "mdl compile " + file + " shows them");
+            }
+            known = known.with(compilation.definitions());
+        }
+        for (String request : options.metrics()) {
+            String metric = EnableCommand.request(request).metric();
+            if (!known.metrics().containsKey(metric)) {
+                String hint = Spelling.hint(metric, known.metrics().keySet());
+                throw CommandFailure.usage(
+                        "no metric " + metric + (hint == null ? "" : "; " + hint), "mdl list metrics");
+            }
+        }
+    }
+
+    private static AgentOptionsText absolute(Path directory) {
+        AgentOptionsText text = new AgentOptionsText();
+        String path = directory.toString();
+        // Blanks around a value are no part of it.
+        text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
+        return text;
+    }
+
+    private static void checkRoot(SessionStore store, Console console) {
+        try {
+            createPrivate(store.root());
+        } catch (IOException e) {
+            console.say(
+                    "sessions cannot be written to " + store.root() + " (" + e.getMessage() + "); trying /tmp",
+                    "-o DIR chooses another place");
+        }
+    }
+
+    private static void checkDirectory(Path directory) {
+        if (SessionStore.holdsSession(directory)) {
+            throw CommandFailure.failed(
+                    directory + " holds a session already", "choose another directory, or remove that one");
+        }
+        try {
+            createPrivate(directory);
+        } catch (IOException e) {
+            throw CommandFailure.failed(
+                    "the session cannot be written to " + directory + ": " + e.getMessage(),
+                    "choose another directory with -o DIR");
+        }
+    }
+
+    private static void createPrivate(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            Files.createDirectories(
+                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
+        if (!Files.isWritable(directory)) {
+            throw new IOException("no permission to write");
+        }
+    }
+
+    /// Whether the program can run under the agent. Says so when it cannot, or when there will be nothing to see.
+    private boolean agentFits(Console console) throws IOException {
+        if (mdl.installation().existingLibrary() == null) {
+            console.say(
+                    mdl.installation().library() + " is missing: the program runs without the agent",
+                    "mdl doctor says more");
+            return false;
+        }
+        String name = program.getFirst();
+        Path path = ProgramFile.find(name, System.getenv("PATH"));
+        if (path == null || !Files.isReadable(path) || !Files.isRegularFile(path)) {
+            return true;
+        }
+        ProgramFile file = ProgramFile.examine(path);
+        String explains = "mdl doctor " + name + " explains";
+        if (file.kind() == ProgramFile.Kind.OTHER) {
+            return true;
+        }
+        if (file.kind() == ProgramFile.Kind.FOREIGN_ELF) {
+            console.say(name + " is not a program for 64-bit x86: it runs without the agent", explains);
+            return false;
+        }
+        if (!file.dynamic()) {
+            console.say(
+                    name + " is statically linked: nothing can be loaded with it, it runs without the agent", explains);
+            return false;
+        }
+        if (file.setUser() && Posix.effectiveUser() != 0) {
+            console.say(name + " changes its user: the system loads nothing of ours with it", explains);
+            return false;
+        }
+        if (file.java()) {
+            console.say(name + " hosts a Java runtime already: it runs without the agent", explains);
+            return false;
+        }
+        if (file.sanitizer() != null && !sanitizerAllows(file.sanitizer())) {
+            console.say(
+                    name + " is built with " + file.sanitizer() + ": it runs without the agent",
+                    file.sanitizer().equals("ASan")
+                            ? "try: ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 mdl run ..."
+                            : explains);
+            return false;
+        }
+        if (file.instrumentation() == null) {
+            console.say(
+                    name + " has no probes: it was compiled without instrumentation",
+                    "try: gcc -finstrument-functions ...     (" + explains + ")");
+        }
+        return true;
+    }
+
+    private static boolean sanitizerAllows(String sanitizer) {
+        String options = System.getenv("ASAN_OPTIONS");
+        return sanitizer.equals("ASan") && options != null && options.contains("verify_asan_link_order=0");
+    }
+
+    /// A path of the library that the loader takes as one. Null, and says so, when there is none.
+    private @Nullable Path preloadable(Console console) {
+        try {
+            return mdl.installation().preloadable().library();
+        } catch (IOException e) {
+            console.say(
+                    mdl.installation().library() + " cannot be preloaded, the program runs without the agent: "
+                            + e.getMessage(),
+                    "move the installation to a directory without a blank in its name");
+            return null;
+        }
+    }
+
+    private static String preload(Path library) {
+        String ours = library.toString();
+        String others = System.getenv("LD_PRELOAD");
+        return others == null || others.isEmpty() ? ours : ours + ":" + others;
+    }
+
+    private static void finish(
+            SessionStore store,
+            int pid,
+            Instant started,
+            @Nullable Path directory,
+            Posix.Ending ending,
+            Instant ended,
+            AgentOptions options,
+            Console console)
+            throws IOException {
+        Path session = store.of(pid, started, directory);
+        if (session == null) {
+            if (options.report() != null) {
+                console.say(
+                        "there is no session: the program ended before the agent had started",
+                        "try: mdl run --wait ...");
+            }
+            return;
+        }
+        SessionStore.ended(session, ending, ended);
+        SessionStore.settle(session);
+        if (directory != null) {
+            store.remember(session);
+        }
+        if (options.report() == null && options.exactFunctions().isEmpty()) {
+            return;
+        }
+        try (SessionReader reader = SessionReader.open(session)) {
+            Profile profile = reader.profile();
+            nameUnknown(options.exactFunctions(), profile, console);
+            if (options.report() != null) {
+                ReportFormat.of(options.report())
+                        .write(
+                                reader,
+                                profile,
+                                Timeline.NONE,
+                                null,
+                                null,
+                                console.err(),
+                                console.colour(console.errIsTerminal()),
+                                console.width(console.errIsTerminal(), 2));
+            }
+        }
+    }
+
+    /// Names the functions that were to be recorded exactly, and that the program does not have.
+    private static void nameUnknown(List<FunctionGlob> exact, Profile profile, Console console) {
+        for (FunctionGlob glob : exact) {
+            if (profile.functions().stream().noneMatch(function -> ReportCommand.means(glob, function))) {
+                console.say(
+                        "--exact=" + glob + ": no function with probes is that",
+                        "mdl list functions shows those there are");
+            }
+        }
+    }
+}

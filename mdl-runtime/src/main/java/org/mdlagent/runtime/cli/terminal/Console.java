@@ -1,0 +1,48 @@
+package org.mdlagent.runtime.cli.terminal;
+
+import java.io.BufferedWriter;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintStream;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/// Where a command writes: results to stdout, messages to people to stderr, both in UTF-8 whatever the locale is.
+public record Console(PrintStream out, PrintStream err, boolean outIsTerminal, boolean errIsTerminal) {
+    public static Console ofProcess() {
+        return new Console(
+                stream(FileDescriptor.out), stream(FileDescriptor.err), Posix.isTerminal(1), Posix.isTerminal(2));
+    }
+
+    private static PrintStream stream(FileDescriptor descriptor) {
+        return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+    }
+
+    /// Text for a stream that is not ours: to be flushed, not closed.
+    public static Writer text(OutputStream out) {
+        return new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    }
+
+    /// Says what is wrong, and on a second line what to do about it.
+    public void say(String message, @Nullable String remedy) {
+        err.println("mdl: " + message);
+        if (remedy != null) {
+            err.println("     " + remedy);
+        }
+    }
+
+    /// Whether colours may be used on a stream: only on a terminal that understands them, and unless `NO_COLOR` is
+    /// set.
+    public boolean colour(boolean terminal) {
+        String noColour = System.getenv("NO_COLOR");
+        return terminal && (noColour == null || noColour.isEmpty()) && !"dumb".equals(System.getenv("TERM"));
+    }
+
+    /// Columns of the terminal behind stdout (or stderr), 0 when it is none.
+    public int width(boolean terminal, int descriptor) {
+        return terminal ? Posix.columns(descriptor) : 0;
+    }
+}

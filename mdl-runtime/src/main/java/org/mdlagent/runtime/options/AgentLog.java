@@ -1,0 +1,33 @@
+package org.mdlagent.runtime.options;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+/// The session's log, which the shim has created. Nothing is ever printed to the program's own output.
+public final class AgentLog {
+    private final Path path;
+
+    public AgentLog(String path) {
+        this.path = Path.of(path);
+    }
+
+    public void line(String text) {
+        String line = Instant.now().truncatedTo(ChronoUnit.MILLIS) + " agent: " + text + "\n";
+        try {
+            Files.write(
+                    path,
+                    line.getBytes(StandardCharsets.UTF_8),
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.APPEND,
+                    LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            // There is no other place that the application would not notice.
+        }
+    }
+}

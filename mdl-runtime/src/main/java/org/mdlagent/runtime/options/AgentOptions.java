@@ -1,0 +1,392 @@
+package org.mdlagent.runtime.options;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What the agent is asked to do, by `MDL_OPTIONS`, by properties files, or by the options of `mdl run`.
+///
+/// Light, because the agent reads it while a program starts: no regular expression, no stream, no lambda.
+///
+/// @param session          directory of the session, null for one of the agent's choice
+/// @param await            whether `main` waits until the probes are in place
+/// @param profile          whether functions are timed
+/// @param exact            whether every call is recorded, and not a sample
+/// @param exactFunctions   functions of which every call is recorded while others are sampled
+/// @param cpuTime          whether calls last as long as their thread has a processor, and not as time passes
+/// @param sampleSize       calls timed in each window
+/// @param epochMillis      time between two windows of a function
+/// @param sliceMillis      time that a slice of the session's history covers, 0 for one that grows with its age
+/// @param budgetPercent    of the CPU time, for probes and agent together
+/// @param include          functions to probe; empty for all
+/// @param exclude          functions not to probe, stronger than `include`
+/// @param mdl              files of metric definitions
+/// @param metrics          `METRIC[@FOCUS...]` to switch on from the start
+/// @param sync             how to wait until every core sees new code
+/// @param startDelayMillis life of the process before the agent starts
+/// @param report           format of the report that `mdl run` prints in the end, null for none
+public record AgentOptions(
+        @Nullable String session,
+        boolean await,
+        boolean profile,
+        boolean exact,
+        List<FunctionGlob> exactFunctions,
+        boolean cpuTime,
+        int sampleSize,
+        int epochMillis,
+        int sliceMillis,
+        double budgetPercent,
+        List<FunctionGlob> include,
+        List<FunctionGlob> exclude,
+        List<String> mdl,
+        List<String> metrics,
+        Sync sync,
+        int startDelayMillis,
+        @Nullable String report) {
+
+    public static final String SESSION = "session";
+    public static final String WAIT = "wait";
+    public static final String PROFILE = "profile";
+    public static final String EXACT = "exact";
+    public static final String TIME = "time";
+    public static final String SAMPLE_SIZE = "sampleSize";
+    public static final String EPOCH_MILLIS = "epochMillis";
+    public static final String SLICE_MILLIS = "sliceMillis";
+    public static final String BUDGET_PERCENT = "budgetPercent";
+    public static final String INCLUDE = "include";
+    public static final String EXCLUDE = "exclude";
+    public static final String MDL = "mdl";
+    public static final String METRIC = "metric";
+    public static final String SYNC = "sync";
+    public static final String START_DELAY_MILLIS = "startDelayMillis";
+    public static final String REPORT = "report";
+
+    private static final String KEYS =
+            "session, wait, profile, exact, time, sampleSize, epochMillis, sliceMillis, budgetPercent, "
+                    + "include, exclude, mdl, metric, sync, startDelayMillis, report";
+    private static final int START_DELAY_DEFAULT = 50;
+
+    /// How to wait until every core sees new code.
+    public enum Sync {
+        /// T_max where this machine has been calibrated, else membarrier.
+        AUTO,
+        /// The calibrated wait alone.
+        TMAX,
+        /// The kernel's barrier alone.
+        MEMBARRIER,
+        /// What the manuals ask for in every case: membarrier, also where one store would do.
+        STRICT
+    }
+
+    /// Options, and what was wrong with those asked for: a bad value leaves the default in place.
+    ///
+    /// @param problems one sentence each, with the key and the values it may have
+    public record Reading(AgentOptions options, List<String> problems) {}
+
+    public AgentOptions {
+        exactFunctions = List.copyOf(exactFunctions);
+        include = List.copyOf(include);
+        exclude = List.copyOf(exclude);
+        mdl = List.copyOf(mdl);
+        metrics = List.copyOf(metrics);
+    }
+
+    /// The options of this process: those given, then those of `$MDL_CONFIG`, `~/.config/mdl/mdl.properties` and
+    /// `/etc/mdl/mdl.properties`; the nearer wins, key by key.
+    ///
+    /// @param given     as in `MDL_OPTIONS`
+    /// @param mdlConfig value of `MDL_CONFIG`, or null
+    /// @param home      the user's directory, or null
+    public static Reading read(AgentOptionsText given, @Nullable String mdlConfig, @Nullable String home) {
+        List<Path> files = new ArrayList<>();
+        if (mdlConfig != null && !mdlConfig.isEmpty()) {
+            files.add(Path.of(mdlConfig));
+        }
+        if (home != null && !home.isEmpty()) {
+            files.add(Path.of(home, ".config/mdl/mdl.properties"));
+        }
+        files.add(Path.of("/etc/mdl/mdl.properties"));
+        return read(given, files);
+    }
+
+    static Reading read(AgentOptionsText given, List<Path> files) {
+        List<String> problems = new ArrayList<>();
+        AgentOptionsText all = given;
+        for (Path file : files) {
+            try {
+                all = all.over(AgentOptionsText.load(file));
+            } catch (IOException e) {
+                problems.add(file + " cannot be read: " + e.getMessage());
+            }
+        }
+        return new Reader(all, problems).read();
+    }
+
+    /// Whether a function is to be probed: included, or no inclusion is asked for, and not excluded.
+    ///
+    /// @param image path of the ELF file
+    /// @param file  source file, "" when unknown
+    /// @param name  demangled
+    public boolean includes(String image, String file, String name) {
+        return (include.isEmpty() || any(include, image, file, name)) && !any(exclude, image, file, name);
+    }
+
+    /// Whether every call of a function is recorded, also where others are sampled.
+    ///
+    /// @param image path of the ELF file
+    /// @param file  source file, "" when unknown
+    /// @param name  demangled
+    public boolean wantsEveryCall(String image, String file, String name) {
+        return any(exactFunctions, image, file, name);
+    }
+
+    /// Whether [#includes] or [#wantsEveryCall] looks at source files.
+    public boolean needsFiles() {
+        return anyNeedsFile(include) || anyNeedsFile(exclude) || anyNeedsFile(exactFunctions);
+    }
+
+    private static boolean any(List<FunctionGlob> globs, String image, String file, String name) {
+        for (int i = 0; i < globs.size(); i++) {
+            if (globs.get(i).matches(image, file, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean anyNeedsFile(List<FunctionGlob> globs) {
+        for (int i = 0; i < globs.size(); i++) {
+            if (globs.get(i).needsFile()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Turns text into values, and collects what does not fit.
+    private static final class Reader {
+        private final AgentOptionsText text;
+        private final List<String> problems;
+
+        Reader(AgentOptionsText text, List<String> problems) {
+            this.text = text;
+            this.problems = problems;
+        }
+
+        Reading read() {
+            for (Map.Entry<String, List<String>> entry : text.values().entrySet()) {
+                if (!isKey(entry.getKey())) {
+                    problems.add("unknown option \"" + entry.getKey() + "\"; there are " + KEYS);
+                }
+            }
+            boolean await = flag(WAIT, false);
+            List<String> exact = texts(EXACT);
+            AgentOptions options = new AgentOptions(
+                    path(SESSION),
+                    await,
+                    flag(PROFILE, true),
+                    isExact(exact),
+                    globs(EXACT, functions(exact)),
+                    isCpuTime(),
+                    number(SAMPLE_SIZE, 10, 1, 1_000_000),
+                    number(EPOCH_MILLIS, 10, 1, 60_000),
+                    number(SLICE_MILLIS, 0, 0, 600_000),
+                    percent(BUDGET_PERCENT, 1),
+                    globs(INCLUDE, texts(INCLUDE)),
+                    globs(EXCLUDE, texts(EXCLUDE)),
+                    texts(MDL),
+                    texts(METRIC),
+                    sync(),
+                    number(START_DELAY_MILLIS, await ? 0 : START_DELAY_DEFAULT, 0, 3_600_000),
+                    report());
+            return new Reading(options, List.copyOf(problems));
+        }
+
+        private static boolean isKey(String key) {
+            return switch (key) {
+                case SESSION,
+                        WAIT,
+                        PROFILE,
+                        EXACT,
+                        TIME,
+                        SAMPLE_SIZE,
+                        EPOCH_MILLIS,
+                        SLICE_MILLIS,
+                        BUDGET_PERCENT,
+                        INCLUDE,
+                        EXCLUDE,
+                        MDL,
+                        METRIC,
+                        SYNC,
+                        START_DELAY_MILLIS,
+                        REPORT -> true;
+                default -> false;
+            };
+        }
+
+        private void refuse(String key, String value, String allowed) {
+            problems.add(key + "=" + value + " is not possible; " + key + " is " + allowed);
+        }
+
+        private boolean flag(String key, boolean otherwise) {
+            String value = text.last(key);
+            if (value == null) {
+                return otherwise;
+            }
+            if (!isFlag(value)) {
+                refuse(key, value, "on or off");
+                return otherwise;
+            }
+            return isOn(value);
+        }
+
+        private static boolean isFlag(String value) {
+            return isOn(value)
+                    || value.equals("off")
+                    || value.equals("false")
+                    || value.equals("no")
+                    || value.equals("0");
+        }
+
+        private static boolean isOn(String value) {
+            return value.equals("on") || value.equals("true") || value.equals("yes") || value.equals("1");
+        }
+
+        /// The last of these values that is no function.
+        private static boolean isExact(List<String> values) {
+            boolean exact = false;
+            for (String value : values) {
+                exact = isFlag(value) ? isOn(value) : exact;
+            }
+            return exact;
+        }
+
+        private static List<String> functions(List<String> values) {
+            List<String> functions = new ArrayList<>();
+            for (String value : values) {
+                if (!isFlag(value)) {
+                    functions.add(value);
+                }
+            }
+            return functions;
+        }
+
+        private int number(String key, int otherwise, int least, int most) {
+            String value = text.last(key);
+            if (value == null) {
+                return otherwise;
+            }
+            try {
+                int number = Integer.parseInt(value);
+                if (number >= least && number <= most) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // refused below, as is a number out of range
+            }
+            refuse(key, value, "a whole number from " + least + " to " + most);
+            return otherwise;
+        }
+
+        private double percent(String key, double otherwise) {
+            String value = text.last(key);
+            if (value == null) {
+                return otherwise;
+            }
+            try {
+                double percent = Double.parseDouble(value);
+                if (percent > 0 && percent <= 100) {
+                    return percent;
+                }
+            } catch (NumberFormatException e) {
+                // refused below, as is a number out of range
+            }
+            refuse(key, value, "a number of percent above 0 and up to 100");
+            return otherwise;
+        }
+
+        private @Nullable String path(String key) {
+            String value = text.last(key);
+            if (value != null && value.isEmpty()) {
+                refuse(key, value, "a directory");
+                return null;
+            }
+            return value;
+        }
+
+        private List<FunctionGlob> globs(String key, List<String> values) {
+            List<FunctionGlob> globs = new ArrayList<>();
+            for (String value : values) {
+                try {
+                    globs.add(FunctionGlob.of(value));
+                } catch (IllegalArgumentException e) {
+                    problems.add(key + "=" + value + " is not possible; " + e.getMessage());
+                }
+            }
+            return globs;
+        }
+
+        private List<String> texts(String key) {
+            List<String> values = text.values().get(key);
+            if (values == null) {
+                return List.of();
+            }
+            if (values.contains("")) {
+                problems.add(key + " needs a value");
+                return List.of();
+            }
+            return values;
+        }
+
+        private boolean isCpuTime() {
+            String value = text.last(TIME);
+            if (value == null) {
+                return false;
+            }
+            return switch (value) {
+                case "cpu" -> true;
+                case "wall" -> false;
+                default -> {
+                    refuse(TIME, value, "wall or cpu");
+                    yield false;
+                }
+            };
+        }
+
+        private Sync sync() {
+            String value = text.last(SYNC);
+            if (value == null) {
+                return Sync.AUTO;
+            }
+            return switch (value) {
+                case "auto" -> Sync.AUTO;
+                case "tmax" -> Sync.TMAX;
+                case "membarrier" -> Sync.MEMBARRIER;
+                case "strict" -> Sync.STRICT;
+                default -> {
+                    refuse(SYNC, value, "auto, tmax, membarrier or strict");
+                    yield Sync.AUTO;
+                }
+            };
+        }
+
+        private @Nullable String report() {
+            String value = text.last(REPORT);
+            if (value == null) {
+                return null;
+            }
+            return switch (value) {
+                case "table", "json" -> value;
+                case "on" -> "table";
+                case "off" -> null;
+                default -> {
+                    refuse(REPORT, value, "table, json or off");
+                    yield null;
+                }
+            };
+        }
+    }
+}

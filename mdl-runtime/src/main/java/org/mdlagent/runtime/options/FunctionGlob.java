@@ -1,0 +1,160 @@
+package org.mdlagent.runtime.options;
+
+/// A pattern for functions: `function`, `image!function` or `file:function`, each part with `*` for any text and `?`
+/// for any character.
+///
+/// The part for the function is compared with the demangled name, with and without its parameters and the suffix of a
+/// copy that GCC has made of it, and a part for an image or a file with its whole path, or, without a slash, with its
+/// last name. `::` belongs to the function's name.
+///
+/// Light, because the agent uses it while a program starts: no regular expression, no lambda.
+public final class FunctionGlob {
+    /// GCC: interprocedural constants, replaced parameters, partial inlining, code that is rarely executed.
+    private static final String[] CLONE_SUFFIXES = {".constprop.", ".isra.", ".part.", ".cold"};
+
+    private final String text;
+    private final String image;
+    private final String file;
+    private final String function;
+
+    private FunctionGlob(String text, String image, String file, String function) {
+        this.text = text;
+        this.image = image;
+        this.file = file;
+        this.function = function;
+    }
+
+    /// Reads a pattern.
+    ///
+    /// @throws IllegalArgumentException when a part is empty, with a message for the person who wrote it
+    public static FunctionGlob of(String text) {
+        int bang = text.indexOf('!');
+        if (bang > 0 && !text.startsWith("operator", bang - "operator".length())) {
+            return of(text, text.substring(0, bang), "*", text.substring(bang + 1));
+        }
+        int colon = singleColon(text);
+        if (colon >= 0) {
+            return of(text, "*", text.substring(0, colon), text.substring(colon + 1));
+        }
+        return of(text, "*", "*", text);
+    }
+
+    private static FunctionGlob of(String text, String image, String file, String function) {
+        if (image.isEmpty() || file.isEmpty() || function.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a function is given as FUNCTION, IMAGE!FUNCTION or FILE:FUNCTION, with * and ?");
+        }
+        return new FunctionGlob(text, image, file, function);
+    }
+
+    /// Where a file's name ends: at a colon that is not half of `::`.
+    private static int singleColon(String text) {
+        for (int i = text.indexOf(':'); i >= 0; i = text.indexOf(':', i + 1)) {
+            if (i + 1 < text.length() && text.charAt(i + 1) == ':') {
+                i++;
+            } else {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /// Whether this pattern looks at the source file.
+    public boolean needsFile() {
+        return !file.equals("*");
+    }
+
+    /// Whether this is the plain name of a function, without a pattern, an image or a file.
+    public boolean isName() {
+        return function.equals(text) && text.indexOf('*') < 0 && text.indexOf('?') < 0;
+    }
+
+    /// Whether a function is one of those meant.
+    ///
+    /// @param imagePath of the ELF file
+    /// @param filePath  of the source file, "" when unknown
+    /// @param name      demangled
+    public boolean matches(String imagePath, String filePath, String name) {
+        return pathMatches(image, imagePath) && pathMatches(file, filePath) && nameMatches(name);
+    }
+
+    private boolean nameMatches(String name) {
+        String original = original(name);
+        int parameters = parameters(original);
+        return matches(function, name)
+                || matches(function, original)
+                || parameters > 0 && matches(function, original.substring(0, parameters));
+    }
+
+    /// The name of the function that GCC has made a copy of, or split a part off, as `f` of `f.constprop.0` or of
+    /// `f [clone .isra.0]`; of others their own.
+    public static String original(String name) {
+        int clone = name.indexOf(" [clone ");
+        int end = clone > 0 ? clone : name.indexOf('.', 1);
+        for (String suffix : CLONE_SUFFIXES) {
+            if (end > 0 && (clone > 0 || name.startsWith(suffix, end))) {
+                return name.substring(0, end);
+            }
+        }
+        return name;
+    }
+
+    /// Whether a function is a part that GCC has split off another one, which calls it.
+    public static boolean isPart(String name) {
+        return !original(name).equals(name) && name.contains(".part.");
+    }
+
+    /// Where the parameter list of a demangled name begins, -1 when it has none: at the parenthesis that the last one
+    /// closes.
+    public static int parameters(String name) {
+        int close = name.lastIndexOf(')');
+        int depth = 0;
+        for (int i = close; i >= 0; i--) {
+            char c = name.charAt(i);
+            depth += c == ')' ? 1 : c == '(' ? -1 : 0;
+            if (depth == 0) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean pathMatches(String pattern, String path) {
+        return matches(pattern, path)
+                || pattern.indexOf('/') < 0 && matches(pattern, path.substring(path.lastIndexOf('/') + 1))
+                || pattern.indexOf('/') > 0 && matches("*/".concat(pattern), path);
+    }
+
+    /// Whether a pattern of `*` and `?` matches a text. Greedy, with one point of return: the last asterisk. Never more
+    /// than the product of the two lengths.
+    public static boolean matches(String pattern, String text) {
+        int p = 0;
+        int t = 0;
+        int star = -1;
+        int resume = 0;
+        while (t < text.length()) {
+            if (p < pattern.length() && pattern.charAt(p) == '*') {
+                star = p++;
+                resume = t;
+            } else if (p < pattern.length() && (pattern.charAt(p) == '?' || pattern.charAt(p) == text.charAt(t))) {
+                p++;
+                t++;
+            } else if (star >= 0) {
+                p = star + 1;
+                t = ++resume;
+            } else {
+                return false;
+            }
+        }
+        while (p < pattern.length() && pattern.charAt(p) == '*') {
+            p++;
+        }
+        return p == pattern.length();
+    }
+
+    /// As it was written.
+    @Override
+    public String toString() {
+        return text;
+    }
+}

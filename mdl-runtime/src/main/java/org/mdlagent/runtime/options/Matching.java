@@ -1,0 +1,16 @@
+package org.mdlagent.runtime.options;
+
+import org.mdlagent.fastinst.ProbeFilter;
+
+/// The functions that a pattern means.
+public record Matching(FunctionGlob glob) implements ProbeFilter {
+    @Override
+    public boolean includes(String image, String file, String name) {
+        return glob.matches(image, file, name);
+    }
+
+    @Override
+    public boolean needsFiles() {
+        return glob.needsFile();
+    }
+}

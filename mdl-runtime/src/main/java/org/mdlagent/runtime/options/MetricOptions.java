@@ -1,0 +1,33 @@
+package org.mdlagent.runtime.options;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.mdlagent.runtime.mdl.syntax.Diagnostic;
+import org.mdlagent.runtime.metric.MetricRequest;
+import org.mdlagent.runtime.metric.Metrics;
+
+/// Metrics that the program starts with: the options `mdl` and `metric`.
+public record MetricOptions(Metrics metrics, AgentLog log) {
+    /// Never fails: the log tells what cannot be had.
+    public void apply(List<String> files, List<String> requests) {
+        for (String file : files) {
+            try {
+                for (Diagnostic diagnostic : metrics.load(Path.of(file))) {
+                    log.line(diagnostic.format());
+                }
+            } catch (IOException | IllegalArgumentException e) {
+                log.line("mdl=" + file + " cannot be read: " + e.getMessage());
+            }
+        }
+        for (String request : requests) {
+            try {
+                Metrics.Outcome outcome = metrics.enable(MetricRequest.of(request), Double.POSITIVE_INFINITY);
+                log.line("metric " + request + ": " + outcome.points() + " points");
+                outcome.obstacles().forEach(obstacle -> log.line("metric " + request + ": " + obstacle));
+            } catch (IOException | RuntimeException e) {
+                log.line("metric " + request + " is not measured: " + e.getMessage());
+            }
+        }
+    }
+}

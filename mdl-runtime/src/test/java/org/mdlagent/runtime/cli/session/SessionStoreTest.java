@@ -1,0 +1,284 @@
+package org.mdlagent.runtime.cli.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.FakeSession;
+import org.mdlagent.runtime.cli.terminal.Posix;
+
+class SessionStoreTest {
+    /// Beyond the kernel's highest process id.
+    private static final int NOBODY = 5_000_000;
+
+    @TempDir
+    private Path root;
+
+    private SessionStore store;
+    private Path memory;
+    private Path orphans;
+
+    @BeforeEach
+    void createStore() throws IOException {
+        // Not the user's real shared memory: what others have left there is not for a test to reclaim.
+        orphans = root.resolve("memory");
+        store = new SessionStore(List.of(root, root.resolve("not-there")), orphans);
+        Path own = Path.of("/dev/shm/mdl-" + Posix.effectiveUser());
+        if (!Files.isDirectory(own)) {
+            Files.createDirectory(
+                    own, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
+        memory = own.resolve("test-" + ProcessHandle.current().pid() + "-" + System.nanoTime() + ".mdl");
+    }
+
+    @AfterEach
+    void removeMemory() throws IOException {
+        Files.deleteIfExists(memory);
+    }
+
+    private Path inMemory(long pid, Instant start) throws IOException {
+        Path directory = Files.createDirectory(root.resolve("app-1-20260101T000000"));
+        Files.write(memory, FakeSession.bytes("app-1-20260101T000000", pid, start.getEpochSecond()));
+        Files.createSymbolicLink(directory.resolve("session.mdl"), memory);
+        return directory;
+    }
+
+    @Test
+    void shouldFindTheNewestByTheTimeInItsName() throws IOException {
+        FakeSession.in(root, "zebra-12-20260101T120000", 12, 1);
+        Path newest = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
+        FakeSession.in(root, "app-8-20260101T235959", 8, 1);
+        Files.createDirectory(root.resolve("empty-1-20270101T000000"));
+
+        assertThat(store.find(null)).isEqualTo(newest);
+        assertThat(store.all()).hasSize(3);
+    }
+
+    @Test
+    void shouldFindASessionByProcessNameOrPath() throws IOException {
+        Path zebra = FakeSession.in(root, "zebra-12-20260101T120000", 12, 1);
+        Path app = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
+
+        assertThat(store.find("12")).isEqualTo(zebra);
+        assertThat(store.find("ze")).isEqualTo(zebra);
+        assertThat(store.find("app-9-20260102T000000")).isEqualTo(app);
+        assertThat(store.find(zebra.toString())).isEqualTo(zebra);
+        assertThat(store.find(root.toString())).isEqualTo(app);
+    }
+
+    @Test
+    void shouldSayWhatThereIsNot() {
+        assertThatThrownBy(() -> store.find(null)).hasMessage("there is no session yet");
+        assertThatThrownBy(() -> store.find("4711")).hasMessage("there is no session 4711");
+    }
+
+    @Test
+    void shouldMoveTheDataOfAnEndedProgramOutOfSharedMemory() throws IOException {
+        Path session = inMemory(NOBODY, Instant.now());
+        byte[] before = Files.readAllBytes(memory);
+
+        SessionStore.settle(session);
+
+        Path file = session.resolve("session.mdl");
+        assertThat(memory).doesNotExist();
+        assertThat(Files.isSymbolicLink(file)).isFalse();
+        assertThat(Files.readAllBytes(file)).isEqualTo(before);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThat(session).isDirectoryNotContaining("glob:**session.mdl.*");
+    }
+
+    @Test
+    void shouldLeaveTheDataOfARunningProgramWhereTheyAre() throws IOException {
+        Path session = inMemory(ProcessHandle.current().pid(), Instant.now());
+
+        SessionStore.settle(session);
+
+        assertThat(memory).exists();
+        assertThat(session.resolve("session.mdl")).isSymbolicLink();
+    }
+
+    private static Process mapping(Path file) throws IOException {
+        Process child = new ProcessBuilder(
+                        "python3",
+                        "-c",
+                        "import mmap,os,sys; f=os.open(sys.argv[1], os.O_RDWR); m=mmap.mmap(f, 4096); os.close(f);"
+                                + " print('mapped', flush=True); sys.stdin.read()",
+                        file.toString())
+                .start();
+        assertThat(child.inputReader().readLine()).isEqualTo("mapped");
+        return child;
+    }
+
+    @Test
+    void shouldLeaveDataThatAForkedChildStillWrites() throws Exception {
+        Path session = inMemory(NOBODY, Instant.now());
+        Process child = mapping(memory);
+        try {
+            SessionStore.settle(session);
+
+            assertThat(memory).exists();
+        } finally {
+            child.destroy();
+            child.waitFor();
+        }
+        SessionStore.settle(session);
+        assertThat(memory).doesNotExist();
+    }
+
+    /// As an agent leaves them in shared memory that knows the session's directory.
+    private void writeMemory(Path file, long pid, Path directory) throws IOException {
+        byte[] bytes =
+                FakeSession.bytes("app-1-20260101T000000", pid, Instant.now().getEpochSecond());
+        byte[] path = directory.toString().getBytes(StandardCharsets.UTF_8);
+        System.arraycopy(path, 0, bytes, (int) HeaderDescriptor.DIRECTORY, path.length);
+        Files.write(file, bytes);
+    }
+
+    @Test
+    void shouldFreeTheMemoryOfEndedProgramsWhereverTheirSessionsAre(@TempDir Path elsewhere) throws IOException {
+        Path file = Files.createDirectory(orphans).resolve("app.mdl");
+        writeMemory(file, NOBODY, elsewhere);
+        Files.createSymbolicLink(elsewhere.resolve("session.mdl"), file);
+
+        store.reclaim();
+
+        assertThat(file).doesNotExist();
+        assertThat(elsewhere.resolve("session.mdl")).isRegularFile().hasSize(FakeSession.SIZE);
+        try (SessionReader reader = SessionReader.open(elsewhere)) {
+            assertThat(reader.facts().pid()).isEqualTo(NOBODY);
+        }
+    }
+
+    @Test
+    void shouldFreeTheMemoryOfASessionThatWasMoved() throws IOException {
+        Path file = Files.createDirectory(orphans).resolve("app.mdl");
+        writeMemory(file, NOBODY, root.resolve("gone"));
+        Path moved = Files.createDirectory(root.resolve("kept"));
+        Files.createSymbolicLink(moved.resolve("session.mdl"), file);
+
+        store.reclaim();
+
+        assertThat(file).doesNotExist();
+        assertThat(moved.resolve("session.mdl")).isRegularFile().hasSize(FakeSession.SIZE);
+    }
+
+    @Test
+    void shouldRemoveFromSharedMemoryWhatNoSessionLeadsToAndNothingElse() throws IOException {
+        Path directory = Files.createDirectory(orphans);
+        Path gone = root.resolve("gone");
+        Path taken = Files.createDirectory(root.resolve("taken"));
+        Files.createSymbolicLink(taken.resolve("session.mdl"), directory.resolve("another.mdl"));
+        writeMemory(directory.resolve("orphan.mdl"), NOBODY, gone);
+        writeMemory(directory.resolve("running.mdl"), ProcessHandle.current().pid(), gone);
+        writeMemory(directory.resolve("taken.mdl"), NOBODY, taken);
+        writeMemory(directory.resolve("other-name"), NOBODY, gone);
+        FileTime earlier = FileTime.from(Instant.now().minusSeconds(3600));
+        Files.setLastModifiedTime(Files.write(directory.resolve("unbegun.mdl"), new byte[FakeSession.SIZE]), earlier);
+        Files.write(directory.resolve("beginning.mdl"), new byte[FakeSession.SIZE]);
+        Files.setLastModifiedTime(Files.writeString(directory.resolve("text.mdl"), "no session at all"), earlier);
+        Files.createSymbolicLink(directory.resolve("link.mdl"), directory.resolve("other-name"));
+        Files.createDirectory(directory.resolve("directory.mdl"));
+
+        store.reclaim();
+
+        try (Stream<Path> left = Files.list(directory)) {
+            assertThat(left.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrder(
+                            "running.mdl", "beginning.mdl", "text.mdl", "other-name", "link.mdl", "directory.mdl");
+        }
+    }
+
+    @Test
+    void shouldKeepAnOrphanThatAForkedChildStillWrites() throws Exception {
+        Path file = Files.createDirectory(orphans).resolve("orphan.mdl");
+        writeMemory(file, NOBODY, root.resolve("gone"));
+        Process child = mapping(file);
+        try {
+            store.reclaim();
+
+            assertThat(file).exists();
+        } finally {
+            child.destroy();
+            child.waitFor();
+        }
+        store.reclaim();
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void shouldTellAProcessFromALaterOneWithItsId() throws IOException {
+        Path session = FakeSession.in(
+                root, "app-1-20200101T000000", ProcessHandle.current().pid(), 1_577_836_800);
+
+        try (SessionReader reader = SessionReader.open(session)) {
+            assertThat(SessionStore.runs(reader.facts())).isFalse();
+        }
+    }
+
+    @Test
+    void shouldWriteHowAProgramEnded() throws IOException {
+        Path session = FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+        Instant end = Instant.ofEpochSecond(1_767_225_601, 500);
+
+        SessionStore.ended(session, new Posix.Ending(-1, 11), end);
+
+        try (SessionReader reader = SessionReader.open(session)) {
+            SessionFacts facts = reader.facts();
+            assertThat(facts.exitSignal()).hasValue(11);
+            assertThat(facts.exitStatus()).isEmpty();
+            assertThat(facts.ended()).isEqualTo(end);
+            assertThat(facts.state()).isEqualTo(SessionFacts.State.ENDED);
+        }
+        SessionStore.ended(session, new Posix.Ending(7, 0), end.plusSeconds(5));
+        try (SessionReader reader = SessionReader.open(session)) {
+            assertThat(reader.facts().exitStatus()).hasValue(7);
+            assertThat(reader.facts().ended()).as("known already").isEqualTo(end);
+        }
+    }
+
+    @Test
+    void shouldFindTheSessionOfARunInTheDirectoryItWasGivenAndNotThatOfAChild() throws IOException {
+        Path given = root.resolve("out");
+        FakeSession.in(root, "out", 77, 1_767_225_600);
+        FakeSession.in(given, "child-78-20260101T000001", 78, 1_767_225_601);
+        Instant since = Instant.ofEpochSecond(1_767_225_600);
+
+        assertThat(store.of(77, since, given)).isEqualTo(given);
+        assertThat(store.of(78, since, given)).isEqualTo(given.resolve("child-78-20260101T000001"));
+        assertThat(store.of(77, since.plusSeconds(60), given))
+                .as("a session of an earlier run")
+                .isNull();
+    }
+
+    @Test
+    void shouldFindASessionInAnotherDirectoryOnceItIsRemembered(@TempDir Path elsewhere) throws IOException {
+        Path session = FakeSession.in(elsewhere, "out", 12, 1_767_225_600);
+        try (FileChannel file = FileChannel.open(session.resolve("session.mdl"), StandardOpenOption.WRITE)) {
+            file.write(
+                    ByteBuffer.wrap("app-12-20260101T000000\0".getBytes(StandardCharsets.UTF_8)), HeaderDescriptor.ID);
+        }
+
+        store.remember(session);
+
+        assertThat(store.find("12").toRealPath()).isEqualTo(session.toRealPath());
+    }
+}

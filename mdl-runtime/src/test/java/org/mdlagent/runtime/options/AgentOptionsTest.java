@@ -1,0 +1,240 @@
+package org.mdlagent.runtime.options;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AgentOptionsTest {
+    @TempDir
+    private Path directory;
+
+    private static AgentOptions.Reading read(String text) {
+        return AgentOptions.read(AgentOptionsText.parse(text), List.of());
+    }
+
+    private static AgentOptions valid(String text) {
+        AgentOptions.Reading reading = read(text);
+        assertThat(reading.problems()).isEmpty();
+        return reading.options();
+    }
+
+    @Test
+    void shouldHaveTheDefaultsOfTheContract() {
+        AgentOptions options = valid("");
+
+        assertThat(options)
+                .isEqualTo(new AgentOptions(
+                        null,
+                        false,
+                        true,
+                        false,
+                        List.of(),
+                        false,
+                        10,
+                        10,
+                        0,
+                        1,
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        AgentOptions.Sync.AUTO,
+                        50,
+                        null));
+    }
+
+    @Test
+    void shouldReadEveryKey() {
+        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,sampleSize=20,epochMillis=5,"
+                + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
+                + "sync=strict,startDelayMillis=7,report=json");
+
+        assertThat(options.session()).isEqualTo("/tmp/a=b");
+        assertThat(options.await()).isTrue();
+        assertThat(options.profile()).isFalse();
+        assertThat(options.exact()).isTrue();
+        assertThat(options.cpuTime()).isTrue();
+        assertThat(options.sampleSize()).isEqualTo(20);
+        assertThat(options.epochMillis()).isEqualTo(5);
+        assertThat(options.sliceMillis()).isEqualTo(250);
+        assertThat(options.budgetPercent()).isEqualTo(0.5);
+        assertThat(options.include()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
+        assertThat(options.exclude()).extracting(FunctionGlob::toString).containsExactly("x.c:h");
+        assertThat(options.mdl()).containsExactly("m.mdl");
+        assertThat(options.metrics()).containsExactly("io_wait@/Code/a.c");
+        assertThat(options.sync()).isEqualTo(AgentOptions.Sync.STRICT);
+        assertThat(options.startDelayMillis()).isEqualTo(7);
+        assertThat(options.report()).isEqualTo("json");
+    }
+
+    @Test
+    void shouldStartAtOnceWhenMainWaits() {
+        assertThat(valid("wait").startDelayMillis()).isZero();
+        assertThat(valid("wait,startDelayMillis=9").startDelayMillis()).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+        sampleSize=0        | sampleSize is a whole number from 1 to 1000000
+        sampleSize=ten      | sampleSize is a whole number from 1 to 1000000
+        sampleSize          | sampleSize is a whole number from 1 to 1000000
+        epochMillis=-1      | epochMillis is a whole number from 1 to 60000
+        budgetPercent=0     | budgetPercent is a number of percent above 0 and up to 100
+        budgetPercent=NaN   | budgetPercent is a number of percent above 0 and up to 100
+        budgetPercent=101   | budgetPercent is a number of percent above 0 and up to 100
+        startDelayMillis=-5 | startDelayMillis is a whole number from 0 to 3600000
+        wait=maybe          | wait is on or off
+        profile=            | profile is on or off
+        exact=              | exact needs a value
+        exact=app!          | exact=app! is not possible; a function is given as FUNCTION
+        time=long           | time is wall or cpu
+        sync=now            | sync is auto, tmax, membarrier or strict
+        report=xml          | report is table, json or off
+        session=            | session is a directory
+        include=            | include needs a value
+        exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
+        exat=on             | unknown option "exat"; there are session, wait, profile, exact, time
+        """)
+    void shouldRefuse(String text, String message) {
+        AgentOptions.Reading reading = read(text);
+
+        assertThat(reading.problems()).singleElement().asString().contains(message);
+        assertThat(reading.options()).isEqualTo(read("").options());
+    }
+
+    @Test
+    void shouldTellFunctionsThatAreExactFromASessionThatIs() {
+        AgentOptions some = valid("exact=f,exact=app!g*");
+
+        assertThat(some.exact()).isFalse();
+        assertThat(some.exactFunctions()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
+        assertThat(some.wantsEveryCall("/bin/app", "", "get")).isTrue();
+        assertThat(some.wantsEveryCall("/bin/lib.so", "", "get")).isFalse();
+        assertThat(valid("exact=f,exact").exact()).isTrue();
+        assertThat(valid("exact,exact=f,exact=off").exact()).isFalse();
+    }
+
+    @Test
+    void shouldNeedFilesForExactFunctionsOfAFile() {
+        assertThat(valid("exact=a.c:f").needsFiles()).isTrue();
+        assertThat(valid("exact=f").needsFiles()).isFalse();
+    }
+
+    @Test
+    void shouldNameEachProblemAndKeepWhatIsRight() {
+        AgentOptions.Reading reading = read("sampleSize=0,sync=x,epochMillis=20");
+
+        assertThat(reading.problems()).hasSize(2);
+        assertThat(reading.options().epochMillis()).isEqualTo(20);
+    }
+
+    @Test
+    void shouldTakeEscapedCommasAndBackslashesAsText() {
+        assertThat(valid("include=f(int\\, char),exclude=a\\\\b").include())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("f(int, char)");
+        assertThat(valid("exclude=a\\\\b").exclude())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("a\\b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a,b", "\\", "a\\,b\\\\", ",", "x=y,z"})
+    void shouldReadBackWhatItWrites(String value) {
+        AgentOptionsText text = new AgentOptionsText();
+        text.add("first", value);
+        text.add("second", "2");
+        text.add("first", "again");
+
+        AgentOptionsText again = AgentOptionsText.parse(text.toString());
+
+        assertThat(again.values().get("first")).containsExactly(value, "again");
+        assertThat(again.values().get("second")).containsExactly("2");
+        assertThat(again.values()).hasSize(2);
+    }
+
+    @Test
+    void shouldLetTheNearerSourceWinKeyByKey() throws IOException {
+        Path near = directory.resolve("near.properties");
+        Path far = directory.resolve("far.properties");
+        Files.writeString(near, "sampleSize=20\ninclude=a,b(int\\\\, char)\n# a comment\n");
+        Files.writeString(far, "sampleSize=30\nepochMillis=30\ninclude=c\nexact=on\n");
+
+        AgentOptions.Reading reading =
+                AgentOptions.read(AgentOptionsText.parse("exact=off"), List.of(near, directory.resolve("none"), far));
+
+        assertThat(reading.problems()).isEmpty();
+        assertThat(reading.options().exact()).isFalse();
+        assertThat(reading.options().sampleSize()).isEqualTo(20);
+        assertThat(reading.options().epochMillis()).isEqualTo(30);
+        assertThat(reading.options().include())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("a", "b(int, char)");
+    }
+
+    @Test
+    void shouldReportAFileThatCannotBeRead() throws IOException {
+        Path broken = directory.resolve("broken.properties");
+        Files.writeString(broken, "sampleSize=\\uXYZ\n");
+
+        assertThat(AgentOptions.read(AgentOptionsText.parse(""), List.of(broken))
+                        .problems())
+                .singleElement()
+                .asString()
+                .contains("broken.properties cannot be read");
+    }
+
+    @Test
+    void shouldIncludeWhatIsAskedForAndExcludeMoreStrongly() {
+        AgentOptions options = valid("include=a*,exclude=ab*");
+
+        assertThat(options.includes("/bin/x", "", "a")).isTrue();
+        assertThat(options.includes("/bin/x", "", "abc")).isFalse();
+        assertThat(options.includes("/bin/x", "", "b")).isFalse();
+        assertThat(valid("exclude=ab*").includes("/bin/x", "", "b")).isTrue();
+        assertThat(options.needsFiles()).isFalse();
+        assertThat(valid("exclude=x.c:f").needsFiles()).isTrue();
+    }
+
+    /// `-Dmdl.fuzz.cases=N` sets the number of cases, `-Dmdl.fuzz.seed=S` where they start.
+    @Test
+    void shouldReadOrReportAnythingThatIsGiven() {
+        String[] pieces =
+                ("session|wait|profile|exact|sampleSize|epochMillis|budgetPercent|include|exclude|mdl|metric|sync"
+                                + "|startDelayMillis|report|=|=|=|,|,|,|on|off|0|-1|10|99999999999999999999|1e308|NaN|0.5|a!b*|*:?"
+                                + "|!|:|\\,|\\\\|\\| |\n|\u0000|\ud800|\u00e4|/tmp|json|strict")
+                        .split("[|]");
+        int cases = Integer.getInteger("mdl.fuzz.cases", 20_000);
+        long seed = Long.getLong("mdl.fuzz.seed", 1);
+        int refused = 0;
+        for (int i = 0; i < cases; i++) {
+            SplittableRandom random = new SplittableRandom(seed + i);
+            StringBuilder text = new StringBuilder();
+            for (int left = random.nextInt(12); left > 0; left--) {
+                text.append(pieces[random.nextInt(pieces.length)]);
+            }
+            AgentOptions.Reading reading;
+            try {
+                AgentOptionsText given = AgentOptionsText.parse(text.toString());
+                assertThat(AgentOptionsText.parse(given.toString()).values()).isEqualTo(given.values());
+                reading = AgentOptions.read(given, List.of());
+            } catch (RuntimeException e) {
+                throw new AssertionError("seed " + (seed + i) + ": " + text, e);
+            }
+            assertThat(reading.problems())
+                    .allSatisfy(problem -> assertThat(problem).isNotBlank());
+            refused += reading.problems().isEmpty() ? 0 : 1;
+        }
+        // Both must happen.
+        assertThat(refused).isBetween(cases / 20, cases * 19 / 20);
+    }
+}

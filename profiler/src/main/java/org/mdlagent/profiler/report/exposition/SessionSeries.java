@@ -1,0 +1,87 @@
+package org.mdlagent.profiler.report.exposition;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+
+/// What a monitoring system is told of a session, look after look: the figures of its hottest functions, and its own.
+///
+/// An estimate is corrected downwards at times, and a reader may miss records that the agent is moving. A monitoring
+/// system takes a counter that falls for one that began anew, and counts all of it once more; so none falls here.
+public final class SessionSeries {
+    private final Profile profile;
+    private final int limit;
+
+    /// The newest figures of all functions that were told of.
+    private final Map<FunctionSeries.Labels, FunctionSeries> known = new HashMap<>();
+
+    private final List<FunctionSeries> functions;
+    private final long leftOut;
+    private long probeNanos;
+
+    /// The first look.
+    ///
+    /// @param limit functions to tell of
+    public SessionSeries(Profile profile, int limit) {
+        this(profile, ProfileOrder.byDefault(profile), limit);
+    }
+
+    SessionSeries(Profile profile, ProfileOrder order, int limit) {
+        this.profile = profile;
+        this.limit = limit;
+        List<FunctionProfile> called =
+                profile.functions().stream().filter(one -> one.calls() > 0).toList();
+        List<FunctionProfile> hottest = order.first(limit, called);
+        leftOut = (long) called.size() - hottest.size();
+        Map<FunctionSeries.Labels, FunctionSeries> byLabels = new LinkedHashMap<>();
+        for (FunctionProfile function : hottest) {
+            byLabels.computeIfAbsent(FunctionSeries.Labels.of(function), FunctionSeries::new)
+                    .add(function);
+        }
+        functions = List.copyOf(byLabels.values());
+        known.putAll(byLabels);
+        probeNanos = profile.probeNanos();
+    }
+
+    /// A later look at the same session.
+    public SessionSeries next(Profile later) {
+        SessionSeries next = new SessionSeries(later, limit);
+        known.forEach((labels, before) -> {
+            FunctionSeries now = next.known.putIfAbsent(labels, before);
+            if (now != null) {
+                now.atLeast(before);
+            }
+        });
+        next.probeNanos = Math.max(next.probeNanos, probeNanos);
+        return next;
+    }
+
+    SessionFacts session() {
+        return profile.session();
+    }
+
+    /// As it was read; of what may fall, the figures here are to be used.
+    Profile profile() {
+        return profile;
+    }
+
+    /// The hottest first.
+    List<FunctionSeries> functions() {
+        return functions;
+    }
+
+    /// Functions that were called and are not among these.
+    long leftOut() {
+        return leftOut;
+    }
+
+    /// What the probes have cost the program's threads.
+    long probeNanos() {
+        return probeNanos;
+    }
+}

@@ -1,0 +1,116 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.OptionalDouble;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.statistics.Comparison;
+import org.mdlagent.profiler.report.statistics.FunctionChange;
+
+/// A comparison for scripts. Durations are in nanoseconds; what is not known is absent.
+///
+/// ```json
+/// { "before": { run }, "after": { run }, "thresholdPercent": 0.0, "regressions": 0,
+///   "functions": [ { "name": "", "symbol": "", "image": "",
+///       "before": { "calls": 0, "totalNanos": 0, "meanNanos": 0, "p50Nanos": 0, "p99Nanos": 0 }, "after": { same },
+///       "slower": 0.5, "latencyRate": 1.0, "totalRate": 1.0,
+///       "latencyRegression": false, "totalRegression": false } ] }
+/// ```
+///
+/// A run is `id`, `program`, `started`, `elapsedNanos`, `exact` and `build`. The rates are those of false
+/// discoveries at which the change is one.
+public final class ComparisonJson {
+    private ComparisonJson() {}
+
+    /// Writes the first `limit` functions.
+    public static void write(Comparison comparison, int limit, Appendable out) throws IOException {
+        write(comparison, limit, false, new JsonWriter(out));
+        out.append('\n');
+    }
+
+    /// @param distributions whether to write what pictures need, too
+    public static void write(Comparison comparison, int limit, boolean distributions, JsonWriter json) throws IOException {
+        json.beginObject();
+        run("before", comparison.before(), json);
+        run("after", comparison.after(), json);
+        json.member("thresholdPercent", comparison.thresholdPercent());
+        json.member("regressions", comparison.regressions().size());
+        json.beginArray("functions");
+        for (FunctionChange change : comparison.changes().stream().limit(limit).toList()) {
+            json.element().beginObject();
+            json.member("name", change.function().name());
+            json.member("symbol", change.function().symbol());
+            json.member("file", change.function().file());
+            json.member("image", change.function().image());
+            function("before", change.before(), distributions, json);
+            function("after", change.after(), distributions, json);
+            json.member("slower", known(change.slower()));
+            json.member("latencyRate", known(change.latencyRate()));
+            json.member("totalRate", known(change.totalRate()));
+            json.member("latencyRegression", change.latencyRegression());
+            json.member("totalRegression", change.totalRegression());
+            json.endObject();
+        }
+        json.endArray();
+        json.endObject();
+    }
+
+    private static OptionalDouble known(double value) {
+        return Double.isNaN(value) ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    private static void run(String name, Run run, JsonWriter json) throws IOException {
+        json.name(name).beginObject();
+        members(run, json);
+        json.endObject();
+    }
+
+    /// The members of a run's object.
+    static void members(Run run, JsonWriter json) throws IOException {
+        json.member("id", run.id());
+        json.member("program", run.program());
+        json.member(
+                "started",
+                DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(run.started().atOffset(ZoneOffset.UTC)));
+        json.member("elapsedNanos", run.elapsedNanos());
+        json.member("exact", run.exact());
+        if (run.builds().containsKey(run.program())) {
+            json.member("build", run.build(run.program()));
+        }
+    }
+
+    private static void function(
+            String name, @Nullable FunctionProfile function, boolean distributions, JsonWriter json)
+            throws IOException {
+        if (function == null) {
+            return;
+        }
+        Latency latency = function.latency();
+        json.name(name).beginObject();
+        json.member("calls", function.calls());
+        json.member("totalNanos", function.totalNanos());
+        json.member("meanNanos", latency.meanNanos());
+        json.member("p50Nanos", latency.percentileNanos(50));
+        json.member("p99Nanos", latency.percentileNanos(99));
+        if (distributions) {
+            distribution(latency.histogram(), json);
+        }
+        json.endObject();
+    }
+
+    /// The slots, as duration in nanoseconds and number of calls in turn, the shortest first.
+    private static void distribution(Histogram histogram, JsonWriter json) throws IOException {
+        json.beginArray("latency");
+        for (HistogramIterationValue slot : histogram.recordedValues()) {
+            json.element(histogram.medianEquivalentValue(slot.getValueIteratedTo()));
+            json.element(slot.getCountAddedInThisIterationStep());
+        }
+        json.endArray();
+    }
+}

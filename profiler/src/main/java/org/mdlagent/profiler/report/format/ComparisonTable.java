@@ -1,0 +1,150 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.statistics.Comparison;
+import org.mdlagent.profiler.report.statistics.FunctionChange;
+
+/// A comparison for people: what each function took before and takes now, and whether that can be chance.
+///
+/// @param limit  functions to show
+/// @param colour whether the output understands ANSI colours
+public record ComparisonTable(int limit, boolean colour) {
+    private static final int NAME_WIDTH_MAX = 48;
+    private static final String LEGEND =
+            "*, **, *** beyond chance: of those so marked 5 %, 1 %, 0.1 % at most are not · ! more than the threshold";
+    static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
+
+    public void write(Comparison comparison, Appendable out) throws IOException {
+        Style style = new Style(colour);
+        out.append(style.bold("before  " + facts(comparison.before()))).append('\n');
+        out.append(style.bold("after   " + facts(comparison.after()))).append('\n');
+        List<FunctionChange> shown = comparison
+                .changes()
+                .subList(0, Math.min(limit, comparison.changes().size()));
+        if (!shown.isEmpty()) {
+            table(shown, style, out);
+        }
+        out.append(style.dim(footer(comparison, shown.size()))).append('\n');
+        out.append(style.dim(LEGEND)).append('\n');
+    }
+
+    private static String facts(Run run) {
+        List<String> facts = new ArrayList<>();
+        facts.add(TableReport.printable(TableReport.baseName(run.program())));
+        facts.add(TIME.format(run.started()));
+        run.elapsedNanos().ifPresent(nanos -> facts.add(TableReport.elapsed(nanos)));
+        facts.add(run.mode());
+        facts.add("build " + TableReport.printable(Run.shortBuild(run.build(run.program()))));
+        facts.add("session " + TableReport.printable(run.id()));
+        return String.join(" · ", facts);
+    }
+
+    private static void table(List<FunctionChange> shown, Style style, Appendable out) throws IOException {
+        List<String> names = shown.stream()
+                .map(change ->
+                        ShortName.of(TableReport.printable(change.function().name()), NAME_WIDTH_MAX))
+                .toList();
+        int width = Math.max(
+                "FUNCTION".length(),
+                names.stream().mapToInt(ShortName::columns).max().orElse(0));
+        List<TableReport.Column> columns = columns(shown);
+        StringBuilder line = new StringBuilder(TableReport.pad("FUNCTION", width));
+        line.append(TableReport.Column.titles(columns));
+        out.append(style.dim(line.toString())).append('\n');
+        for (int i = 0; i < shown.size(); i++) {
+            line.setLength(0);
+            line.append(TableReport.pad(names.get(i), width));
+            line.append(TableReport.Column.cells(columns, i));
+            out.append(line.toString().stripTrailing()).append('\n');
+        }
+    }
+
+    private static List<TableReport.Column> columns(List<FunctionChange> shown) {
+        Function<FunctionProfile, OptionalLong> p50 =
+                function -> function.latency().percentileNanos(50);
+        Function<FunctionProfile, OptionalLong> p99 =
+                function -> function.latency().percentileNanos(99);
+        Function<FunctionProfile, OptionalLong> total = FunctionProfile::totalNanos;
+        TableReport.Column[] columns = {
+            new TableReport.Column("p50", false),
+            new TableReport.Column("NOW", false),
+            new TableReport.Column("CHANGE", true),
+            new TableReport.Column("p99", false),
+            new TableReport.Column("NOW", false),
+            new TableReport.Column("CHANGE", true),
+            new TableReport.Column("TOTAL", false),
+            new TableReport.Column("NOW", false),
+            new TableReport.Column("CHANGE", true),
+            new TableReport.Column("CALLS", true)
+        };
+        for (FunctionChange change : shown) {
+            columns[0].add(duration(change.before(), p50));
+            columns[1].add(duration(change.after(), p50));
+            columns[2].add(changed(change, p50)
+                    .withTail(mark(change.latencyRate()) + (change.latencyRegression() ? " !" : "")));
+            columns[3].add(duration(change.before(), p99));
+            columns[4].add(duration(change.after(), p99));
+            columns[5].add(changed(change, p99));
+            columns[6].add(duration(change.before(), total));
+            columns[7].add(duration(change.after(), total));
+            columns[8].add(
+                    changed(change, total).withTail(mark(change.totalRate()) + (change.totalRegression() ? " !" : "")));
+            columns[9].add(changed(change, function -> OptionalLong.of(function.calls())));
+        }
+        return List.of(columns);
+    }
+
+    private static Quantity duration(@Nullable FunctionProfile function, Function<FunctionProfile, OptionalLong> of) {
+        return function == null ? Quantity.UNKNOWN : TableReport.duration(of.apply(function));
+    }
+
+    private static Quantity changed(FunctionChange change, Function<FunctionProfile, OptionalLong> of) {
+        FunctionProfile before = change.before();
+        FunctionProfile after = change.after();
+        if (before == null) {
+            return new Quantity("new", "", "", "");
+        }
+        if (after == null) {
+            return new Quantity("gone", "", "", "");
+        }
+        OptionalLong was = of.apply(before);
+        OptionalLong is = of.apply(after);
+        return was.orElse(0) > 0 && is.isPresent()
+                ? Quantity.change((double) was.getAsLong(), (double) is.getAsLong())
+                : Quantity.UNKNOWN;
+    }
+
+    private static String mark(double rate) {
+        return rate <= 0.001 ? " ***" : rate <= 0.01 ? " **" : rate <= FunctionChange.SIGNIFICANT ? " *" : "";
+    }
+
+    private static String footer(Comparison comparison, int shown) {
+        int all = comparison.changes().size();
+        String functions = TableReport.grouped(all)
+                + (all == 1 ? " function" : " functions")
+                + (shown < all ? " · " + TableReport.grouped(shown) + " shown (--limit)" : "");
+        if (comparison.thresholdPercent().isEmpty()) {
+            return functions;
+        }
+        int regressions = comparison.regressions().size();
+        return functions + " · "
+                + (regressions == 0 ? "none" : TableReport.grouped(regressions))
+                + (regressions == 1 ? " is" : " are")
+                + String.format(
+                        Locale.ROOT,
+                        " slower by more than %.1f %%",
+                        comparison.thresholdPercent().getAsDouble())
+                + " beyond chance";
+    }
+}

@@ -1,0 +1,154 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.Run;
+
+/// A function from run to run.
+///
+/// @param entries the oldest first
+public record HistoryReport(List<Entry> entries) {
+    private static final DateTimeFormatter INSTANT = DateTimeFormatter.ISO_OFFSET_DATE_TIME;
+
+    /// What one run says of it.
+    public record Entry(Run run, FunctionProfile function) {
+        String build() {
+            return run.build(function.image());
+        }
+    }
+
+    public HistoryReport {
+        entries = List.copyOf(entries);
+    }
+
+    /// Of a pattern's functions, each by itself.
+    public static List<HistoryReport> ofEach(List<Entry> entries) {
+        return entries.stream()
+                .collect(Collectors.groupingBy(
+                        entry -> entry.function().symbol()
+                                + "\0"
+                                + TableReport.baseName(entry.function().image()),
+                        LinkedHashMap::new,
+                        Collectors.toList()))
+                .values()
+                .stream()
+                .map(HistoryReport::new)
+                .toList();
+    }
+
+    /// For people: a line for each run, and its distribution.
+    public void table(boolean colour, Appendable out) throws IOException {
+        Style style = new Style(colour);
+        FunctionProfile newest = entries.getLast().function();
+        out.append(style.bold(TableReport.printable(newest.name()) + " · " + TableReport.printable(newest.image())))
+                .append('\n');
+        TableReport.Column[] columns = {
+            new TableReport.Column("BUILD", false),
+            new TableReport.Column("CALLS", true),
+            new TableReport.Column("TOTAL", false),
+            new TableReport.Column("MEAN", false),
+            new TableReport.Column("p50", false),
+            new TableReport.Column("p99", false),
+            new TableReport.Column("max", false)
+        };
+        for (Entry entry : entries) {
+            FunctionProfile function = entry.function();
+            Latency latency = function.latency();
+            String build = TableReport.printable(Run.shortBuild(entry.build()));
+            columns[0].add(new Quantity(build, "", "", ""));
+            Quantity calls = Quantity.count(function.calls());
+            columns[1].add(
+                    function.callsError().isPresent()
+                            ? calls.plusMinus(function.callsError().getAsDouble())
+                            : calls);
+            columns[2].add(TableReport.duration(function.totalNanos()));
+            columns[3].add(TableReport.duration(latency.meanNanos()));
+            columns[4].add(TableReport.duration(latency.percentileNanos(50)));
+            columns[5].add(TableReport.duration(latency.percentileNanos(99)));
+            columns[6].add(TableReport.duration(latency.maxNanos()));
+        }
+        rows(List.of(columns), style, out);
+    }
+
+    private void rows(List<TableReport.Column> columns, Style style, Appendable out) throws IOException {
+        double[] bounds =
+                TableReport.bounds(entries.stream().map(Entry::function).toList());
+        StringBuilder line = new StringBuilder("STARTED            ");
+        line.append(TableReport.Column.titles(columns));
+        line.append("  LATENCY ")
+                .append(TableReport.powerOfTen(bounds[0]))
+                .append("..")
+                .append(TableReport.powerOfTen(bounds[bounds.length - 1]));
+        out.append(style.dim(line.toString())).append('\n');
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            line.setLength(0);
+            line.append(ComparisonTable.TIME.format(entry.run().started()));
+            line.append(TableReport.Column.cells(columns, i));
+            line.append("  ")
+                    .append(TableReport.pad(TableReport.bars(entry.function().latency(), bounds), bounds.length - 1))
+                    .append("  ")
+                    .append(TableReport.printable(entry.run().id()));
+            out.append(line).append('\n');
+        }
+    }
+
+    /// For scripts: an array of runs, each with the function's figures as in the JSON report.
+    public void json(Appendable out) throws IOException {
+        JsonWriter json = new JsonWriter(out);
+        json.beginArray();
+        for (Entry entry : entries) {
+            json.element().beginObject();
+            json.name("run").beginObject();
+            ComparisonJson.members(entry.run(), json);
+            json.endObject();
+            json.member("build", entry.build());
+            JsonReport.function(entry.function(), json);
+            json.endObject();
+        }
+        json.endArray();
+        out.append('\n');
+    }
+
+    /// For spreadsheets (RFC 4180): durations in nanoseconds; what is not known is empty.
+    public void csv(Appendable out) throws IOException {
+        CsvReport.row(
+                List.of(
+                        "started",
+                        "session",
+                        "build",
+                        "name",
+                        "image",
+                        "calls",
+                        "totalNanos",
+                        "meanNanos",
+                        "p50Nanos",
+                        "p99Nanos",
+                        "maxNanos"),
+                out);
+        for (Entry entry : entries) {
+            FunctionProfile function = entry.function();
+            Latency latency = function.latency();
+            CsvReport.row(
+                    List.of(
+                            INSTANT.format(entry.run().started().atOffset(ZoneOffset.UTC)),
+                            entry.run().id(),
+                            entry.build(),
+                            function.name(),
+                            function.image(),
+                            Long.toString(function.calls()),
+                            CsvReport.text(function.totalNanos()),
+                            CsvReport.text(latency.meanNanos()),
+                            CsvReport.text(latency.percentileNanos(50)),
+                            CsvReport.text(latency.percentileNanos(99)),
+                            CsvReport.text(latency.maxNanos())),
+                    out);
+        }
+    }
+}

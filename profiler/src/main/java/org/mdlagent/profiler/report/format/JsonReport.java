@@ -1,0 +1,223 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.MetricValue;
+import org.mdlagent.profiler.report.profile.ProcessProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.TimeRange;
+
+/// The report for scripts: the JSON that the command line's contract lays down. Durations are in nanoseconds; what is
+/// not known is absent.
+public final class JsonReport {
+    private JsonReport() {}
+
+    /// Writes the first `limit` functions of a profile, in the given order.
+    public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
+        JsonWriter json = new JsonWriter(out);
+        json.beginObject();
+        session(profile.session(), json);
+        range(profile.range(), json);
+        family(profile, json);
+        json.beginArray("functions");
+        IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
+        for (FunctionProfile function : order.first(limit, profile.functions())) {
+            json.element().beginObject();
+            function(function, json);
+            callers(callers.getOrDefault(function, List.of()), json);
+            json.endObject();
+        }
+        json.endArray();
+        json.beginArray("metrics");
+        for (MetricValue metric : profile.metrics()) {
+            json.element().beginObject();
+            metric(metric, json);
+            json.endObject();
+        }
+        json.endArray();
+        overhead(profile, json);
+        json.member("dropped", profile.dropped());
+        json.member("unmatched", profile.unmatched());
+        json.endObject();
+        out.append('\n');
+    }
+
+    /// The part of the session's time that functions and overhead are of.
+    public static void range(@Nullable TimeRange range, JsonWriter json) throws IOException {
+        if (range == null) {
+            return;
+        }
+        json.name("range").beginObject();
+        json.member("from", time(range.from()));
+        json.member("to", time(range.to()));
+        json.member("slices", range.slices());
+        json.member("leftOut", range.leftOut());
+        json.endObject();
+    }
+
+    public static void overhead(Profile profile, JsonWriter json) throws IOException {
+        json.name("overhead").beginObject();
+        json.member("percent", profile.overheadPercent());
+        json.member("probePercent", profile.probePercent());
+        json.member("agentPercent", profile.agentPercent());
+        json.member("everyCallPercent", profile.everyCallPercent());
+        json.member("budgetPercent", profile.session().budgetPercent());
+        json.member("toggles", profile.session().toggles());
+        json.member("samples", samples(profile));
+        json.endObject();
+    }
+
+    public static void family(Profile profile, JsonWriter json) throws IOException {
+        // Only exact sessions see every call.
+        String calls = profile.session().exact() ? "calls" : "callsSeen";
+        json.beginArray("processes");
+        for (ProcessProfile process : profile.family().processes()) {
+            json.element().beginObject();
+            json.member("pid", process.pid());
+            json.member("parent", process.parent());
+            json.member("started", time(process.started()));
+            if (process.ended() != null) {
+                json.member("ended", time(process.ended()));
+            }
+            if (process.exitStatus().isPresent()) {
+                json.name("exit").beginObject();
+                json.member("status", process.exitStatus());
+                json.endObject();
+            }
+            json.member("runs", process.runs());
+            json.member("agent", process.agent());
+            json.member(calls, process.calls());
+            json.endObject();
+        }
+        json.endArray();
+        if (profile.family().forgotten() > 0) {
+            json.name("processesForgotten").beginObject();
+            json.member("count", profile.family().forgotten());
+            json.member(calls, profile.family().callsForgotten());
+            json.endObject();
+        }
+    }
+
+    /// Calls whose durations are in the report, those included that wait in the rings.
+    private static long samples(Profile profile) {
+        return Math.max(
+                profile.session().samples(),
+                profile.functions().stream().mapToLong(FunctionProfile::sampled).sum());
+    }
+
+    public static void session(SessionFacts session, JsonWriter json) throws IOException {
+        json.name("session").beginObject();
+        json.member("id", session.id());
+        json.member("program", session.program());
+        json.member("pid", session.pid());
+        json.member("started", time(session.started()));
+        if (session.ended() != null) {
+            json.member("ended", time(session.ended()));
+        }
+        if (session.exitSignal().isPresent()) {
+            json.name("exit").beginObject();
+            json.member("status", session.exitStatus());
+            json.member("signal", session.exitSignal());
+            json.endObject();
+        }
+        json.member("time", session.cpuTime() ? "cpu" : "wall");
+        json.member("sync", session.sync().name().toLowerCase(Locale.ROOT));
+        json.member(
+                "tscHz",
+                session.tscHz().isPresent()
+                        ? OptionalLong.of(Math.round(session.tscHz().getAsDouble()))
+                        : OptionalLong.empty());
+        json.endObject();
+    }
+
+    /// The members of a function's object.
+    static void function(FunctionProfile function, JsonWriter json) throws IOException {
+        description(function, json);
+        figures(function, json);
+    }
+
+    public static void description(FunctionProfile function, JsonWriter json) throws IOException {
+        json.member("name", function.name());
+        json.member("symbol", function.symbol());
+        json.member("file", function.file());
+        if (function.line() > 0) {
+            json.member("line", function.line());
+        }
+        json.member("image", function.image());
+    }
+
+    public static void figures(FunctionProfile function, JsonWriter json) throws IOException {
+        Latency latency = function.latency();
+        json.member("calls", function.calls());
+        json.member("callsExact", function.callsExact());
+        json.member("exact", function.exact());
+        json.member("callsError", function.callsError());
+        json.member("sampled", function.sampled());
+        json.member("totalNanos", function.totalNanos());
+        json.member("totalError", function.totalError());
+        json.member("selfNanos", function.selfNanos());
+        json.member("selfError", function.selfError());
+        json.member("minNanos", latency.minNanos());
+        json.member("meanNanos", latency.meanNanos());
+        json.member("p50Nanos", latency.percentileNanos(50));
+        json.member("p90Nanos", latency.percentileNanos(90));
+        json.member("p99Nanos", latency.percentileNanos(99));
+        json.member("p999Nanos", latency.percentileNanos(99.9));
+        json.member("maxNanos", latency.maxNanos());
+    }
+
+    /// Those of a function, in descending order of time. Code without probes has no name.
+    private static void callers(List<CallEdge> callers, JsonWriter json) throws IOException {
+        if (callers.isEmpty()) {
+            return;
+        }
+        json.beginArray("callers");
+        for (CallEdge edge : callers) {
+            json.element().beginObject();
+            FunctionProfile caller = edge.caller();
+            if (caller != null) {
+                json.member("name", caller.name());
+                json.member("image", caller.image());
+            }
+            json.member("calls", edge.calls());
+            json.member("sampled", edge.samples());
+            json.member("totalNanos", edge.nanos());
+            json.endObject();
+        }
+        json.endArray();
+    }
+
+    /// The members of a metric's object.
+    public static void metric(MetricValue metric, JsonWriter json) throws IOException {
+        json.member("name", metric.id());
+        json.beginArray("focus");
+        for (String path : metric.focus()) {
+            json.element(path);
+        }
+        json.endArray();
+        json.member("units", metric.units());
+        json.member("value", metric.value());
+        json.member("errors", metric.errors());
+        json.beginArray("series");
+        for (MetricValue.Point point : metric.series()) {
+            json.pair(point.seconds(), point.amount());
+        }
+        json.endArray();
+    }
+
+    private static String time(Instant instant) {
+        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(instant.atOffset(ZoneOffset.UTC));
+    }
+}

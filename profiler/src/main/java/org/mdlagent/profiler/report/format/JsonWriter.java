@@ -1,0 +1,194 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/// Writes JSON (RFC 8259). A member whose value is not known is left out.
+public final class JsonWriter {
+    private final Appendable out;
+    private final boolean indented;
+    private int depth;
+    private boolean first = true;
+
+    public JsonWriter(Appendable out) {
+        this(out, true);
+    }
+
+    /// @param indented whether people may look at it; otherwise it is all in one line
+    public JsonWriter(Appendable out, boolean indented) {
+        this.out = out;
+        this.indented = indented;
+    }
+
+    public JsonWriter beginObject() throws IOException {
+        return begin('{');
+    }
+
+    public JsonWriter endObject() throws IOException {
+        return end('}');
+    }
+
+    public JsonWriter beginArray(String name) throws IOException {
+        name(name);
+        return begin('[');
+    }
+
+    public JsonWriter beginArray() throws IOException {
+        return begin('[');
+    }
+
+    public JsonWriter endArray() throws IOException {
+        return end(']');
+    }
+
+    /// The next value of an array.
+    public JsonWriter element() throws IOException {
+        separate();
+        return this;
+    }
+
+    public JsonWriter element(long value) throws IOException {
+        separate();
+        out.append(Long.toString(value));
+        return this;
+    }
+
+    /// A number in an array, all its digits.
+    public JsonWriter element(BigDecimal value) throws IOException {
+        separate();
+        out.append(value.toPlainString());
+        return this;
+    }
+
+    /// A string in an array.
+    public JsonWriter element(String value) throws IOException {
+        separate();
+        quote(value);
+        return this;
+    }
+
+    /// Two numbers in an array of their own, on one line.
+    JsonWriter pair(double first, double second) throws IOException {
+        separate();
+        out.append('[').append(text(first)).append(", ").append(text(second)).append(']');
+        return this;
+    }
+
+    public JsonWriter name(String name) throws IOException {
+        separate();
+        quote(name);
+        out.append(": ");
+        return this;
+    }
+
+    public JsonWriter member(String name, @Nullable String value) throws IOException {
+        if (value != null) {
+            name(name);
+            quote(value);
+        }
+        return this;
+    }
+
+    public JsonWriter member(String name, long value) throws IOException {
+        name(name);
+        out.append(Long.toString(value));
+        return this;
+    }
+
+    public JsonWriter member(String name, boolean value) throws IOException {
+        name(name);
+        out.append(Boolean.toString(value));
+        return this;
+    }
+
+    public JsonWriter member(String name, OptionalLong value) throws IOException {
+        return value.isPresent() ? member(name, value.getAsLong()) : this;
+    }
+
+    public JsonWriter member(String name, OptionalInt value) throws IOException {
+        return value.isPresent() ? member(name, value.getAsInt()) : this;
+    }
+
+    /// A number, all its digits.
+    public JsonWriter member(String name, BigDecimal value) throws IOException {
+        name(name);
+        out.append(value.toPlainString());
+        return this;
+    }
+
+    /// A number with as many digits as a person reads.
+    public JsonWriter member(String name, OptionalDouble value) throws IOException {
+        if (value.isPresent() && Double.isFinite(value.getAsDouble())) {
+            name(name);
+            out.append(text(value.getAsDouble()));
+        }
+        return this;
+    }
+
+    /// To millionths, as far as a double has some.
+    private static String text(double value) {
+        return Double.toString(Math.abs(value) < 0x1p33 ? Math.round(value * 1e6) / 1e6 : value);
+    }
+
+    private JsonWriter begin(char bracket) throws IOException {
+        out.append(bracket);
+        depth++;
+        first = true;
+        return this;
+    }
+
+    private JsonWriter end(char bracket) throws IOException {
+        depth--;
+        if (!first) {
+            newLine();
+        }
+        out.append(bracket);
+        first = false;
+        return this;
+    }
+
+    private void separate() throws IOException {
+        if (!first) {
+            out.append(',');
+        }
+        first = false;
+        newLine();
+    }
+
+    private void newLine() throws IOException {
+        if (!indented) {
+            return;
+        }
+        out.append('\n');
+        for (int i = 0; i < depth; i++) {
+            out.append("  ");
+        }
+    }
+
+    private void quote(String text) throws IOException {
+        out.append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                out.append('\\').append(c);
+            } else if (c < ' ' || c == 0x7f || Character.isSurrogate(c)) {
+                out.append("\\u")
+                        .append(hex(c >> 12))
+                        .append(hex(c >> 8))
+                        .append(hex(c >> 4))
+                        .append(hex(c));
+            } else {
+                out.append(c);
+            }
+        }
+        out.append('"');
+    }
+
+    private static char hex(int digit) {
+        return Character.forDigit(digit & 15, 16);
+    }
+}

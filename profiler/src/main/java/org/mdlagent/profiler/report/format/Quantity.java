@@ -1,0 +1,96 @@
+package org.mdlagent.profiler.report.format;
+
+import java.util.Locale;
+
+/// A number as a person reads it, in the parts that a column aligns: `12`, `.4`, ` k/s`, and what follows.
+///
+/// @param whole    digits before the decimal point
+/// @param fraction the point and the digits behind it, or ""
+/// @param unit     "" for none
+/// @param tail     the error of an estimate, an asterisk, or ""
+public record Quantity(String whole, String fraction, String unit, String tail) {
+    /// Stands for what is not known.
+    static final Quantity UNKNOWN = new Quantity("-", "", "", "");
+
+    private static final String[] DURATION_UNITS = {"ns", "us", "ms", "s"};
+    private static final String[] COUNT_UNITS = {"", " k", " M", " G", " T", " P", " E"};
+
+    /// Two significant digits, as precise as the histograms are.
+    public static Quantity duration(long nanos) {
+        return scaled((double) nanos, 2, DURATION_UNITS);
+    }
+
+    /// Three significant digits; small numbers are exact.
+    public static Quantity count(long count) {
+        return count < 1000 ? new Quantity(Long.toString(count), "", "", "") : scaled((double) count, 3, COUNT_UNITS);
+    }
+
+    public static Quantity rate(double perSecond) {
+        Quantity scaled = perSecond > 0 && perSecond < 1 ? decimal(perSecond, 2) : scaled(perSecond, 2, COUNT_UNITS);
+        return new Quantity(scaled.whole, scaled.fraction, scaled.unit.isEmpty() ? " /s" : scaled.unit + "/s", "");
+    }
+
+    public static Quantity percent(double percent) {
+        Quantity decimal = decimal(percent, 1);
+        return new Quantity(decimal.whole, decimal.fraction, "%", "");
+    }
+
+    /// A change in percent, or, where that is hard to read, as a factor.
+    static Quantity change(double before, double after) {
+        double percent = 100 * (after / before - 1);
+        Quantity decimal = percent < 999.5 ? decimal(Math.abs(percent), 1) : decimal(after / before, 0);
+        String sign = percent >= 999.5 ? "×" : percent < 0 ? "-" : "+";
+        return new Quantity(sign + decimal.whole, decimal.fraction, percent < 999.5 ? "%" : "", "");
+    }
+
+    /// The same with something behind it.
+    Quantity withTail(String text) {
+        return new Quantity(whole, fraction, unit, text);
+    }
+
+    /// The same with the relative error of an estimate.
+    Quantity plusMinus(double relative) {
+        double percent = 100 * relative;
+        String digits = percent >= 999.5 ? ">999" : percent < 0.95 ? decimalText(percent, 1) : decimalText(percent, 0);
+        return new Quantity(whole, fraction, unit, " ±" + digits + "%");
+    }
+
+    /// The same with an asterisk, which a note below explains.
+    Quantity marked() {
+        return new Quantity(whole, fraction, unit, "*");
+    }
+
+    private static Quantity scaled(double value, int digits, String[] units) {
+        int unit = 0;
+        double scaled = value;
+        // 999.5 would be printed as 1000.
+        while (scaled >= 999.5 && unit < units.length - 1) {
+            scaled /= 1000;
+            unit++;
+        }
+        int decimals = unit == 0 && value == Math.rint(value) ? 0 : digits - 1;
+        // What rounds to a further digit before the point has one fewer behind it.
+        for (double bound = 10; decimals > 0 && scaled >= bound - 0.5 * Math.pow(10, -decimals); bound *= 10) {
+            decimals--;
+        }
+        Quantity number = decimal(scaled, decimals);
+        return new Quantity(number.whole, number.fraction, units[unit], "");
+    }
+
+    private static Quantity decimal(double value, int decimals) {
+        String text = decimalText(value, decimals);
+        int point = text.indexOf('.');
+        return point < 0
+                ? new Quantity(text, "", "", "")
+                : new Quantity(text.substring(0, point), text.substring(point), "", "");
+    }
+
+    private static String decimalText(double value, int decimals) {
+        return String.format(Locale.ROOT, "%." + decimals + "f", value);
+    }
+
+    /// All parts in a row.
+    public String text() {
+        return whole + fraction + unit + tail;
+    }
+}

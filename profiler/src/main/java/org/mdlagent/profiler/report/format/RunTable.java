@@ -1,0 +1,40 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.util.List;
+import org.mdlagent.profiler.report.profile.Run;
+
+/// The runs that are kept, for people.
+public final class RunTable {
+    private RunTable() {}
+
+    /// Writes them in the given order.
+    public static void write(List<Run> runs, boolean colour, Appendable out) throws IOException {
+        TableReport.Column[] columns = {
+            new TableReport.Column("RAN", false),
+            new TableReport.Column("BUILD", false),
+            new TableReport.Column("MODE", false)
+        };
+        for (Run run : runs) {
+            String elapsed = run.elapsedNanos().isPresent()
+                    ? TableReport.elapsed(run.elapsedNanos().getAsLong())
+                    : "-";
+            columns[0].add(new Quantity(elapsed, "", "", ""));
+            String build = TableReport.printable(Run.shortBuild(run.build(run.program())));
+            columns[1].add(new Quantity(build, "", "", ""));
+            columns[2].add(new Quantity(run.mode(), "", "", ""));
+        }
+        List<TableReport.Column> shown = List.of(columns);
+        StringBuilder line = new StringBuilder("STARTED            ");
+        line.append(TableReport.Column.titles(shown));
+        line.append("  SESSION");
+        out.append(new Style(colour).dim(line.toString())).append('\n');
+        for (int i = 0; i < runs.size(); i++) {
+            line.setLength(0);
+            line.append(ComparisonTable.TIME.format(runs.get(i).started()));
+            line.append(TableReport.Column.cells(shown, i));
+            line.append("  ").append(TableReport.printable(runs.get(i).id()));
+            out.append(line).append('\n');
+        }
+    }
+}

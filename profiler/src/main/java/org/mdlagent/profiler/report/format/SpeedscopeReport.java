@@ -1,0 +1,75 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.util.IdentityHashMap;
+import java.util.List;
+import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+
+/// The report for speedscope (<https://www.speedscope.app/file-format-schema.json>): a sampled profile whose
+/// samples are call paths, weighted by the time that the last function of each took by itself. How paths are found
+/// stands in [CallTree].
+public final class SpeedscopeReport {
+    private SpeedscopeReport() {}
+
+    /// Writes all paths of a profile.
+    public static void write(Profile profile, Appendable out) throws IOException {
+        List<CallTree.Node> nodes = CallTree.of(profile).nodes().stream()
+                .filter(node -> node.selfNanos() > 0)
+                .toList();
+        IdentityHashMap<FunctionProfile, Long> frames = new IdentityHashMap<>();
+        JsonWriter json = new JsonWriter(out, false);
+        json.beginObject();
+        json.member("$schema", "https://www.speedscope.app/file-format-schema.json");
+        json.member("exporter", "mdl");
+        json.member("name", profile.session().id());
+        json.name("shared").beginObject();
+        json.beginArray("frames");
+        for (CallTree.Node node : nodes) {
+            for (FunctionProfile function : node.path()) {
+                if (frames.putIfAbsent(function, (long) frames.size()) == null) {
+                    frame(function, json.element());
+                }
+            }
+        }
+        json.endArray();
+        json.endObject();
+        json.beginArray("profiles");
+        json.element().beginObject();
+        json.member("type", "sampled");
+        json.member("name", TableReport.baseName(profile.session().program()));
+        json.member("unit", "nanoseconds");
+        json.member("startValue", 0);
+        json.member(
+                "endValue", nodes.stream().mapToLong(CallTree.Node::selfNanos).sum());
+        json.beginArray("samples");
+        for (CallTree.Node node : nodes) {
+            json.element().beginArray();
+            for (FunctionProfile function : node.path()) {
+                json.element(frames.getOrDefault(function, 0L));
+            }
+            json.endArray();
+        }
+        json.endArray();
+        json.beginArray("weights");
+        for (CallTree.Node node : nodes) {
+            json.element(node.selfNanos());
+        }
+        json.endArray();
+        json.endObject();
+        json.endArray();
+        json.endObject();
+        out.append('\n');
+    }
+
+    private static void frame(FunctionProfile function, JsonWriter json) throws IOException {
+        json.beginObject();
+        json.member("name", function.name());
+        json.member("file", function.file());
+        if (function.line() > 0) {
+            json.member("line", function.line());
+        }
+        json.endObject();
+    }
+}

@@ -1,0 +1,105 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.TimedCall;
+
+/// The report for trace viewers, Perfetto and Chrome's among them: complete events of the Trace Event Format, in
+/// microseconds since the session began.
+///
+/// They are the last calls of each thread that were timed, as many as its ring has room for. Functions are timed
+/// in turns and a few calls at a time, so what is between two slices was not idle, and a slice's callees may be
+/// missing: the file's metadata say so.
+public final class TraceReport {
+    private static final String ABOUT =
+            "the last sampled calls of each thread: not all calls, nor all that these called";
+
+    private TraceReport() {}
+
+    /// Writes the calls.
+    ///
+    /// @param session that they are of
+    /// @param threads names of threads by their ids, where they are known
+    public static void write(SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, Appendable out)
+            throws IOException {
+        JsonWriter json = new JsonWriter(out, false);
+        json.beginObject();
+        json.member("displayTimeUnit", "ns");
+        json.name("otherData").beginObject();
+        json.member("session", session.id());
+        json.member("about", ABOUT);
+        json.member("calls", calls.size());
+        json.endObject();
+        json.beginArray("traceEvents");
+        names(session, calls, threads, json);
+        for (TimedCall call : calls) {
+            slice(call, json.element());
+        }
+        json.endArray();
+        json.endObject();
+        out.append('\n');
+    }
+
+    /// Names processes and threads, and puts them in order: the first thread of each process first, the others as they
+    /// come to the fore.
+    private static void names(
+            SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, JsonWriter json)
+            throws IOException {
+        Map<Integer, Set<Integer>> byProcess = new LinkedHashMap<>();
+        byProcess.put(session.pid(), new LinkedHashSet<>(List.of(session.pid())));
+        calls.stream()
+                .sorted(Comparator.comparingLong(TimedCall::startNanos))
+                .forEach(call -> byProcess
+                        .computeIfAbsent(call.pid(), pid -> new LinkedHashSet<>(List.of(pid)))
+                        .add(call.tid()));
+        int order = 0;
+        for (int pid : byProcess.keySet()) {
+            name("process_name", pid, pid, TableReport.baseName(session.program()), json);
+            order("process_sort_index", pid, pid, order++, json);
+            for (int tid : byProcess.getOrDefault(pid, Set.of())) {
+                name("thread_name", pid, tid, threads.getOrDefault(tid, tid == pid ? "first thread" : "thread"), json);
+                order("thread_sort_index", pid, tid, order++, json);
+            }
+        }
+    }
+
+    private static void name(String what, int pid, int tid, String name, JsonWriter json) throws IOException {
+        beginMetadata(what, pid, tid, json).member("name", name).endObject().endObject();
+    }
+
+    private static void order(String what, int pid, int tid, int order, JsonWriter json) throws IOException {
+        beginMetadata(what, pid, tid, json)
+                .member("sort_index", order)
+                .endObject()
+                .endObject();
+    }
+
+    private static JsonWriter beginMetadata(String what, int pid, int tid, JsonWriter json) throws IOException {
+        json.element().beginObject();
+        json.member("ph", "M").member("name", what).member("pid", pid).member("tid", tid);
+        return json.name("args").beginObject();
+    }
+
+    private static void slice(TimedCall call, JsonWriter json) throws IOException {
+        json.beginObject();
+        json.member("ph", "X");
+        json.member("name", call.function().name());
+        json.member("cat", TableReport.baseName(call.function().image()));
+        json.member("pid", call.pid());
+        json.member("tid", call.tid());
+        json.member("ts", micros(call.startNanos()));
+        json.member("dur", micros(call.nanos()));
+        json.endObject();
+    }
+
+    private static OptionalDouble micros(long nanos) {
+        return OptionalDouble.of(nanos / 1e3);
+    }
+}

@@ -1,0 +1,130 @@
+package org.mdlagent.profiler.report.live;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.page.HtmlReport;
+import org.mdlagent.profiler.report.page.Page;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.session.Timeline;
+
+/// The report of a running program for a browser: the page of [HtmlReport], which goes on asking for what is new.
+///
+/// A function keeps its position, and news hold those functions only of which something has changed since a look that
+/// the page has seen: their figures, and what is large or hardly ever changes only where that is needed. Looks are
+/// numbered by the clock, so a page that was served by an earlier process gets all.
+public final class LiveReport {
+    private final Profile profile;
+    private final boolean runs;
+    private final long look;
+
+    /// The look at which each function was seen to change.
+    private final long[] changed;
+
+    /// The look at which each function was seen with another name or place in the source.
+    private final long[] described;
+
+    /// The first look.
+    ///
+    /// @param runs   whether the program does
+    /// @param millis time of this look, by the clock
+    public LiveReport(Profile profile, boolean runs, long millis) {
+        this(
+                profile,
+                runs,
+                millis,
+                new long[profile.functions().size()],
+                new long[profile.functions().size()]);
+        Arrays.fill(changed, look);
+        Arrays.fill(described, look);
+    }
+
+    private LiveReport(Profile profile, boolean runs, long look, long[] changed, long[] described) {
+        this.profile = profile;
+        this.runs = runs;
+        this.look = look;
+        this.changed = changed;
+        this.described = described;
+    }
+
+    /// A later look at the same session.
+    public LiveReport next(Profile later, boolean stillRuns, long millis) {
+        long number = Math.max(look + 1, millis);
+        List<FunctionProfile> functions = later.functions();
+        long[] nowChanged = Arrays.copyOf(changed, functions.size());
+        long[] nowDescribed = Arrays.copyOf(described, functions.size());
+        for (int i = 0; i < nowChanged.length; i++) {
+            FunctionProfile before = i < changed.length ? profile.functions().get(i) : null;
+            if (before == null || !isSame(before, functions.get(i))) {
+                nowDescribed[i] = number;
+            }
+            if (nowDescribed[i] == number || differ(requireNonNull(before), functions.get(i))) {
+                nowChanged[i] = number;
+            }
+        }
+        return new LiveReport(later, stillRuns, number, nowChanged, nowDescribed);
+    }
+
+    private static boolean isSame(FunctionProfile a, FunctionProfile b) {
+        return a.name().equals(b.name())
+                && a.symbol().equals(b.symbol())
+                && a.image().equals(b.image())
+                && Objects.equals(a.file(), b.file())
+                && a.line() == b.line();
+    }
+
+    private static boolean differ(FunctionProfile a, FunctionProfile b) {
+        return a.calls() != b.calls()
+                || a.sampled() != b.sampled()
+                || !a.totalNanos().equals(b.totalNanos())
+                || !a.selfNanos().equals(b.selfNanos())
+                || !a.callsError().equals(b.callsError());
+    }
+
+    /// Writes the page.
+    ///
+    /// @param source path on the server, below which is what [#writeNews] writes, `profile.json` with `since` and
+    ///               `shown`, and what [HeatNews] writes, `heat.json` with `function` and `from`
+    public void writePage(String source, Appendable out) throws IOException {
+        StringBuilder data = new StringBuilder();
+        JsonWriter json = new JsonWriter(data, false).beginObject().member("source", source);
+        news(0, Set.of(), json);
+        json.endObject();
+        List<String> scripts = List.of("table.js", "report.js", "live.js");
+        Page.write("report.html", "; connect-src 'self'", List.of("report.css"), data, scripts, out);
+    }
+
+    /// Writes what is new as JSON: what the report holds, but of the functions those only that have changed, and in
+    /// `positions` where they belong. Names are in it where they are new, histograms of those that are in view.
+    ///
+    /// @param since  number of the look that the reader knows, 0 for none
+    /// @param inView positions of the functions whose histograms it needs, whether they have changed or not
+    public void writeNews(long since, Set<Integer> inView, Appendable out) throws IOException {
+        JsonWriter json = new JsonWriter(out, false).beginObject();
+        news(since, inView, json);
+        json.endObject();
+    }
+
+    private void news(long since, Set<Integer> inView, JsonWriter json) throws IOException {
+        long known = since > look ? 0 : since;
+        HtmlReport.Choice choice = new HtmlReport.Choice(
+                position -> changed[position] > known || inView.contains(position),
+                position -> described[position] > known,
+                position -> described[position] > known || inView.contains(position));
+        json.member("look", look).member("runs", runs).beginArray("positions");
+        for (int i = 0; i < changed.length; i++) {
+            if (choice.wanted().test(i)) {
+                json.element(i);
+            }
+        }
+        json.endArray();
+        HtmlReport.data(profile, Timeline.NONE, ProfileOrder.byDefault(profile), profile.functions(), choice, json);
+    }
+}

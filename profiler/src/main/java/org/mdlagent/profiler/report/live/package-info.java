@@ -1,0 +1,5 @@
+/// A program while it runs: what has changed since the last look.
+@NullMarked
+package org.mdlagent.profiler.report.live;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,44 @@
+package org.mdlagent.profiler.report.page;
+
+import java.io.IOException;
+import java.util.TreeMap;
+import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.session.FunctionSlice;
+
+/// Calls of a function by time and duration, for a picture: a row is some slots of the histograms in slices of time,
+/// four to an octave.
+public final class HeatMap {
+    private static final int SLOTS_PER_ROW = 4;
+
+    static final int ROWS = SliceDescriptor.SLOTS / SLOTS_PER_ROW;
+
+    /// By column and row.
+    private final TreeMap<Integer, Long> cells = new TreeMap<>();
+
+    /// Without calls.
+    public HeatMap() {}
+
+    public void add(int column, FunctionSlice slice) {
+        for (FunctionSlice.Slot slot : slice.slots()) {
+            cells.merge(column * ROWS + slot.index() / SLOTS_PER_ROW, slot.calls(), Long::sum);
+        }
+    }
+
+    /// The least duration of a row, in ticks.
+    static long lowestTicks(int row) {
+        return Latency.lowest(row * SLOTS_PER_ROW * SliceDescriptor.SLOT);
+    }
+
+    /// Writes column, row and calls in turn.
+    public void write(JsonWriter json) throws IOException {
+        json.beginArray("heat");
+        for (var cell : cells.entrySet()) {
+            json.element(cell.getKey() / ROWS);
+            json.element(cell.getKey() % ROWS);
+            json.element(cell.getValue());
+        }
+        json.endArray();
+    }
+}

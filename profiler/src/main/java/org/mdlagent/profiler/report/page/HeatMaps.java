@@ -1,0 +1,78 @@
+package org.mdlagent.profiler.report.page;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.OptionalDouble;
+import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.FunctionSlice;
+import org.mdlagent.profiler.report.session.TimeSlice;
+import org.mdlagent.profiler.report.session.Timeline;
+
+/// Calls by time and duration, for pictures of which a column is some slices of time. Coarser than what is kept, and of
+/// so many functions only, that a page stays small.
+final class HeatMaps {
+    private static final int FUNCTIONS_MAX = 500;
+    private static final int COLUMNS_MAX = 240;
+
+    /// The slices of each column.
+    private final List<List<TimeSlice>> columns = new ArrayList<>();
+
+    private final IdentityHashMap<FunctionProfile, HeatMap> maps = new IdentityHashMap<>();
+
+    private final OptionalDouble nanosPerUnit;
+
+    /// @param functions in descending order of importance
+    HeatMaps(SessionFacts session, List<FunctionProfile> functions, Timeline timeline) throws IOException {
+        nanosPerUnit = session.nanosPerUnit();
+        List<TimeSlice> slices = timeline.slices();
+        if (slices.isEmpty()) {
+            return;
+        }
+        int perColumn = Math.ceilDiv(slices.size(), COLUMNS_MAX);
+        for (int i = 0; i < slices.size(); i += perColumn) {
+            columns.add(slices.subList(i, Math.min(slices.size(), i + perColumn)));
+        }
+        functions.stream().limit(FUNCTIONS_MAX).forEach(function -> maps.put(function, new HeatMap()));
+        for (int column = 0; column < columns.size(); column++) {
+            for (TimeSlice slice : columns.get(column)) {
+                add(column, slice, timeline.functions());
+            }
+        }
+    }
+
+    private void add(int column, TimeSlice slice, List<FunctionProfile> functions) throws IOException {
+        for (FunctionSlice function : slice.functions()) {
+            HeatMap map = maps.get(functions.get(function.function()));
+            if (map != null) {
+                map.add(column, function);
+            }
+        }
+    }
+
+    /// Where columns begin and end, in milliseconds since 1970, and where rows begin, in nanoseconds.
+    void axes(JsonWriter json) throws IOException {
+        json.beginArray("columns");
+        for (List<TimeSlice> slices : columns) {
+            json.element(slices.getFirst().start().toEpochMilli());
+            json.element(slices.getLast().end().toEpochMilli());
+        }
+        json.endArray();
+        json.beginArray("rows");
+        for (int row = 0; row < HeatMap.ROWS && nanosPerUnit.isPresent(); row++) {
+            json.element(Math.round(HeatMap.lowestTicks(row) * nanosPerUnit.getAsDouble()));
+        }
+        json.endArray();
+    }
+
+    /// Nothing of a function that has no map.
+    void cells(FunctionProfile function, JsonWriter json) throws IOException {
+        HeatMap map = maps.get(function);
+        if (map != null) {
+            map.write(json);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package org.mdlagent.profiler.report.page;
+
+import java.io.IOException;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.function.IntPredicate;
+import org.mdlagent.profiler.report.format.JsonReport;
+import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.MetricValue;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.session.Timeline;
+
+/// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
+/// `report.js` draws it.
+public final class HtmlReport {
+    private HtmlReport() {}
+
+    /// Writes the first `limit` functions of a profile, in the given order.
+    ///
+    /// @param timeline of the same session
+    public static void write(Profile profile, Timeline timeline, ProfileOrder order, int limit, Appendable out)
+            throws IOException {
+        StringBuilder data = new StringBuilder();
+        JsonWriter json = new JsonWriter(data, false).beginObject();
+        data(profile, timeline, order, order.first(limit, profile.functions()), Choice.ALL, json);
+        json.endObject();
+        Page.write("report.html", "", List.of("report.css"), data, List.of("table.js", "report.js"), out);
+    }
+
+    /// What to write of functions, by their positions.
+    ///
+    /// @param wanted    whether to write one
+    /// @param described whether with what never changes, its name among that
+    /// @param pictured  whether with its histogram, which is larger than all else
+    public record Choice(IntPredicate wanted, IntPredicate described, IntPredicate pictured) {
+        static final Choice ALL = new Choice(position -> true, position -> true, position -> true);
+    }
+
+    /// Writes the members that are what the JSON report holds, and what only pictures need.
+    ///
+    /// @param functions whose positions here are what other members name them by
+    /// @param choice    which of these to write
+    public static void data(
+            Profile profile,
+            Timeline timeline,
+            ProfileOrder order,
+            List<FunctionProfile> functions,
+            Choice choice,
+            JsonWriter json)
+            throws IOException {
+        JsonReport.session(profile.session(), json);
+        JsonReport.range(profile.range(), json);
+        json.member("exact", profile.session().exact());
+        json.member("elapsedNanos", profile.session().elapsedNanos());
+        json.member("threads", profile.session().threads());
+        json.member("sortedBy", order.name().toLowerCase(Locale.ROOT));
+        JsonReport.overhead(profile, json);
+        JsonReport.family(profile, json);
+        json.beginArray("warnings");
+        for (String warning : TableReport.warnings(profile)) {
+            json.element(warning);
+        }
+        json.endArray();
+        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
+        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
+        HeatMaps heat = new HeatMaps(profile.session(), functions, timeline);
+        heat.axes(json);
+        json.beginArray("functions");
+        for (int i = 0; i < functions.size(); i++) {
+            if (choice.wanted.test(i)) {
+                FunctionProfile function = functions.get(i);
+                json.element().beginObject();
+                if (choice.described.test(i)) {
+                    JsonReport.description(function, json);
+                }
+                JsonReport.figures(function, json);
+                if (choice.pictured.test(i)) {
+                    latency(function.latency(), json);
+                }
+                heat.cells(function, json);
+                callers(callers.getOrDefault(function, List.of()), positions, json);
+                json.endObject();
+            }
+        }
+        json.endArray();
+        paths(CallTree.of(profile).nodes(), positions, json);
+        json.beginArray("metrics");
+        for (MetricValue metric : profile.metrics()) {
+            json.element().beginObject();
+            JsonReport.metric(metric, json);
+            json.member("title", metric.name());
+            json.member("unitsType", metric.unitsType().name().toLowerCase(Locale.ROOT));
+            json.endObject();
+        }
+        json.endArray();
+    }
+
+    /// Position of the caller among the functions, -1 when it is not there, calls and time in turn.
+    private static void callers(
+            List<CallEdge> callers, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
+            throws IOException {
+        json.beginArray("callers");
+        for (CallEdge edge : callers) {
+            json.element(edge.caller() == null ? -1 : positions.getOrDefault(edge.caller(), -1L));
+            json.element(edge.calls());
+            json.element(edge.nanos());
+        }
+        json.endArray();
+    }
+
+    /// Position of the function among the frames, of the path that this one goes on from among the paths, or -1, time,
+    /// and time of its own in turn.
+    private static void paths(
+            List<CallTree.Node> nodes, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
+            throws IOException {
+        IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
+        IdentityHashMap<FunctionProfile, Long> frames = new IdentityHashMap<>();
+        json.beginArray("frames");
+        for (CallTree.Node node : nodes) {
+            numbers.put(node, (long) numbers.size());
+            FunctionProfile function = node.function();
+            if (frames.putIfAbsent(function, (long) frames.size()) == null) {
+                json.element().beginObject();
+                json.member("name", function.name());
+                json.member("file", function.file());
+                json.member("image", function.image());
+                Long position = positions.get(function);
+                json.member("function", position == null ? OptionalLong.empty() : OptionalLong.of(position));
+                json.endObject();
+            }
+        }
+        json.endArray();
+        json.beginArray("paths");
+        for (CallTree.Node node : nodes) {
+            json.element(frames.getOrDefault(node.function(), 0L));
+            json.element(numbers.getOrDefault(node.parent(), -1L));
+            json.element(node.nanos());
+            json.element(node.selfNanos());
+        }
+        json.endArray();
+    }
+
+    /// The histogram's slots, as duration in nanoseconds and number of calls in turn, the shortest first.
+    private static void latency(Latency latency, JsonWriter json) throws IOException {
+        json.beginArray("latency");
+        for (int slot = 0; slot < latency.size(); slot++) {
+            json.element(Math.round(latency.middle(slot)));
+            json.element(latency.calls(slot));
+        }
+        json.endArray();
+    }
+}

@@ -1,0 +1,91 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/// What a session knows of one probed function.
+///
+/// @param name       demangled
+/// @param symbol     as in the symbol table
+/// @param file       source file, null when unknown
+/// @param line       in that file, 0 when unknown
+/// @param image      path of the ELF file
+/// @param calls      how often it was called: counted, or estimated
+/// @param callsExact whether `calls` was counted without a gap
+/// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`
+/// @param exact      whether every call was recorded, and not a sample
+/// @param sampled    calls whose duration is in `latency`
+/// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
+/// @param selfNanos  the same without the probed functions it called; of a sampled session, without those whose
+///     calls by this very function were seen
+/// @param totalError of an estimate: half the width of its 95 % interval, relative to `totalNanos`
+/// @param selfError  the same of `selfNanos`
+/// @param latency    of the calls that were timed
+/// @param on         false while the profiler leaves it out, because somebody has asked for that
+public record FunctionProfile(
+        String name,
+        String symbol,
+        @Nullable String file,
+        int line,
+        String image,
+        long calls,
+        boolean callsExact,
+        OptionalDouble callsError,
+        boolean exact,
+        long sampled,
+        OptionalLong totalNanos,
+        OptionalLong selfNanos,
+        OptionalDouble totalError,
+        OptionalDouble selfError,
+        Latency latency,
+        boolean on) {
+
+    /// The same with a self time.
+    ///
+    /// @param totalError,selfError halves of 95 % intervals, in nanoseconds
+    public FunctionProfile withSelf(long nanos, OptionalDouble totalError, OptionalDouble selfError) {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                totalNanos,
+                OptionalLong.of(nanos),
+                relative(totalError, totalNanos.orElse(0)),
+                relative(selfError, nanos),
+                latency);
+    }
+
+    private static OptionalDouble relative(OptionalDouble error, long nanos) {
+        return error.isPresent() && nanos > 0 ? OptionalDouble.of(error.getAsDouble() / nanos) : OptionalDouble.empty();
+    }
+
+    /// The same function, measured otherwise.
+    public FunctionProfile with(
+            long calls,
+            OptionalDouble callsError,
+            long sampled,
+            OptionalLong totalNanos,
+            OptionalLong selfNanos,
+            OptionalDouble totalError,
+            OptionalDouble selfError,
+            Latency latency) {
+        return new FunctionProfile(
+                name,
+                symbol,
+                file,
+                line,
+                image,
+                calls,
+                callsExact,
+                callsError,
+                exact,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                selfError,
+                latency,
+                on);
+    }
+}

@@ -1,0 +1,305 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.profiler.report.codec.RecordFormatException;
+import org.mdlagent.profiler.report.codec.Varint;
+
+/// The distribution of a function's durations: an immutable HdrHistogram of two significant digits, sparse, because a
+/// session has thousands of functions and most of the library's buckets would be empty.
+///
+/// Durations are kept in ticks of the TSC, as recorded, and converted when they are asked for.
+public final class Latency {
+    /// Of no call.
+    public static final Latency NONE = new Latency(new int[0], new long[0], 0, 0, 0, 0, 0);
+
+    /// Slots that a row can address.
+    static final int SLOTS = RowDescriptor.CHUNKS * RowDescriptor.CHUNK_SLOTS;
+
+    private static final int HALF_SHIFT = 7;
+    private static final long HALF = 1L << HALF_SHIFT;
+
+    /// Of a clock of 1 MHz, slower than any TSC.
+    private static final double NANOS_PER_TICK_MAX = 1000;
+
+    private final int[] indices;
+    private final long[] counts;
+    private final long sampled;
+    private final long recorded;
+    private final long totalTicks;
+    private final long minTicks;
+    private final long maxTicks;
+    private final double nanosPerTick;
+
+    /// @param indices      of the slots that are not empty, ascending
+    /// @param counts       of those slots, each above 0
+    /// @param recorded     durations that `totalTicks`, `minTicks` and `maxTicks` were made from: while the program
+    ///                     runs, not always those in the slots
+    /// @param nanosPerTick 0 when the frequency of the TSC is not known
+    Latency(
+            int[] indices,
+            long[] counts,
+            long recorded,
+            long totalTicks,
+            long minTicks,
+            long maxTicks,
+            double nanosPerTick) {
+        this.indices = indices;
+        this.counts = counts;
+        this.recorded = recorded;
+        this.totalTicks = totalTicks;
+        this.minTicks = minTicks;
+        this.maxTicks = maxTicks;
+        this.nanosPerTick = nanosPerTick;
+        long sum = 0;
+        for (long count : counts) {
+            sum += count;
+        }
+        sampled = sum;
+    }
+
+    /// The slot of a duration: the index of HdrHistogram's counts array.
+    public static int index(long ticks) {
+        int shift = 63 - Long.numberOfLeadingZeros(ticks | 2 * HALF - 1) - HALF_SHIFT;
+        return Math.toIntExact((ticks >>> shift) + ((long) shift << HALF_SHIFT));
+    }
+
+    /// The smallest duration of a slot.
+    public static long lowest(int index) {
+        int shift = shift(index);
+        return (index - ((long) shift << HALF_SHIFT)) << shift;
+    }
+
+    /// The greatest duration of a slot.
+    static long highest(int index) {
+        return lowest(index) + (1L << shift(index)) - 1;
+    }
+
+    /// What stands for the durations of a slot.
+    public static double middleTicks(int index) {
+        return (lowest(index) + highest(index)) / 2.0;
+    }
+
+    private static int shift(int index) {
+        return Math.max(0, (index >> HALF_SHIFT) - 1);
+    }
+
+    /// Number of durations.
+    public long count() {
+        return recorded;
+    }
+
+    /// Whether durations in nanoseconds are known: something was recorded, and so was the frequency of the TSC.
+    public boolean known() {
+        return recorded > 0 && nanosPerTick > 0;
+    }
+
+    /// Sum of the durations recorded.
+    public OptionalLong totalNanos() {
+        return nanos((double) totalTicks);
+    }
+
+    /// Time in so many calls, if they are as those recorded.
+    public OptionalLong totalNanosOf(long calls) {
+        return known() ? nanos((double) totalTicks / recorded * calls) : OptionalLong.empty();
+    }
+
+    public OptionalLong minNanos() {
+        return nanos((double) minTicks);
+    }
+
+    public OptionalLong maxNanos() {
+        return nanos((double) maxTicks);
+    }
+
+    public OptionalLong meanNanos() {
+        return known() ? nanos((double) totalTicks / recorded) : OptionalLong.empty();
+    }
+
+    /// The duration that `percentile` percent (0 to 100) of the calls did not exceed.
+    public OptionalLong percentileNanos(double percentile) {
+        return sampled == 0 ? OptionalLong.empty() : nanos((double) percentileTicks(percentile));
+    }
+
+    /// As the library's `getValueAtPercentile`, but not beyond the extremes, which rows know exactly.
+    long percentileTicks(double percentile) {
+        long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percentile / 100 * sampled)));
+        long seen = 0;
+        int slot = 0;
+        while (slot < counts.length - 1 && (seen += counts[slot]) < rank) {
+            slot++;
+        }
+        return Math.min(maxTicks, Math.max(minTicks, highest(indices[slot])));
+    }
+
+    /// What was recorded since `earlier`, a former state of this distribution. Its extremes are those of its slots.
+    public Latency since(Latency earlier) {
+        int[] left = new int[indices.length];
+        long[] fresh = new long[indices.length];
+        int size = 0;
+        int before = 0;
+        for (int slot = 0; slot < indices.length; slot++) {
+            while (before < earlier.indices.length && earlier.indices[before] < indices[slot]) {
+                before++;
+            }
+            boolean known = before < earlier.indices.length && earlier.indices[before] == indices[slot];
+            long count = counts[slot] - (known ? earlier.counts[before] : 0);
+            if (count > 0) {
+                left[size] = indices[slot];
+                fresh[size++] = count;
+            }
+        }
+        return new Latency(
+                Arrays.copyOf(left, size),
+                Arrays.copyOf(fresh, size),
+                Math.max(0, recorded - earlier.recorded),
+                Math.max(0, totalTicks - earlier.totalTicks),
+                size == 0 ? 0 : Math.max(minTicks, lowest(left[0])),
+                size == 0 ? 0 : Math.min(maxTicks, highest(left[size - 1])),
+                nanosPerTick);
+    }
+
+    /// A part of this distribution of which only calls by [SliceDescriptor#SLOT] slots together are known. Its extremes
+    /// are those of its slots, as far as this one's are not narrower.
+    public Latency part(long[] calls, long recorded, long totalTicks) {
+        int[] used = IntStream.range(0, calls.length).filter(i -> calls[i] > 0).toArray();
+        int first = used.length == 0 ? 0 : used[0] * SliceDescriptor.SLOT;
+        int last = used.length == 0 ? 0 : (used[used.length - 1] + 1) * SliceDescriptor.SLOT - 1;
+        return new Latency(
+                IntStream.of(used)
+                        .map(i -> i * SliceDescriptor.SLOT + SliceDescriptor.SLOT / 2)
+                        .toArray(),
+                IntStream.of(used).mapToLong(i -> calls[i]).toArray(),
+                recorded,
+                totalTicks,
+                used.length == 0 ? 0 : Math.max(minTicks, lowest(first)),
+                used.length == 0 ? 0 : Math.min(maxTicks, highest(last)),
+                nanosPerTick);
+    }
+
+    /// Mean of the durations in the slots, in nanoseconds, and their variance in nanoseconds squared.
+    public Moments moments() {
+        double sum = 0;
+        double squares = 0;
+        for (int slot = 0; slot < indices.length; slot++) {
+            double nanos = middle(slot);
+            sum += counts[slot] * nanos;
+            squares += counts[slot] * nanos * nanos;
+        }
+        double mean = sampled == 0 ? 0 : sum / sampled;
+        return new Moments(mean, sampled == 0 ? 0 : Math.max(0, squares / sampled - mean * mean));
+    }
+
+    /// @param mean     in nanoseconds
+    /// @param variance in nanoseconds squared
+    public record Moments(double mean, double variance) {}
+
+    /// Slots that are not empty.
+    public int size() {
+        return indices.length;
+    }
+
+    /// The index of the n-th slot that is not empty.
+    public int slot(int n) {
+        return indices[n];
+    }
+
+    /// The middle of the n-th slot that is not empty, in nanoseconds.
+    public double middle(int slot) {
+        return middleTicks(indices[slot]) * nanosPerTick;
+    }
+
+    /// Durations in the n-th slot that is not empty.
+    public long calls(int slot) {
+        return counts[slot];
+    }
+
+    public double nanosPerTick() {
+        return nanosPerTick;
+    }
+
+    /// Writes all of it, for [#readFrom].
+    void writeTo(DataOutput out) throws IOException {
+        out.writeDouble(nanosPerTick);
+        out.writeLong(recorded);
+        out.writeLong(totalTicks);
+        out.writeLong(minTicks);
+        out.writeLong(maxTicks);
+        out.writeShort(indices.length);
+        int before = -1;
+        for (int slot = 0; slot < indices.length; slot++) {
+            Varint.write(indices[slot] - before, out);
+            Varint.write(counts[slot], out);
+            before = indices[slot];
+        }
+    }
+
+    /// Reads what [#writeTo] has written.
+    ///
+    /// @throws RecordFormatException when it is anything else
+    static Latency readFrom(DataInput in) throws IOException {
+        double nanosPerTick = in.readDouble();
+        long recorded = in.readLong();
+        long totalTicks = in.readLong();
+        long minTicks = in.readLong();
+        long maxTicks = in.readLong();
+        int size = in.readUnsignedShort();
+        if (!(nanosPerTick >= 0 && nanosPerTick <= NANOS_PER_TICK_MAX)
+                || recorded < 0
+                || totalTicks < 0
+                || minTicks < 0
+                || maxTicks < minTicks
+                || size > SLOTS) {
+            throw new RecordFormatException("a distribution has impossible sums");
+        }
+        int[] indices = new int[size];
+        long[] counts = new long[size];
+        long index = -1;
+        long sum = 0;
+        for (int slot = 0; slot < size; slot++) {
+            index += Varint.read(in);
+            counts[slot] = Varint.read(in);
+            sum += counts[slot];
+            if (index < slot || index >= SLOTS || counts[slot] <= 0 || sum <= 0) {
+                throw new RecordFormatException("a distribution has impossible slots");
+            }
+            indices[slot] = (int) index;
+        }
+        return new Latency(indices, counts, recorded, totalTicks, minTicks, maxTicks, nanosPerTick);
+    }
+
+    /// How many durations fall into each of the ranges between neighbours of `boundsNanos`, which ascend; a slot
+    /// counts where its middle is, what is outside counts at the edge.
+    public long[] spread(double[] boundsNanos) {
+        long[] spread = new long[boundsNanos.length - 1];
+        int range = 0;
+        for (int slot = 0; slot < indices.length; slot++) {
+            while (range < spread.length - 1 && middle(slot) >= boundsNanos[range + 1]) {
+                range++;
+            }
+            spread[range] += counts[slot];
+        }
+        return spread;
+    }
+
+    /// The distribution as a histogram of the library, in nanoseconds; empty when those are not known.
+    public Histogram histogram() {
+        Histogram histogram = new Histogram(2);
+        for (int slot = 0; known() && slot < indices.length; slot++) {
+            histogram.recordValueWithCount(Math.round(middle(slot)), counts[slot]);
+        }
+        return histogram;
+    }
+
+    /// A number of ticks; empty when nothing is known of durations.
+    public OptionalLong nanos(double ticks) {
+        return known() ? OptionalLong.of(Math.round(ticks * nanosPerTick)) : OptionalLong.empty();
+    }
+}

@@ -1,0 +1,76 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/// What a metric says for a focus.
+///
+/// @param id      the name that requests use
+/// @param name    for people
+/// @param focus   paths of resources; empty for the whole program
+/// @param amount  counted or measured since it was enabled, times in seconds; empty where there is none
+/// @param seconds since it was enabled; empty when it is not known
+/// @param errors  divisions by zero in its code
+/// @param history what the amount had been
+public record MetricValue(
+        String id,
+        String name,
+        String units,
+        UnitsType unitsType,
+        List<String> focus,
+        OptionalDouble amount,
+        OptionalDouble seconds,
+        long errors,
+        List<Point> history) {
+
+    /// How a value is shown.
+    public enum UnitsType {
+        /// As an amount per second.
+        RATE,
+        /// As it is.
+        AMOUNT,
+        /// As it is at an instant.
+        SAMPLED
+    }
+
+    /// An amount at an instant, in seconds since the metric was enabled.
+    public record Point(double seconds, double amount) {}
+
+    public MetricValue {
+        focus = List.copyOf(focus);
+        history = List.copyOf(history);
+    }
+
+    /// Values at the instants of the history: of a rate the mean since the instant before, of all else the amount.
+    public List<Point> series() {
+        if (unitsType != UnitsType.RATE) {
+            return history;
+        }
+        List<Point> rates = new ArrayList<>();
+        Point before = new Point(0, 0);
+        for (Point point : history) {
+            double rate = (point.amount - before.amount) / (point.seconds - before.seconds);
+            rates.add(new Point(point.seconds, rate));
+            before = point;
+        }
+        return rates;
+    }
+
+    /// In its units: of a rate the mean since it was enabled.
+    public OptionalDouble value() {
+        if (unitsType != UnitsType.RATE) {
+            return amount;
+        }
+        return amount.isPresent() && seconds.orElse(0) > 0
+                ? OptionalDouble.of(amount.getAsDouble() / seconds.getAsDouble())
+                : OptionalDouble.empty();
+    }
+
+    /// As it is requested: `METRIC@FOCUS...`.
+    public String request() {
+        StringBuilder request = new StringBuilder(id);
+        focus.forEach(path -> request.append('@').append(path));
+        return request.toString();
+    }
+}

@@ -1,0 +1,22 @@
+package org.mdlagent.profiler.report.profile;
+
+/// A place in the program's code that the agent switches on and off.
+///
+/// @param function demangled name of the function it belongs to, "" while that is not known
+/// @param image    path of the ELF file
+/// @param address  of the instruction in the process
+public record ProbeSite(String function, Kind kind, String image, long address) {
+
+    /// What passes through a site.
+    public enum Kind {
+        ENTRY,
+        EXIT,
+        SIBLING_EXIT,
+        /// A function's first instruction, whose trampoline calls the body.
+        WHOLE,
+        /// Where that body returns to.
+        RETURN,
+        /// Calls, of which nothing else is seen.
+        COUNT
+    }
+}

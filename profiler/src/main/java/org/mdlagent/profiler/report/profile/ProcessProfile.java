@@ -1,0 +1,22 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.time.Instant;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/// What a session knows of one of its processes: the one that has the agent, or one that was forked.
+///
+/// @param ended      null while it runs, or when nobody saw its end
+/// @param exitStatus when it exited by itself; absent when it was killed, or has executed another program
+/// @param runs       whether it was seen neither to end nor to be gone
+/// @param agent      whether it has the agent
+/// @param calls      that were seen: in exact sessions all, in sampled ones those in windows
+public record ProcessProfile(
+        int pid,
+        int parent,
+        Instant started,
+        @Nullable Instant ended,
+        OptionalInt exitStatus,
+        boolean runs,
+        boolean agent,
+        long calls) {}

@@ -1,0 +1,174 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.ProbeCost;
+
+/// A session's contents at one instant.
+///
+/// @param functions all probed functions, those never called included, in the order of their discovery
+/// @param dropped   calls that were counted but not timed, for want of room
+/// @param unmatched calls whose end was not seen: left by `longjmp` or by unwinding
+/// @param unseenThreads threads that found no room for a block of their own: nothing is known of their calls
+/// @param family the processes whose calls these are
+/// @param selfNanos time in all probed functions of the session, 0 when it is not known
+/// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
+/// @param everyCallNanos of that, what it has cost to record every call of some functions while others are sampled
+/// @param metrics those that are enabled, in the order in which that was asked for
+/// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
+/// @param range of time that functions, edges and costs are of; null for all of the session
+public record Profile(
+        SessionFacts session,
+        List<FunctionProfile> functions,
+        long dropped,
+        long unmatched,
+        long unseenThreads,
+        Family family,
+        long selfNanos,
+        long probeNanos,
+        long everyCallNanos,
+        List<MetricValue> metrics,
+        List<CallEdge> edges,
+        @Nullable TimeRange range) {
+
+    /// The processes of a session.
+    ///
+    /// @param processes      in the order of their starts; of very many those that ended first are not there
+    /// @param forgotten      how many these are
+    /// @param callsForgotten their calls
+    public record Family(List<ProcessProfile> processes, long forgotten, long callsForgotten) {
+        public Family {
+            processes = List.copyOf(processes);
+        }
+
+        /// Processes so far.
+        public long size() {
+            return processes.size() + forgotten;
+        }
+    }
+
+    public Profile {
+        functions = List.copyOf(functions);
+        metrics = List.copyOf(metrics);
+        edges = List.copyOf(edges);
+    }
+
+    public Profile(
+            SessionFacts session,
+            List<FunctionProfile> functions,
+            long dropped,
+            long unmatched,
+            long unseenThreads,
+            Family family,
+            long probeNanos,
+            List<MetricValue> metrics,
+            List<CallEdge> edges) {
+        this(
+                session,
+                functions,
+                dropped,
+                unmatched,
+                unseenThreads,
+                family,
+                functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
+                probeNanos,
+                everyCallNanos(session, functions),
+                metrics,
+                edges,
+                null);
+    }
+
+    private static long everyCallNanos(SessionFacts session, List<FunctionProfile> functions) {
+        if (session.exact() || session.tscHz().isEmpty()) {
+            return 0;
+        }
+        long recorded = functions.stream()
+                .filter(FunctionProfile::exact)
+                .mapToLong(FunctionProfile::sampled)
+                .sum();
+        double ticks = ProbeCost.exact(recorded) + ProbeCost.clock(session.cpuTime(), recorded);
+        return Math.round(ticks / session.tscHz().getAsDouble() * 1e9);
+    }
+
+    /// What was measured of the same session in a range of time; the rest is the session's.
+    public Profile during(
+            TimeRange range,
+            SessionFacts facts,
+            List<FunctionProfile> functions,
+            long probeNanos,
+            List<CallEdge> edges) {
+        long self = functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum();
+        return new Profile(
+                facts,
+                functions,
+                dropped,
+                unmatched,
+                unseenThreads,
+                family,
+                self,
+                probeNanos,
+                everyCallNanos(facts, functions),
+                metrics,
+                edges,
+                range);
+    }
+
+    /// The same session with those functions only for which `wanted` holds.
+    public Profile only(Predicate<FunctionProfile> wanted) {
+        return new Profile(
+                session,
+                functions.stream().filter(wanted).toList(),
+                dropped,
+                unmatched,
+                unseenThreads,
+                family,
+                selfNanos,
+                probeNanos,
+                everyCallNanos,
+                metrics,
+                edges,
+                range);
+    }
+
+    /// The edges that lead to each function, in descending order of time.
+    public IdentityHashMap<FunctionProfile, List<CallEdge>> callers() {
+        IdentityHashMap<FunctionProfile, List<CallEdge>> callers = new IdentityHashMap<>();
+        for (CallEdge edge : edges) {
+            callers.computeIfAbsent(edge.callee(), callee -> new ArrayList<>()).add(edge);
+        }
+        callers.values()
+                .forEach(of -> of.sort(Comparator.comparingLong(CallEdge::nanos).reversed()));
+        return callers;
+    }
+
+    /// CPU time of the agent's threads, in percent of the program's time: what it has run, or the CPU time of its
+    /// threads where that is more.
+    public OptionalDouble agentPercent() {
+        return percentOfTime(session.agentNanos());
+    }
+
+    /// What the probes have cost the program's threads, in percent of the program's time.
+    public OptionalDouble probePercent() {
+        return session.tscHz().isPresent() ? percentOfTime(probeNanos) : OptionalDouble.empty();
+    }
+
+    /// Of that, what it has cost to record every call of some functions; empty where all are treated alike.
+    public OptionalDouble everyCallPercent() {
+        return everyCallNanos > 0 ? percentOfTime(everyCallNanos) : OptionalDouble.empty();
+    }
+
+    /// The two together.
+    public OptionalDouble overheadPercent() {
+        return session.tscHz().isPresent() ? percentOfTime(session.agentNanos() + probeNanos) : OptionalDouble.empty();
+    }
+
+    private OptionalDouble percentOfTime(long nanos) {
+        long time = Math.max(session.elapsedNanos().orElse(0), session.programNanos());
+        return time > 0 ? OptionalDouble.of(100.0 * nanos / time) : OptionalDouble.empty();
+    }
+}

@@ -1,0 +1,65 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+
+/// What the functions of a report can be sorted by: the greatest first, and names by the alphabet. What is not known
+/// comes last.
+public enum ProfileOrder {
+    SELF,
+    TOTAL,
+    CALLS,
+    MEAN,
+    P50,
+    P90,
+    P99,
+    P999,
+    MAX,
+    NAME;
+
+    /// Self time where the session has measured it, else total time, and calls where it knows neither.
+    public static ProfileOrder byDefault(Profile profile) {
+        if (profile.session().exact()
+                && profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
+            return SELF;
+        }
+        return profile.functions().stream().anyMatch(f -> f.totalNanos().isPresent()) ? TOTAL : CALLS;
+    }
+
+    /// The functions in this order.
+    public List<FunctionProfile> sort(List<FunctionProfile> functions) {
+        record Keyed(long key, FunctionProfile function) {}
+        return functions.stream()
+                .map(function -> new Keyed(key(function), function))
+                .sorted(Comparator.comparingLong(Keyed::key)
+                        .reversed()
+                        .thenComparing(keyed -> keyed.function().name())
+                        .thenComparing(keyed -> keyed.function().image()))
+                .map(Keyed::function)
+                .toList();
+    }
+
+    /// The first `limit` of the functions in this order.
+    public List<FunctionProfile> first(int limit, List<FunctionProfile> functions) {
+        List<FunctionProfile> sorted = sort(functions);
+        return sorted.subList(0, Math.min(limit, sorted.size()));
+    }
+
+    private long key(FunctionProfile function) {
+        Latency latency = function.latency();
+        OptionalLong key = switch (this) {
+            case SELF -> function.selfNanos();
+            case TOTAL -> function.totalNanos();
+            case CALLS -> OptionalLong.of(function.calls());
+            case MEAN -> latency.meanNanos();
+            case P50 -> latency.percentileNanos(50);
+            case P90 -> latency.percentileNanos(90);
+            case P99 -> latency.percentileNanos(99);
+            case P999 -> latency.percentileNanos(99.9);
+            case MAX -> latency.maxNanos();
+            case NAME -> OptionalLong.empty();
+        };
+        return key.orElse(-1);
+    }
+}

@@ -1,0 +1,66 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/// A session among others: what tells it from them.
+///
+/// @param id           NAME-PID-TIME
+/// @param program      path of the executable
+/// @param elapsedNanos from its start to its end
+/// @param exact        whether every call was recorded, and not a sample
+/// @param cpuTime      whether durations are CPU time, and not time that has passed
+/// @param sampleSize   of a sample: calls timed in succession at most, which are no independent ones
+/// @param builds       build ids, in hexadecimal, of those images with probes that have one, by their paths
+public record Run(
+        String id,
+        String program,
+        Instant started,
+        OptionalLong elapsedNanos,
+        boolean exact,
+        boolean cpuTime,
+        int sampleSize,
+        Map<String, String> builds) {
+    /// Stands for the build id of an image that has none.
+    public static final String NO_BUILD = "-";
+
+    /// Digits of a build id that a person compares.
+    private static final int SHORT_BUILD = 12;
+
+    /// A session without what its functions say.
+    public static Run of(SessionFacts session) {
+        return of(session, Map.of());
+    }
+
+    public static Run of(SessionFacts session, Map<String, String> builds) {
+        return new Run(
+                session.id(),
+                session.program(),
+                session.started(),
+                session.elapsedNanos(),
+                session.exact(),
+                session.cpuTime(),
+                Math.max(1, session.sampleSize()),
+                builds);
+    }
+
+    public Run {
+        builds = Map.copyOf(builds);
+    }
+
+    /// How calls were recorded, and what their durations are: for people.
+    public String mode() {
+        return (exact ? "exact" : "sampled") + (cpuTime ? ", CPU time" : "");
+    }
+
+    /// The build id of an image, or [#NO_BUILD].
+    public String build(String image) {
+        return builds.getOrDefault(image, NO_BUILD);
+    }
+
+    /// The first digits of a build id.
+    public static String shortBuild(String build) {
+        return build.substring(0, Math.min(SHORT_BUILD, build.length()));
+    }
+}

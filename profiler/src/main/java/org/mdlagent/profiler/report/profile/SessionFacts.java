@@ -1,0 +1,97 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.time.Instant;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/// What a session says of itself.
+///
+/// @param id           NAME-PID-TIME
+/// @param program      path of the executable
+/// @param ended        null while the program runs, or when nobody saw its end
+/// @param exitStatus   of a program that exited, when known
+/// @param exitSignal   that killed the program: 0 for none, absent while the end is not known
+/// @param elapsedNanos from the start to the end, or to the last sign of life
+/// @param exact        whether every call is recorded, and not a sample
+/// @param threads      of the program, those that ended included
+/// @param agentNanos   CPU time of the agent's threads
+/// @param programNanos CPU time of the program's threads, 0 when nobody has asked for it
+/// @param budgetPercent of the program's time that a sampled profile may cost
+/// @param armed        whether probes were in place at any time
+/// @param cpuTime      whether durations are CPU time of the calling threads, and not time that has passed
+public record SessionFacts(
+        String id,
+        String program,
+        int pid,
+        Instant started,
+        @Nullable Instant ended,
+        OptionalInt exitStatus,
+        OptionalInt exitSignal,
+        OptionalLong elapsedNanos,
+        OptionalDouble tscHz,
+        State state,
+        Sync sync,
+        boolean exact,
+        int sampleSize,
+        int epochMillis,
+        int threads,
+        long agentNanos,
+        long toggles,
+        long samples,
+        long programNanos,
+        OptionalDouble budgetPercent,
+        boolean armed,
+        boolean cpuTime) {
+
+    /// The same session in a range of time, of which the samples are not known.
+    public SessionFacts during(long elapsedNanos, long agentNanos, long programNanos) {
+        return new SessionFacts(
+                id,
+                program,
+                pid,
+                started,
+                ended,
+                exitStatus,
+                exitSignal,
+                OptionalLong.of(elapsedNanos),
+                tscHz,
+                state,
+                sync,
+                exact,
+                sampleSize,
+                epochMillis,
+                threads,
+                agentNanos,
+                toggles,
+                0,
+                programNanos,
+                budgetPercent,
+                armed,
+                cpuTime);
+    }
+
+    /// Nanoseconds in a unit of recorded durations; empty when that is not known.
+    public OptionalDouble nanosPerUnit() {
+        if (cpuTime) {
+            return OptionalDouble.of(1);
+        }
+        return tscHz.isPresent() ? OptionalDouble.of(1e9 / tscHz.getAsDouble()) : OptionalDouble.empty();
+    }
+
+    /// How far the agent came.
+    public enum State {
+        STARTING,
+        ARMED,
+        ENDED,
+        AGENT_DEAD
+    }
+
+    /// How the agent waits until every core sees new code.
+    public enum Sync {
+        NONE,
+        TMAX,
+        MEMBARRIER
+    }
+}

@@ -1,0 +1,58 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+
+/// Which function the code at an address belongs to, as far as functions lie in one piece.
+final class CodeMap {
+    /// No function with probes.
+    static final int NONE = -1;
+
+    /// Indices of functions, in ascending order of address.
+    private final int[] functions;
+
+    private final long[] starts;
+    private final long[] ends;
+
+    /// @param table offset of the table of functions
+    /// @param count how many there are
+    CodeMap(SessionBytes bytes, long table, int count) throws IOException {
+        starts = new long[count];
+        ends = new long[count];
+        long[] byIndex = new long[count];
+        for (int i = 0; i < count; i++) {
+            byIndex[i] = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ADDRESS);
+        }
+        functions = IntStream.range(0, count)
+                .boxed()
+                .sorted(Comparator.comparingLong(i -> byIndex[i]))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        for (int i = 0; i < count; i++) {
+            starts[i] = byIndex[functions[i]];
+            // That of a closed library has no address.
+            ends[i] = starts[i] == 0
+                    ? 0
+                    : bytes.getLong(table + functions[i] * FunctionDescriptor.SIZE + FunctionDescriptor.END);
+        }
+    }
+
+    /// Index of the function that calls and gets the control back at `address`, or [#NONE].
+    int callerAt(long address) {
+        // Nothing need stand behind a call of what never returns.
+        long call = address - 1;
+        int low = 0;
+        int high = starts.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (starts[middle] <= call) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low > 0 && call < ends[low - 1] ? functions[low - 1] : NONE;
+    }
+}

@@ -1,0 +1,51 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+
+/// Reads who calls whom.
+final class EdgeReader {
+    private final SessionBytes bytes;
+    private final EdgeSums sums;
+    private final int functions;
+
+    /// @param sums where they are added
+    /// @param functions how many there are
+    EdgeReader(SessionBytes bytes, EdgeSums sums, int functions) {
+        this.bytes = bytes;
+        this.sums = sums;
+        this.functions = functions;
+    }
+
+    /// Reads the edges that lead to a function, which has no row where that is 0.
+    ///
+    /// @param row offset in the file
+    void read(int function, long row) throws IOException {
+        long next = row == 0 ? 0 : bytes.getLong(row + RowDescriptor.CALLERS);
+        for (int length = 0; next != 0; length++) {
+            if (length == EdgeDescriptor.CALLERS) {
+                throw bytes.damaged("a list of callers has no end");
+            }
+            long edge = bytes.offset(next, EdgeDescriptor.SIZE, "a caller");
+            bytes.claim(EdgeDescriptor.SIZE);
+            sums.add(
+                    function,
+                    caller(bytes.getInt(edge + EdgeDescriptor.CALLER)),
+                    bytes.getCounter(edge + EdgeDescriptor.CALLS),
+                    bytes.getCounter(edge + EdgeDescriptor.TOTAL),
+                    bytes.getCounter(edge + EdgeDescriptor.SAMPLES));
+            next = bytes.getLong(edge + EdgeDescriptor.NEXT);
+        }
+    }
+
+    private int caller(int index) throws IOException {
+        if (index == EdgeDescriptor.CALLER_NONE || index == EdgeDescriptor.CALLER_OTHER) {
+            return CodeMap.NONE;
+        }
+        if (index < 0 || index >= functions) {
+            throw bytes.damaged("a caller has the number " + Integer.toUnsignedString(index));
+        }
+        return index;
+    }
+}

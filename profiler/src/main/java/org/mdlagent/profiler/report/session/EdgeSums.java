@@ -1,0 +1,135 @@
+package org.mdlagent.profiler.report.session;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.statistics.TotalErrors;
+
+/// Who calls whom, and with it how long functions take by themselves.
+///
+/// An edge has its part of what is known of the callee as a whole, which may be estimated. What timing adds to a call
+/// is taken off: callers do not lose it, for hardly any of their calls are timed.
+public final class EdgeSums {
+    /// What a function measures that does nothing: the shortest call of a session, and not more than this.
+    private static final long EMPTY_NANOS_MAX = 10;
+
+    /// The same where the kernel is asked for CPU time.
+    private static final long EMPTY_CPU_NANOS_MAX = 1000;
+
+    /// By callee, then by caller, which is [CodeMap#NONE] when it is not known.
+    private final List<Map<Integer, Edge>> edges = new ArrayList<>();
+
+    private record Edge(long calls, long ticks, long samples) {
+        Edge plus(Edge other) {
+            return new Edge(
+                    Math.addExact(calls, other.calls),
+                    Math.addExact(ticks, other.ticks),
+                    Math.addExact(samples, other.samples));
+        }
+    }
+
+    private final long emptyMax;
+
+    /// @param functions how many there are
+    /// @param cpuTime   whether durations are CPU time
+    EdgeSums(int functions, boolean cpuTime) {
+        emptyMax = cpuTime ? EMPTY_CPU_NANOS_MAX : EMPTY_NANOS_MAX;
+        for (int i = 0; i < functions; i++) {
+            edges.add(new TreeMap<>());
+        }
+    }
+
+    /// Adds calls of a function by another, which is [CodeMap#NONE] when it is not known.
+    void add(int callee, int caller, long calls, long ticks, long samples) {
+        edges.get(callee).merge(caller, new Edge(calls, ticks, samples), Edge::plus);
+    }
+
+    /// An edge as it is for all calls of its callee, not only those that were timed.
+    ///
+    /// @param caller index of a function, or [CodeMap#NONE]
+    /// @param callee index of a function
+    /// @param nanos  without what timing adds
+    public record Estimate(int caller, int callee, long calls, long nanos, long samples) {}
+
+    /// The edges between functions.
+    List<Estimate> estimates(List<FunctionProfile> functions) {
+        long empty = emptyNanos(functions);
+        List<Estimate> all = new ArrayList<>();
+        for (int i = 0; i < functions.size(); i++) {
+            int callee = i;
+            double nanosPerTick = scale(i, functions.get(i).totalNanos().orElse(0), Edge::ticks);
+            double callsPerCall = scale(i, functions.get(i).calls(), Edge::calls);
+            edges.get(i).forEach((caller, edge) -> {
+                double calls = callsPerCall * edge.calls;
+                double nanos = nanosPerTick * edge.ticks - empty * calls;
+                all.add(new Estimate(caller, callee, Math.round(calls), Math.round(Math.max(0, nanos)), edge.samples));
+            });
+        }
+        return all;
+    }
+
+    /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
+    /// they are where no caller is known.
+    List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, SessionFacts session) {
+        if (edges.isEmpty()) {
+            return functions;
+        }
+        long empty = emptyNanos(functions);
+        TotalErrors errors = new TotalErrors(functions, session);
+        long[] inCallees = new long[functions.size()];
+        for (Estimate edge : edges) {
+            if (edge.caller != CodeMap.NONE) {
+                inCallees[edge.caller] += edge.nanos;
+                errors.addCallee(edge, samples(edge.callee));
+            }
+        }
+        List<FunctionProfile> known = new ArrayList<>(functions.size());
+        for (int i = 0; i < inCallees.length; i++) {
+            FunctionProfile function = functions.get(i);
+            OptionalLong total = function.totalNanos();
+            long own = total.orElse(0) - empty * function.calls() - inCallees[i];
+            known.add(
+                    total.isEmpty()
+                            ? function
+                            : function.withSelf(Math.max(0, own), errors.ofTotal(i), errors.ofSelf(i)));
+        }
+        return known;
+    }
+
+    /// The edges, between these functions.
+    static List<CallEdge> join(List<FunctionProfile> functions, List<Estimate> edges) {
+        return edges.stream()
+                .map(edge -> new CallEdge(
+                        edge.caller == CodeMap.NONE ? null : functions.get(edge.caller),
+                        functions.get(edge.callee),
+                        edge.calls,
+                        edge.nanos,
+                        edge.samples))
+                .toList();
+    }
+
+    private long samples(int callee) {
+        return edges.get(callee).values().stream().mapToLong(Edge::samples).sum();
+    }
+
+    private long emptyNanos(List<FunctionProfile> functions) {
+        return functions.stream()
+                .mapToLong(function -> function.latency().minNanos().orElse(emptyMax))
+                .reduce(emptyMax, Math::min);
+    }
+
+    /// What one unit of the edges that lead to a function stands for when together they are `whole`.
+    private double scale(int callee, long whole, ToLongFunction<Edge> part) {
+        double sum = 0;
+        for (Edge edge : edges.get(callee).values()) {
+            sum += part.applyAsLong(edge);
+        }
+        return sum == 0 ? 0 : whole / sum;
+    }
+}

@@ -1,0 +1,235 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+
+/// The bytes of a session file, by offset, with every access checked against the file's own bounds.
+///
+/// The file is read and not mapped: a mapping of a file that somebody truncates raises SIGBUS, and a look at a
+/// hole of a mapped tmpfs file allocates memory for it. Blocks are kept until [#refresh()], so that what
+/// is read in between is at most that old.
+///
+/// What a well-formed file points to never overlaps. So the sizes of all structures visited add up to at most
+/// the file's size, and [#claim] refuses more: that is what bounds the work that a damaged file can cause.
+final class SessionBytes implements AutoCloseable {
+    private static final int BLOCK_SHIFT = 16;
+    private static final int BLOCK = 1 << BLOCK_SHIFT;
+    private static final int BLOCKS = 128;
+    private static final int STRING_BYTES_MAX = 1 << 16;
+
+    private final Path file;
+    private final FileChannel channel;
+    private final @Nullable ByteBuffer[] blocks = new ByteBuffer[BLOCKS];
+    private final long[] blockNumbers = new long[BLOCKS];
+    private long base;
+    private long end;
+    private long claimed;
+
+    SessionBytes(Path file) throws IOException {
+        this.file = file;
+        channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /// Forgets what was read, checks the header again, and starts a new account of claims.
+    void refresh() throws IOException {
+        Arrays.fill(blockNumbers, -1);
+        claimed = 0;
+        long size = channel.size();
+        if (size < HeaderDescriptor.SIZE) {
+            throw damaged(size + " bytes are too few for the header of a session");
+        }
+        end = HeaderDescriptor.SIZE;
+        if (getLong(HeaderDescriptor.MAGIC) != HeaderDescriptor.MAGIC_VALUE) {
+            throw new SessionFormatException(
+                    file, "this is not a session of mdl", "give a session's directory, or its session.mdl");
+        }
+        int version = getInt(HeaderDescriptor.VERSION);
+        if (version != HeaderDescriptor.VERSION_VALUE) {
+            throw new SessionFormatException(
+                    file,
+                    "the session has format version " + Integer.toUnsignedString(version)
+                            + ", and this program reads version " + HeaderDescriptor.VERSION_VALUE,
+                    "use the mdl that recorded it");
+        }
+        int headerSize = getInt(HeaderDescriptor.HEADER_SIZE);
+        if (headerSize != HeaderDescriptor.SIZE) {
+            throw damaged("its header claims " + Integer.toUnsignedString(headerSize) + " bytes instead of "
+                    + HeaderDescriptor.SIZE);
+        }
+        base = getLong(HeaderDescriptor.BASE);
+        end = endOfArena();
+        claim(HeaderDescriptor.SIZE);
+    }
+
+    /// Reads the arena's end from the file and not from a kept block: a live session grows while it is read.
+    private long endOfArena() throws IOException {
+        ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        readFully(word, HeaderDescriptor.ARENA_END);
+        long arenaEnd = word.getLong(0);
+        long size = channel.size();
+        if (arenaEnd < HeaderDescriptor.SIZE) {
+            throw damaged("its data end inside the header, at " + Long.toUnsignedString(arenaEnd));
+        }
+        if (arenaEnd > size) {
+            throw damaged("it is truncated: " + size + " bytes of " + arenaEnd);
+        }
+        return arenaEnd;
+    }
+
+    /// Offset behind the last byte that may be read.
+    long end() {
+        return end;
+    }
+
+    /// The offset of what the owning process knows as `address`, whose `size` bytes are checked to be inside.
+    long offset(long address, long size, String what) throws IOException {
+        return checked(address - base, size, Long.BYTES, what);
+    }
+
+    private long checked(long offset, long size, int alignment, String what) throws IOException {
+        if (offset < HeaderDescriptor.SIZE || size < 0 || offset % alignment != 0) {
+            throw damaged(what + " is at an impossible place, " + offset);
+        }
+        if (offset > end - size) {
+            end = endOfArena();
+            if (offset > end - size) {
+                throw damaged(what + " reaches beyond the end, " + offset + " + " + size + " > " + end);
+            }
+        }
+        return offset;
+    }
+
+    /// Accounts for `bytes` of a structure that is visited once.
+    void claim(long bytes) throws IOException {
+        claimed += bytes;
+        if (claimed > end) {
+            end = endOfArena();
+            if (claimed > end) {
+                throw damaged("its structures overlap");
+            }
+        }
+    }
+
+    long getLong(long offset) throws IOException {
+        return block(offset).getLong((int) (offset & (BLOCK - 1)));
+    }
+
+    /// Fills `into` with the words from `offset` on, which is divisible by their size.
+    void getLongs(long offset, long[] into) throws IOException {
+        for (int filled = 0; filled < into.length; ) {
+            long at = offset + (long) filled * Long.BYTES;
+            int from = (int) (at & (BLOCK - 1)) / Long.BYTES;
+            int count = Math.min(into.length - filled, BLOCK / Long.BYTES - from);
+            block(at).clear().asLongBuffer().get(from, into, filled, count);
+            filled += count;
+        }
+    }
+
+    private byte[] getBytes(long offset, int length) throws IOException {
+        byte[] bytes = new byte[length];
+        for (int filled = 0; filled < length; ) {
+            int from = (int) ((offset + filled) & (BLOCK - 1));
+            int count = Math.min(length - filled, BLOCK - from);
+            block(offset + filled).get(from, bytes, filled, count);
+            filled += count;
+        }
+        return bytes;
+    }
+
+    int getInt(long offset) throws IOException {
+        return block(offset).getInt((int) (offset & (BLOCK - 1)));
+    }
+
+    double getDouble(long offset) throws IOException {
+        return Double.longBitsToDouble(getLong(offset));
+    }
+
+    /// The bytes of `[offset, offset + length)` as they are now, little-endian.
+    ByteBuffer copy(long offset, int length) throws IOException {
+        ByteBuffer copy = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        readFully(copy, offset);
+        return copy;
+    }
+
+    /// The NUL-terminated string in a field of `capacity` bytes.
+    String text(long offset, int capacity) throws IOException {
+        byte[] bytes = copy(offset, capacity).array();
+        int length = 0;
+        while (length < capacity && bytes[length] != 0) {
+            length++;
+        }
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+
+    /// The `struct mdl_string` at `offset`.
+    String string(int offset) throws IOException {
+        long at = checked(Integer.toUnsignedLong(offset), Integer.BYTES, Integer.BYTES, "a name");
+        int length = getInt(at);
+        if (length < 0 || length > STRING_BYTES_MAX) {
+            throw damaged("a name claims " + Integer.toUnsignedString(length) + " bytes");
+        }
+        claim(Integer.BYTES + length);
+        return new String(getBytes(checked(at + Integer.BYTES, length, 1, "a name"), length), StandardCharsets.UTF_8);
+    }
+
+    /// A word that only grows from 0.
+    long getCounter(long offset) throws IOException {
+        return counted(getLong(offset));
+    }
+
+    /// What a counter has come to.
+    long counted(long value) throws SessionFormatException {
+        if (value < 0) {
+            throw damaged("a counter holds " + Long.toUnsignedString(value));
+        }
+        return value;
+    }
+
+    SessionFormatException damaged(String what) {
+        return new SessionFormatException(
+                file, "the session is damaged: " + what, "run the program again, or restore the file from a copy");
+    }
+
+    private ByteBuffer block(long offset) throws IOException {
+        long number = offset >>> BLOCK_SHIFT;
+        int slot = (int) (number & (BLOCKS - 1));
+        ByteBuffer block = blocks[slot];
+        if (block == null) {
+            block = ByteBuffer.allocate(BLOCK).order(ByteOrder.LITTLE_ENDIAN);
+            blocks[slot] = block;
+            blockNumbers[slot] = -1;
+        }
+        if (blockNumbers[slot] != number) {
+            blockNumbers[slot] = -1;
+            long start = number << BLOCK_SHIFT;
+            block.clear();
+            while (block.hasRemaining() && channel.read(block, start + block.position()) > 0) {}
+            Arrays.fill(block.array(), block.position(), BLOCK, (byte) 0);
+            blockNumbers[slot] = number;
+        }
+        return block;
+    }
+
+    private void readFully(ByteBuffer into, long offset) throws IOException {
+        while (into.hasRemaining()) {
+            if (channel.read(into, offset + into.position()) < 0) {
+                throw damaged("it became shorter while it was read");
+            }
+        }
+        into.flip();
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

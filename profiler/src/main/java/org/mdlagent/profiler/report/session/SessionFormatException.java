@@ -1,0 +1,35 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/// A file is not a session that this program can read. The message says which file, what is wrong with it and what to
+/// do.
+public final class SessionFormatException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final transient Path file;
+    private final String what;
+    private final String remedy;
+
+    SessionFormatException(Path file, String what, String remedy) {
+        super(file + ": " + what + "; " + remedy);
+        this.file = file;
+        this.what = what;
+        this.remedy = remedy;
+    }
+
+    public Path file() {
+        return file;
+    }
+
+    /// What is wrong with the file.
+    public String what() {
+        return what;
+    }
+
+    /// What the reader of the message can do about it.
+    public String remedy() {
+        return remedy;
+    }
+}

@@ -1,0 +1,108 @@
+package org.mdlagent.profiler.report.statistics;
+
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.function.DoubleUnaryOperator;
+import org.mdlagent.profiler.Confidence;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.EdgeSums;
+
+/// How far the total and self times of a sampled session may be off.
+///
+/// A total is a product of two estimates, the calls and their mean duration (the delta method). The calls of a run are
+/// taken to be alike, so that a run counts as one sample; where there are few runs, Student's distribution says how
+/// much wider an interval is. To what chance does, what a probe adds to a call
+/// comes on top. What part of a function's time is whose is estimated, too, from the same runs.
+public final class TotalErrors {
+    /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
+    private static final double CLOCK_PART = 0.001;
+
+    private final List<FunctionProfile> functions;
+
+    /// Calls timed in succession, 0 in an exact session.
+    private final int runLength;
+
+    /// By function: the square of what chance does to the total, and to what is taken off it for the self time; NaN
+    /// when it is not known.
+    private final double[] ofTotal;
+
+    private final double[] ofCallees;
+
+    private final double[] callsOfCallees;
+
+    public TotalErrors(List<FunctionProfile> functions, SessionFacts session) {
+        this.functions = functions;
+        runLength = session.exact() ? 0 : Math.max(1, session.sampleSize());
+        ofTotal = functions.stream().mapToDouble(this::squareOf).toArray();
+        ofCallees = new double[ofTotal.length];
+        callsOfCallees = new double[ofTotal.length];
+    }
+
+    /// A part of a callee's total is none of the caller's self time.
+    ///
+    /// @param samples calls of the callee that were looked at for their callers
+    public void addCallee(EdgeSums.Estimate edge, long samples) {
+        FunctionProfile callee = functions.get(edge.callee());
+        double total = Math.max(1, callee.totalNanos().orElse(0));
+        double part = Math.min(1, edge.nanos() / total);
+        ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()]
+                + total * total * square(samples, callee, runs -> part * (1 - part) / runs);
+        callsOfCallees[edge.caller()] += edge.calls();
+    }
+
+    /// Half the width of the 95 % interval, in nanoseconds.
+    public OptionalDouble ofTotal(int function) {
+        return halfWidth(ofTotal[function], functions.get(function), 0);
+    }
+
+    public OptionalDouble ofSelf(int function) {
+        return halfWidth(ofTotal[function] + ofCallees[function], functions.get(function), callsOfCallees[function]);
+    }
+
+    private static OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
+        double byProbes = Margin.PROBE_NANOS * (function.calls() + callsOfCallees);
+        double byClock = CLOCK_PART * function.totalNanos().orElse(0);
+        double callsError = function.callsError().orElse(0);
+        double byPrediction = (callsError - Confidence.ofChance(callsError))
+                * function.totalNanos().orElse(0);
+        return Double.isNaN(square)
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(Math.sqrt(square) + byProbes + byClock + byPrediction);
+    }
+
+    private double squareOf(FunctionProfile function) {
+        return runLength == 0 ? Double.NaN : square(function.sampled(), function, runs -> variance(function, runs));
+    }
+
+    /// What chance does to a figure that was estimated from some of a function's calls.
+    ///
+    /// @param variance of the figure, by the number of independent samples
+    private double square(long samples, FunctionProfile function, DoubleUnaryOperator variance) {
+        double untimed = Math.max(0, 1 - (double) samples / function.calls());
+        if (function.callsExact() && untimed == 0) {
+            return 0;
+        }
+        double runs = (double) samples / runLength;
+        // Bessel's correction: a sample's variance is that around its own mean.
+        double deviation = Confidence.quantile95(runs - 1) * Math.sqrt(untimed * variance.applyAsDouble(runs - 1));
+        return runs < 2 ? Double.NaN : deviation * deviation;
+    }
+
+    /// Of a total, due to chance; NaN where it is not known.
+    ///
+    /// @param samples independent ones
+    static double variance(FunctionProfile function, double samples) {
+        boolean known = function.callsExact() || function.callsError().isPresent();
+        if (!known || function.totalNanos().isEmpty()) {
+            return Double.NaN;
+        }
+        Latency.Moments duration = function.latency().moments();
+        double calls = function.calls();
+        double callsError = Confidence.ofChance(function.callsError().orElse(0));
+        double callsDeviation = callsError * calls / Confidence.QUANTILE_95;
+        return calls * calls * duration.variance() / samples
+                + duration.mean() * duration.mean() * callsDeviation * callsDeviation;
+    }
+}

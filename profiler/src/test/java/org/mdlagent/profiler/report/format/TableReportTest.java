@@ -1,0 +1,179 @@
+package org.mdlagent.profiler.report.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.session.SessionImage;
+import org.mdlagent.profiler.report.session.SessionReader;
+
+class TableReportTest {
+    @TempDir
+    private Path directory;
+
+    private String table(SessionImage image, int limit, boolean colour, int width) throws IOException {
+        image.write(directory);
+        StringBuilder out = new StringBuilder();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = reader.profile();
+            new TableReport(ProfileOrder.byDefault(profile), limit, colour, width).write(profile, out);
+        }
+        return out.toString();
+    }
+
+    @Test
+    void shouldShowAnExactSession() throws IOException {
+        assertThat(table(SessionImage.exactSample().ended(3, 0), 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 2 threads · 3 functions, 2 called · exact · probes 0.0 % · agent's CPU 0.0 % · exit status 3 · session app-4711-20231114T221320
+            FUNCTION                CALLS     RATE   SELF   TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ns..10s
+            main                        1  0.50 /s  99.9%  100.0%   1.5s   1.5s   1.5s   1.5s   1.5s          █
+            ns::parse(char const*)      4     2 /s   0.1%    0.1%  200ns  1.0ms  1.0ms  1.0ms  1.0ms  █    ▃
+            2 functions · sorted by self (--sort)
+            """);
+    }
+
+    @Test
+    void shouldShowASampledSessionWithTheErrorsOfItsEstimates() throws IOException {
+        assertThat(table(SessionImage.sampledSample(), 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · sampled · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
+            FUNCTION       CALLS     RATE   SELF  TOTAL    p50    p90    p99  p99.9    max  LATENCY 1us..100us
+            hot       1.20 M ±6%  600 k/s  81.9%  82.5%  1.0us  3.0us  3.0us  3.0us  3.0us  █▂▂
+            rare      3            1.5 /s   0.0%   0.0%   70us   90us   90us   90us   90us           █
+            2 functions · sorted by total (--sort)
+            """);
+    }
+
+    @Test
+    void shouldListTheProcessesOfAFamilyWithTheMostCalls() throws IOException {
+        assertThat(table(SessionImage.familySample(), 3, false, 0))
+                .contains("2.0 s · 6 processes · 5 threads")
+                .endsWith("""
+            2 functions · sorted by self (--sort)
+            PROCESS  PARENT   STARTED  RAN  CALLS  END
+               4711       1  +0.000 s    -      1  runs, has the agent
+               4801    4711  +0.100 s    -      6  runs
+               4802    4711  +0.200 s    -      2  killed, or executed another program
+            and 3 more, with 5 calls (--limit)
+            """);
+    }
+
+    @Test
+    void shouldSayThatProcessesGoOnWithoutTheAgent() throws IOException {
+        assertThat(table(SessionImage.familySample().ended(0, 0), 24, false, 0))
+                .contains("mdl: the process that had the agent has ended; 1 process goes on without probes");
+    }
+
+    /// Three calls within each other, of 1.5 s, 1 s and 0.5 s, and one of a leaf: perf and gprof would say 100 %.
+    @Test
+    void shouldShowNoMoreThanThereIsOfARecursiveFunctionAndSayWhy() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        int descend = image.function("descend");
+        int leaf = image.function("leaf");
+        long thread = image.thread(101);
+        image.exactRow(thread, descend, 1_350_000_000, 1_500_000_000, 1_000_000_000, 500_000_000);
+        image.exactRow(thread, leaf, 150_000_000, 150_000_000);
+
+        assertThat(table(image, 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · exact · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
+            FUNCTION  CALLS     RATE   SELF    TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ms..10s
+            descend       3   1.5 /s  90.0%  100.0%*   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
+            leaf          1  0.50 /s  10.0%   10.0%   150ms  150ms  150ms  150ms  150ms  █
+            2 functions · sorted by self (--sort)
+            * recursive: nested calls are counted again
+            """);
+    }
+
+    @Test
+    void shouldKeepThePartsOfFunctionsThatAreShownAlone() throws IOException {
+        SessionImage.exactSample().write(directory);
+        StringBuilder out = new StringBuilder();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = reader.profile().only(function -> function.name().startsWith("ns::parse"));
+            new TableReport(ProfileOrder.SELF, 24, false, 0).write(profile, out);
+        }
+
+        assertThat(out.toString()).contains("  0.1%   0.1%  200ns");
+    }
+
+    @Test
+    void shouldSayThatEachThreadHasTheTimeThatASampledProgramRan() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        int wait = image.function("wait");
+        image.estimate(wait, 2, 0);
+        image.drainedRow(wait, 1_500_000_000, 1_500_000_000);
+        image.thread(102);
+        image.count(image.thread(103), wait, 2);
+
+        assertThat(table(image, 24, false, 0))
+                .contains("150.0%")
+                .endsWith("TOTAL is of the time that the program ran, which each of its threads has once\n");
+    }
+
+    @Test
+    void shouldSayThatItShowsSomeFunctionsOnly() throws IOException {
+        assertThat(table(SessionImage.sampledSample(), 1, false, 0))
+                .contains("\nhot ")
+                .doesNotContain("\nrare ")
+                .endsWith("2 functions · 1 shown (--limit) · sorted by total (--sort)\n");
+    }
+
+    @Test
+    void shouldUseColoursOnlyWhenAsked() throws IOException {
+        String coloured = table(SessionImage.sampledSample(), 24, true, 0);
+
+        assertThat(coloured).startsWith("\u001b[1mmdl  app").contains("\u001b[0m\n");
+        assertThat(coloured.replaceAll("\u001b\\[[0-9]m", ""))
+                .isEqualTo(table(SessionImage.sampledSample(), 24, false, 0));
+    }
+
+    @Test
+    void shouldShortenNamesToFitTheTerminal() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        int function = image.function("a::very::something<with, many, many, parameters>::that()");
+        image.exactRow(image.thread(1), function, 10, 10);
+
+        String line = table(image, 24, false, 110).lines().toList().get(2);
+
+        assertThat(line).hasSizeLessThanOrEqualTo(110).startsWith("a::very::something<…>::that() ");
+    }
+
+    @Test
+    void shouldSayWhenNothingWasSeen() throws IOException {
+        SessionImage image = new SessionImage();
+        image.function("f");
+
+        assertThat(table(image, 24, false, 0)).endsWith("no call was seen\n");
+        assertThat(table(new SessionImage(), 24, false, 0)).endsWith("no function has probes\n");
+    }
+
+    @Test
+    void shouldLetNoControlCharacterOfANameReachTheTerminal() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        image.exactRow(image.thread(1), image.function("evil\u001b]0;x\u0007\u009b1m\u202e"), 10, 10);
+
+        assertThat(table(image, 24, false, 0)).contains("evil?]0;x??1m?");
+    }
+
+    @Test
+    void shouldWarnOfWhatIsMissing() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        long thread = image.thread(7);
+        image.putLong(thread + ThreadDescriptor.DROPPED, 1234);
+        image.putLong(thread + ThreadDescriptor.UNMATCHED, 5);
+        image.putLong(HeaderDescriptor.THREADS_REFUSED, 6);
+        image.putInt(HeaderDescriptor.STATE, HeaderDescriptor.STATE_AGENT_DEAD);
+
+        assertThat(table(image, 24, false, 0))
+                .contains(
+                        "the agent failed in this run",
+                        "1,234 calls were not timed",
+                        "6 threads were not",
+                        "5 calls were left");
+    }
+}

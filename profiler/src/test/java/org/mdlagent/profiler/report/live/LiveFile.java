@@ -1,0 +1,180 @@
+package org.mdlagent.profiler.report.live;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.session.SessionReader;
+
+/// A session file that is mapped into this process, as the agent has it: what a test writes there, a reader sees. One
+/// tick is one nanosecond.
+public final class LiveFile implements AutoCloseable {
+    public static final long SECOND = 1_000_000_000L;
+    public static final long START_SECONDS = 1_700_000_000;
+    public static final long START_TSC = 5_000;
+
+    private static final int BACKED = 128 << 20;
+
+    private final Arena arena = Arena.ofShared();
+    private final int capacity;
+
+    /// Address of the header.
+    public final long header;
+
+    /// @param limit what the session may grow to
+    public LiveFile(Path directory, int capacity, long limit) throws IOException {
+        Path file = directory.resolve(SessionReader.FILE_NAME);
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MemorySegment mapping = channel.map(FileChannel.MapMode.READ_WRITE, 0, BACKED, arena);
+            header = mapping.address();
+        }
+        this.capacity = capacity;
+        put(HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
+        Memory.putInt(header + HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
+        Memory.putInt(header + HeaderDescriptor.HEADER_SIZE, (int) HeaderDescriptor.SIZE);
+        put(HeaderDescriptor.BASE, header);
+        put(HeaderDescriptor.LIMIT, limit);
+        put(HeaderDescriptor.ARENA_NEXT, HeaderDescriptor.SIZE);
+        put(HeaderDescriptor.ARENA_END, BACKED);
+        put(HeaderDescriptor.START_TSC, START_TSC);
+        put(HeaderDescriptor.START_REAL_NANOS, START_SECONDS * SECOND);
+        put(HeaderDescriptor.ARMED_TSC, START_TSC);
+        now(START_TSC + SECOND);
+        put(HeaderDescriptor.FUNCTIONS, allocate(capacity * FunctionDescriptor.SIZE));
+        Memory.putInt(header + HeaderDescriptor.FUNCTION_CAPACITY, capacity);
+        for (int i = 0; i < capacity; i++) {
+            function("f" + i);
+        }
+    }
+
+    private void put(long field, long value) {
+        Memory.putLong(header + field, value);
+    }
+
+    /// Zeroed memory of the session, 0 when there is no more.
+    public long allocate(long bytes) {
+        long next = Memory.getLong(header + HeaderDescriptor.ARENA_NEXT);
+        long end = next + (bytes + 63) / 64 * 64;
+        if (end > Memory.getLong(header + HeaderDescriptor.LIMIT)) {
+            return 0;
+        }
+        put(HeaderDescriptor.ARENA_NEXT, end);
+        return header + next;
+    }
+
+    /// Bytes in use.
+    public long used() {
+        return Memory.getLong(header + HeaderDescriptor.ARENA_NEXT);
+    }
+
+    public void now(long tsc) {
+        put(HeaderDescriptor.NOW_TSC, tsc);
+        put(HeaderDescriptor.NOW_MONO_NANOS, tsc - START_TSC);
+    }
+
+    private void function(String name) {
+        int index = Memory.getInt(header + HeaderDescriptor.FUNCTION_COUNT);
+        long string = allocate(64);
+        Memory.putInt(string, name.length());
+        for (int i = 0; i < name.length(); i++) {
+            MemorySegment.ofAddress(string + Integer.BYTES + i).reinterpret(1).set(ValueLayout.JAVA_BYTE, 0, (byte)
+                    name.charAt(i));
+        }
+        long at = at(index);
+        Memory.putLong(at + FunctionDescriptor.ADDRESS, 0x401000 + index);
+        Memory.putInt(at + FunctionDescriptor.NAME, (int) (string - header));
+        Memory.putInt(header + HeaderDescriptor.FUNCTION_COUNT, index + 1);
+    }
+
+    private long at(int function) {
+        return Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + function * FunctionDescriptor.SIZE;
+    }
+
+    /// Lets a function be called, in sampled mode: so often, as estimated, and so often timed.
+    public void sampled(int function, long calls, long timed, long ticks) {
+        estimate(function, Double.longBitsToDouble(Memory.getLong(at(function) + FunctionDescriptor.CALLS)) + calls);
+        long row = Memory.getLong(at(function) + FunctionDescriptor.ROW);
+        if (row == 0) {
+            row = allocate(RowDescriptor.SIZE);
+            Memory.putLong(row + RowDescriptor.MIN, ticks);
+            Memory.putLong(at(function) + FunctionDescriptor.ROW, row);
+        }
+        addTo(row, timed, ticks);
+        Memory.addLong(row + RowDescriptor.SAMPLES, timed);
+    }
+
+    public void estimate(int function, double calls) {
+        Memory.putDouble(at(function) + FunctionDescriptor.CALLS, calls);
+    }
+
+    /// Says who made calls that are in the row already.
+    public void calledBy(int function, int caller, long calls, long ticks) {
+        long row = Memory.getLong(at(function) + FunctionDescriptor.ROW);
+        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
+        while (edge != 0 && Memory.getInt(edge + EdgeDescriptor.CALLER) != caller) {
+            edge = Memory.getLong(edge + EdgeDescriptor.NEXT);
+        }
+        if (edge == 0) {
+            edge = allocate(EdgeDescriptor.SIZE);
+            Memory.putInt(edge + EdgeDescriptor.CALLER, caller);
+            Memory.putLong(edge + EdgeDescriptor.NEXT, Memory.getLong(row + RowDescriptor.CALLERS));
+            Memory.putLong(row + RowDescriptor.CALLERS, edge);
+        }
+        Memory.addLong(edge + EdgeDescriptor.CALLS, calls);
+        Memory.addLong(edge + EdgeDescriptor.TOTAL, calls * ticks);
+        Memory.addLong(edge + EdgeDescriptor.SAMPLES, calls);
+    }
+
+    /// Adds a thread in exact mode; returns its address.
+    public long thread() {
+        Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
+        long thread = allocate(ThreadDescriptor.SIZE);
+        Memory.putLong(thread + ThreadDescriptor.CALLS, allocate((long) capacity * Long.BYTES));
+        Memory.putLong(thread + ThreadDescriptor.ROWS, allocate((long) capacity * Long.BYTES));
+        Memory.putLong(thread + ThreadDescriptor.NEXT, Memory.getLong(header + HeaderDescriptor.THREADS));
+        put(HeaderDescriptor.THREADS, thread);
+        return thread;
+    }
+
+    /// Lets a thread call a function, and return from it.
+    public void exact(long thread, int function, long calls, long ticks) {
+        Memory.addLong(Memory.getLong(thread + ThreadDescriptor.CALLS) + (long) function * Long.BYTES, calls);
+        long slot = Memory.getLong(thread + ThreadDescriptor.ROWS) + (long) function * Long.BYTES;
+        if (Memory.getLong(slot) == 0) {
+            long row = allocate(RowDescriptor.SIZE);
+            Memory.putLong(row + RowDescriptor.MIN, ticks);
+            Memory.putLong(slot, row);
+        }
+        addTo(Memory.getLong(slot), calls, ticks);
+        Memory.addLong(Memory.getLong(slot) + RowDescriptor.SELF, calls * ticks);
+    }
+
+    private void addTo(long row, long calls, long ticks) {
+        int index = Latency.index(ticks);
+        long chunkAt = row + RowDescriptor.CHUNKS_AT + index / RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES;
+        if (Memory.getLong(chunkAt) == 0) {
+            Memory.putLong(chunkAt, allocate(RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES));
+        }
+        Memory.addLong(Memory.getLong(chunkAt) + index % RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES, calls);
+        Memory.addLong(row + RowDescriptor.COUNT, calls);
+        Memory.addLong(row + RowDescriptor.TOTAL, calls * ticks);
+        Memory.putLong(row + RowDescriptor.MIN, Math.min(ticks, Memory.getLong(row + RowDescriptor.MIN)));
+        Memory.putLong(row + RowDescriptor.MAX, Math.max(ticks, Memory.getLong(row + RowDescriptor.MAX)));
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

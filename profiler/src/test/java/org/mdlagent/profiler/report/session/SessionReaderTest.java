@@ -1,0 +1,796 @@
+package org.mdlagent.profiler.report.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ProcessDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.report.format.FoldedReport;
+import org.mdlagent.profiler.report.format.JsonReport;
+import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.page.HtmlReport;
+import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.ProbeSite;
+import org.mdlagent.profiler.report.profile.ProcessProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.report.profile.TimedCall;
+
+class SessionReaderTest {
+    @TempDir
+    private Path directory;
+
+    private Profile read(SessionImage image) throws IOException {
+        image.write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            return reader.profile();
+        }
+    }
+
+    @Test
+    void shouldReadWhatASessionSaysOfItself() throws IOException {
+        SessionFacts facts = read(SessionImage.exactSample().ended(3, 0)).session();
+
+        assertThat(facts.id()).isEqualTo("app-4711-20231114T221320");
+        assertThat(facts.program()).isEqualTo("/opt/app/bin/app");
+        assertThat(facts.pid()).isEqualTo(4711);
+        assertThat(facts.started()).isEqualTo(Instant.ofEpochSecond(1_700_000_000));
+        assertThat(facts.ended()).isEqualTo(Instant.ofEpochSecond(1_700_000_002));
+        assertThat(facts.exitStatus()).hasValue(3);
+        assertThat(facts.exitSignal()).hasValue(0);
+        assertThat(facts.tscHz()).hasValue(1e9);
+        assertThat(facts.elapsedNanos()).hasValue(2_000_000_000L);
+        assertThat(facts.threads()).isEqualTo(2);
+        assertThat(facts.exact()).isTrue();
+    }
+
+    @Test
+    void shouldNotClaimToKnowTheEndOfALiveSession() throws IOException {
+        SessionFacts facts = read(SessionImage.exactSample()).session();
+
+        assertThat(facts.ended()).isNull();
+        assertThat(facts.exitStatus()).isEmpty();
+        assertThat(facts.exitSignal()).isEmpty();
+    }
+
+    @Test
+    void shouldKnowNoStatusOfAKilledProgram() throws IOException {
+        SessionFacts facts = read(SessionImage.exactSample().ended(-1, 9)).session();
+
+        assertThat(facts.exitStatus()).isEmpty();
+        assertThat(facts.exitSignal()).hasValue(9);
+    }
+
+    @Test
+    void shouldAddTheRowsOfAllThreads() throws IOException {
+        FunctionProfile parse = read(SessionImage.exactSample()).functions().get(1);
+
+        assertThat(parse.name()).isEqualTo("ns::parse(char const*)");
+        assertThat(parse.symbol()).isEqualTo("_ZN2ns5parseEPKc");
+        assertThat(parse.file()).isEqualTo("/src/parse.cpp");
+        assertThat(parse.line()).isEqualTo(42);
+        assertThat(parse.image()).isEqualTo("/opt/app/lib/p.so");
+        assertThat(parse.calls()).isEqualTo(4);
+        assertThat(parse.callsExact()).isTrue();
+        assertThat(parse.sampled()).isEqualTo(4);
+        assertThat(parse.totalNanos()).hasValue(1_000_900);
+        assertThat(parse.selfNanos()).hasValue(1_000_900);
+        assertThat(parse.latency().minNanos()).hasValue(100);
+        assertThat(parse.latency().maxNanos()).hasValue(1_000_000);
+        assertThat(parse.latency().meanNanos()).hasValue(250_225);
+        assertThat(parse.latency().percentileNanos(25)).hasValue(100);
+        assertThat(parse.latency().percentileNanos(50)).hasValue(200);
+        assertThat(parse.latency().percentileNanos(100)).hasValue(1_000_000);
+    }
+
+    @Test
+    void shouldReadTheRowsOfOneThread() throws IOException {
+        SessionImage.exactSample().write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = reader.profile(tid -> tid == 101);
+
+            assertThat(profile.functions()).extracting(FunctionProfile::calls).containsExactly(1L, 3L, 0L);
+        }
+    }
+
+    @Test
+    void shouldKnowTheProcessesOfAFamily() throws IOException {
+        Profile.Family family = read(SessionImage.familySample()).family();
+
+        Instant start = Instant.ofEpochSecond(1_700_000_000);
+        assertThat(family.processes())
+                .containsExactly(
+                        new ProcessProfile(SessionImage.PID, 1, start, null, OptionalInt.empty(), true, true, 1),
+                        new ProcessProfile(
+                                4801,
+                                SessionImage.PID,
+                                start.plusMillis(100),
+                                null,
+                                OptionalInt.empty(),
+                                true,
+                                false,
+                                6),
+                        new ProcessProfile(
+                                4802,
+                                SessionImage.PID,
+                                start.plusMillis(200),
+                                null,
+                                OptionalInt.empty(),
+                                false,
+                                false,
+                                2),
+                        new ProcessProfile(
+                                4803,
+                                SessionImage.PID,
+                                start.plusMillis(300),
+                                start.plusMillis(1300),
+                                OptionalInt.of(7),
+                                false,
+                                false,
+                                1));
+        assertThat(family.size()).isEqualTo(6);
+        assertThat(family.callsForgotten()).isEqualTo(4);
+    }
+
+    @Test
+    void shouldAddUpTheCallsOfAFamilyByFunction() throws IOException {
+        assertThat(read(SessionImage.familySample()).functions())
+                .extracting(FunctionProfile::calls)
+                .containsExactly(2L, 12L);
+    }
+
+    @Test
+    void shouldReadTheCallsOfOneProcess() throws IOException {
+        SessionImage.familySample().write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.profileOfProcess(4801).functions())
+                    .extracting(FunctionProfile::calls)
+                    .containsExactly(0L, 6L);
+            assertThat(reader.profileOfProcess(4802).functions())
+                    .extracting(FunctionProfile::calls)
+                    .containsExactly(1L, 1L);
+        }
+    }
+
+    @Test
+    void shouldNotKnowTheFunctionsOfAProcessWhoseBlocksOthersHadToo() throws IOException {
+        SessionImage image = SessionImage.familySample();
+        long handedOn = image.process(4804, SessionImage.PID, 400);
+        image.putLong(handedOn + ProcessDescriptor.CALLS, 3);
+        image.write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.profileOfProcess(4803)).isNull();
+            assertThat(reader.profileOfProcess(4804)).isNull();
+            assertThat(reader.profileOfProcess(4999)).isNull();
+        }
+    }
+
+    @Test
+    void shouldTakeTheEndOfTheProcessWithTheAgentFromTheSession() throws IOException {
+        ProcessProfile master = read(SessionImage.familySample().ended(3, 0))
+                .family()
+                .processes()
+                .getFirst();
+
+        assertThat(master.runs()).isFalse();
+        assertThat(master.exitStatus()).hasValue(3);
+        assertThat(master.ended()).isEqualTo(Instant.ofEpochSecond(1_700_000_002));
+    }
+
+    @Test
+    void shouldRefuseAListOfProcessesWithoutEnd() throws IOException {
+        SessionImage image = SessionImage.familySample();
+        long process = image.process(5000, SessionImage.PID, 500);
+        image.putLong(process + ProcessDescriptor.NEXT, SessionImage.address(process));
+
+        assertThatThrownBy(() -> read(image))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("list of processes has no end");
+    }
+
+    @Test
+    void shouldNotTakeCountsForExactWhenTheAgentHasFailed() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(HeaderDescriptor.STATE, HeaderDescriptor.STATE_AGENT_DEAD);
+
+        assertThat(read(image).functions()).noneMatch(FunctionProfile::callsExact);
+    }
+
+    @Test
+    void shouldLeaveAFunctionWithoutCallsWithoutDurations() throws IOException {
+        FunctionProfile unused = read(SessionImage.exactSample()).functions().get(2);
+
+        assertThat(unused.calls()).isZero();
+        assertThat(unused.callsExact()).isTrue();
+        assertThat(unused.totalNanos()).isEmpty();
+        assertThat(unused.selfNanos()).isEmpty();
+        assertThat(unused.latency().minNanos()).isEmpty();
+        assertThat(unused.latency().percentileNanos(50)).isEmpty();
+    }
+
+    @Test
+    void shouldConvertTicksByTheClockPairs() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putLong(HeaderDescriptor.NOW_TSC, 5_000 + 5_000_000_000L);
+
+        Profile profile = read(image);
+
+        assertThat(profile.session().tscHz()).hasValue(2.5e9);
+        assertThat(profile.functions().get(1).totalNanos()).hasValue(400_360);
+        assertThat(profile.functions().get(1).latency().minNanos()).hasValue(40);
+    }
+
+    @Test
+    void shouldKnowNoDurationsWithoutTheFrequencyOfTheClock() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putLong(HeaderDescriptor.NOW_TSC, 0);
+
+        FunctionProfile parse = read(image).functions().get(1);
+
+        assertThat(parse.calls()).isEqualTo(4);
+        assertThat(parse.totalNanos()).isEmpty();
+        assertThat(parse.selfNanos()).isEmpty();
+        assertThat(parse.latency().maxNanos()).isEmpty();
+    }
+
+    @Test
+    void shouldSayHowManyCallsWereCountedButNotTimed() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        long thread = image.thread(103);
+        image.putLong(thread + ThreadDescriptor.OVERFLOW, 2);
+        image.putLong(thread + ThreadDescriptor.REFUSED, 3);
+        image.putLong(thread + ThreadDescriptor.UNMATCHED, 4);
+
+        Profile profile = read(image);
+
+        assertThat(profile.dropped()).isEqualTo(5);
+        assertThat(profile.unmatched()).isEqualTo(4);
+        assertThat(profile.functions()).allMatch(FunctionProfile::callsExact);
+    }
+
+    @Test
+    void shouldNotCallCountsExactWhenThreadsWereNotSeen() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putLong(HeaderDescriptor.THREADS_REFUSED, 1);
+
+        Profile profile = read(image);
+
+        assertThat(profile.unseenThreads()).isEqualTo(1);
+        assertThat(profile.functions()).noneMatch(FunctionProfile::callsExact);
+    }
+
+    @Test
+    void shouldCountCallsThatDidNotReturn() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        long thread = image.thread(103);
+        image.count(thread, 0, 1);
+        image.count(thread, 2, 5);
+
+        Profile profile = read(image);
+
+        assertThat(profile.functions()).extracting(FunctionProfile::calls).containsExactly(2L, 4L, 5L);
+        assertThat(profile.functions()).extracting(FunctionProfile::sampled).containsExactly(1L, 4L, 0L);
+        assertThat(profile.functions()).allMatch(FunctionProfile::callsExact);
+        assertThat(profile.functions().get(2).latency().minNanos()).isEmpty();
+    }
+
+    @Test
+    void shouldAddRecordsThatWaitInTheRingToThoseDrained() throws IOException {
+        FunctionProfile hot = read(SessionImage.sampledSample()).functions().get(0);
+
+        assertThat(hot.sampled()).isEqualTo(8);
+        assertThat(hot.latency().minNanos()).hasValue(1000);
+        assertThat(hot.latency().maxNanos()).hasValue(3000);
+        assertThat(hot.latency().meanNanos()).hasValue((6 * 1000 + 2000 + 3000) / 8);
+    }
+
+    @Test
+    void shouldLeaveOutRecordsThatAreBeingWritten() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        Profile before = read(image);
+        image.reservation(image.thread(105)); // without a ring: nothing to read
+        Profile after = read(image);
+
+        assertThat(before.functions()).extracting(FunctionProfile::sampled).containsExactly(8L, 2L);
+        assertThat(after.functions()).extracting(FunctionProfile::sampled).containsExactly(8L, 2L);
+    }
+
+    @Test
+    void shouldKnowEveryCallOfAChosenFunctionWhileOthersAreSampled() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        int chosen = image.function("chosen");
+        image.putInt(image.functionAt(chosen) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        image.exactRow(image.lastThread(), chosen, 0, 100, 200, 600);
+        image.record(image.lastThread(), chosen, 600); // tells who called
+        Profile profile = read(image);
+
+        FunctionProfile function = profile.functions().get(chosen);
+        assertThat(function.exact()).isTrue();
+        assertThat(function.calls()).isEqualTo(3);
+        assertThat(function.callsExact()).isTrue();
+        assertThat(function.callsError()).isEmpty();
+        assertThat(function.sampled()).isEqualTo(3);
+        assertThat(function.totalNanos()).hasValue(900);
+        assertThat(function.selfNanos()).as("timing takes 10 ns").hasValue(900 - 3 * 10);
+        assertThat(profile.functions().get(0).exact()).isFalse();
+        assertThat(profile.functions().get(0).sampled()).isEqualTo(8);
+        assertThat(profile.everyCallNanos()).as("58 ticks a call").isEqualTo(3 * 58);
+        assertThat(profile.edges())
+                .filteredOn(edge -> edge.callee() == function)
+                .singleElement()
+                .extracting(CallEdge::calls)
+                .isEqualTo(3L);
+    }
+
+    @Test
+    void shouldTakeDurationsThatAreCpuTimeForNanoseconds() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT | HeaderDescriptor.FLAG_CPU_TIME);
+        image.putLong(HeaderDescriptor.NOW_TSC, 5_000 + 8_000_000_000L); // 4 GHz
+
+        Profile profile = read(image);
+
+        FunctionProfile parse = profile.functions().get(1);
+        assertThat(profile.session().cpuTime()).isTrue();
+        assertThat(parse.totalNanos()).hasValue(1_000_900);
+        assertThat(parse.selfNanos()).hasValue(1_000_900);
+        assertThat(parse.latency().percentileNanos(100)).hasValue(1_000_000);
+    }
+
+    @Test
+    void shouldEstimateCallsAndTotalTimeOfASampledFunction() throws IOException {
+        FunctionProfile hot = read(SessionImage.sampledSample()).functions().get(0);
+
+        assertThat(hot.calls()).isEqualTo(1_200_000);
+        assertThat(hot.callsExact()).isFalse();
+        assertThat(hot.callsError().getAsDouble()).isBetween(0.0597, 0.0599);
+        assertThat(hot.totalNanos()).hasValue(1_200_000L * 1375);
+        assertThat(hot.selfNanos())
+                .as("it calls nothing, and timing takes 10 ns")
+                .hasValue(1_200_000L * 1365);
+    }
+
+    @Test
+    void shouldTakeTheCallsOfProbedFunctionsOffASelfTime() throws IOException {
+        List<FunctionProfile> functions = read(SessionImage.callersSample()).functions();
+
+        assertThat(functions)
+                .extracting(FunctionProfile::selfNanos)
+                .containsExactly(
+                        OptionalLong.empty(),
+                        OptionalLong.of(7_500),
+                        OptionalLong.of(2_000),
+                        OptionalLong.of(1_000),
+                        OptionalLong.of(0));
+    }
+
+    @Test
+    void shouldTakeOffWhatTimingAddsToACall() throws IOException {
+        SessionImage image = new SessionImage();
+        int caller = image.function("caller");
+        int callee = image.function("callee");
+        int nothing = image.function("nothing");
+        image.drainedRow(caller, 1_008);
+        image.drainedRow(callee, 58, 58, 58);
+        image.edge(callee, caller, 3, 174);
+        image.drainedRow(nothing, 8);
+
+        assertThat(read(image).functions())
+                .extracting(FunctionProfile::selfNanos)
+                .containsExactly(OptionalLong.of(1_000 - 3 * 50), OptionalLong.of(3 * 50), OptionalLong.of(0));
+    }
+
+    @Test
+    void shouldDivideAnEstimateAmongItsCallers() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        image.estimate(1, 1_000, 0); // work: hundred times the calls that were timed
+        Profile profile = read(image);
+
+        assertThat(profile.edges())
+                .filteredOn(edge -> edge.callee().name().equals("work"))
+                .extracting(
+                        edge -> edge.caller() == null ? "" : edge.caller().name(),
+                        CallEdge::calls,
+                        CallEdge::nanos,
+                        CallEdge::samples)
+                .containsExactlyInAnyOrder(tuple("main", 800L, 800_000L, 1L), tuple("", 200L, 200_000L, 1L));
+    }
+
+    @Test
+    void shouldFindTheCallersOfCallsThatWaitInTheRing() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(image.functionAt(1) + FunctionDescriptor.ADDRESS, 0x500000);
+        image.putLong(image.functionAt(1) + FunctionDescriptor.END, 0x500100);
+        image.record(image.lastThread(), 0, 500);
+        image.calledFrom(0x500100);
+        Profile profile = read(image);
+
+        assertThat(profile.edges())
+                .filteredOn(edge -> edge.caller() != null)
+                .extracting(edge -> edge.caller().name(), edge -> edge.callee().name(), CallEdge::samples)
+                .containsExactly(tuple("rare", "hot", 1L));
+    }
+
+    @Test
+    void shouldRefuseAListOfCallersWithoutEnd() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        long edge = image.edge(1, 2, 1, 1);
+        image.putLong(edge + EdgeDescriptor.NEXT, SessionImage.address(edge));
+        image.write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThatThrownBy(reader::profile).isInstanceOf(SessionFormatException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseACallerThatIsNoFunction() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        image.edge(1, 5, 1, 1);
+        image.write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThatThrownBy(reader::profile)
+                    .isInstanceOf(SessionFormatException.class)
+                    .hasMessageContaining("a caller has the number 5");
+        }
+    }
+
+    @Test
+    void shouldReadWhatWasMeasuredInEachSliceOfTime() throws IOException {
+        SessionImage.sliceSample().write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            List<TimeSlice> slices = reader.slices();
+            Profile later = reader.profile(slices.subList(1, 3));
+
+            Instant start = Instant.ofEpochSecond(1_700_000_000);
+            assertThat(slices)
+                    .extracting(TimeSlice::start)
+                    .containsExactly(start, start.plusMillis(500), start.plusMillis(1000));
+            assertThat(later.range()).isEqualTo(new TimeRange(start.plusMillis(500), start.plusMillis(1500), 2, 0));
+            assertThat(later.functions()).extracting(FunctionProfile::calls).containsExactly(0L, 5L);
+            FunctionProfile work = later.functions().get(1);
+            assertThat(work.totalNanos()).hasValue(5_000);
+            assertThat(work.latency().percentileNanos(50).getAsLong()).isBetween(970L, 1_030L);
+            assertThat(later.edges())
+                    .extracting(
+                            edge -> edge.caller().name(), edge -> edge.callee().name(), CallEdge::calls)
+                    .containsExactly(tuple("main", "work", 5L));
+            assertThat(later.session().agentNanos()).isEqualTo(10_000_000);
+            assertThat(later.session().elapsedNanos()).hasValue(1_000_000_000);
+        }
+    }
+
+    @Test
+    void shouldRefuseASliceThatNamesNoFunctionOfTheSession() throws IOException {
+        SessionImage image = SessionImage.sliceSample();
+        image.putInt(HeaderDescriptor.FUNCTION_COUNT, 1);
+        image.write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            List<TimeSlice> slices = reader.slices();
+            assertThatThrownBy(() -> reader.profile(slices))
+                    .isInstanceOf(SessionFormatException.class)
+                    .hasMessageContaining("a function with the number 1");
+        }
+    }
+
+    @Test
+    void shouldReadTheLastTimedCallsAlsoWhenTheyHaveBeenDrained() throws IOException {
+        SessionImage.sampledSample().write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.lastCalls())
+                    .extracting(TimedCall::tid, call -> call.function().name(), TimedCall::startNanos, TimedCall::nanos)
+                    .containsExactly(
+                            tuple(101, "hot", 4_000L, 1_000L),
+                            tuple(101, "hot", 5_000L, 1_000L),
+                            tuple(101, "hot", 6_000L, 1_000L),
+                            tuple(101, "hot", 7_000L, 2_000L),
+                            tuple(101, "rare", 8_000L, 70_000L),
+                            tuple(101, "rare", 9_000L, 90_000L),
+                            tuple(101, "hot", 10_000L, 3_000L));
+        }
+    }
+
+    @Test
+    void shouldCallTheCountOfAFunctionExactWhoseWindowNeverEnded() throws IOException {
+        FunctionProfile rare = read(SessionImage.sampledSample()).functions().get(1);
+
+        assertThat(rare.calls()).isEqualTo(3);
+        assertThat(rare.sampled()).isEqualTo(2);
+        assertThat(rare.callsExact()).isTrue();
+        assertThat(rare.callsError()).isEmpty();
+    }
+
+    @Test
+    void shouldReadSites() throws IOException {
+        SessionImage.exactSample().write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.sites())
+                    .containsExactly(
+                            new ProbeSite("main", ProbeSite.Kind.ENTRY, "/opt/app/bin/app", 0x401010),
+                            new ProbeSite(
+                                    "ns::parse(char const*)",
+                                    ProbeSite.Kind.SIBLING_EXIT,
+                                    "/opt/app/bin/app",
+                                    0x401020));
+        }
+    }
+
+    @Test
+    void shouldSeeWhatWasRecordedSinceItWasOpened() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        Path file = image.write(directory);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            long before = reader.profile().functions().get(1).calls();
+            for (int tid = 200; tid < 300; tid++) {
+                image.exactRow(image.thread(tid), 1, 10, 10, 1L << 40);
+            }
+            Files.write(file, image.bytes());
+            Profile after = reader.profile();
+
+            assertThat(before).isEqualTo(4);
+            assertThat(after.functions().get(1).calls()).isEqualTo(204);
+            assertThat(after.session().threads()).isEqualTo(102);
+        }
+    }
+
+    /// The writer publishes threads as the agent does, contents first, while the reader reads.
+    @Test
+    void shouldReadASessionThatGrowsMeanwhile() throws Exception {
+        SessionImage image = SessionImage.exactSample();
+        Path file = image.write(directory);
+        AtomicBoolean done = new AtomicBoolean();
+        Thread writer = new Thread(() -> {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                for (int tid = 200; tid < 500; tid++) {
+                    image.exactRow(image.thread(tid), 1, 10, 10);
+                    ByteBuffer all = ByteBuffer.wrap(image.bytes());
+                    channel.write(
+                            all.slice((int) HeaderDescriptor.SIZE, all.capacity() - (int) HeaderDescriptor.SIZE),
+                            HeaderDescriptor.SIZE);
+                    channel.write(all.slice(0, (int) HeaderDescriptor.SIZE), 0);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } finally {
+                done.set(true);
+            }
+        });
+        try (SessionReader reader = SessionReader.open(directory)) {
+            writer.start();
+            long last = 0;
+            boolean again;
+            do {
+                again = !done.get();
+                long calls = reader.profile().functions().get(1).calls();
+                assertThat(calls).isGreaterThanOrEqualTo(last);
+                last = calls;
+            } while (again);
+            assertThat(last).isEqualTo(304);
+        } finally {
+            writer.join();
+        }
+    }
+
+    @Test
+    void shouldNameBothVersionsOfAnUnknownFormat() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(HeaderDescriptor.VERSION, 99);
+        image.write(directory);
+
+        assertThatThrownBy(() -> SessionReader.open(directory))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("version 99")
+                .hasMessageContaining("version " + HeaderDescriptor.VERSION_VALUE)
+                .hasMessageContaining(directory.resolve("session.mdl").toString());
+    }
+
+    @Test
+    void shouldRefuseAFileThatIsNoSession() throws IOException {
+        Path file = directory.resolve("core");
+        Files.write(file, new byte[8192]);
+
+        assertThatThrownBy(() -> SessionReader.open(file))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("not a session");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoSession() {
+        assertThatThrownBy(() -> SessionReader.open(directory))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("there is no session")
+                .hasMessageContaining("mdl list sessions");
+    }
+
+    @Test
+    void shouldRefuseALinkToAPlaceWhereNoSessionBelongs() throws IOException {
+        Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+        Files.createSymbolicLink(
+                directory.resolve("session.mdl"), SessionImage.exactSample().write(elsewhere));
+
+        assertThatThrownBy(() -> SessionReader.open(directory))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("a link to");
+    }
+
+    @Test
+    void shouldRefuseALinkThatClimbsOutOfSharedMemory() throws IOException {
+        Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+        Files.createSymbolicLink(directory.resolve("session.mdl"), Path.of("/dev/shm/mdl-" + self + "/../x.mdl"));
+
+        assertThatThrownBy(() -> SessionReader.open(directory))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("a link to");
+    }
+
+    @Test
+    void shouldRefuseAFifoInsteadOfWaitingForIt() throws Exception {
+        Path fifo = directory.resolve("session.mdl");
+        assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor())
+                .isZero();
+
+        assertThatThrownBy(() -> SessionReader.open(directory))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("not a regular file");
+    }
+
+    @Test
+    void shouldRefuseAListOfThreadsThatEndsInItself() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        long thread = image.thread(103);
+        image.putLong(thread + ThreadDescriptor.NEXT, SessionImage.address(thread));
+
+        assertThatThrownBy(() -> read(image))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("no end");
+    }
+
+    @Test
+    void shouldRefuseStructuresThatOverlap() throws IOException {
+        SessionImage image = new SessionImage().exact();
+        int function = image.function("f");
+        long thread = image.thread(101);
+        image.exactRow(thread, function, 1, 1);
+        // A row whose chunks are all the same.
+        long chunk = SessionImage.address(image.allocate(1024));
+        long row = image.allocate(RowDescriptor.SIZE);
+        image.putLong(row + RowDescriptor.COUNT, 1);
+        for (int i = 0; i < RowDescriptor.CHUNKS; i++) {
+            image.putLong(row + RowDescriptor.CHUNKS_AT + i * 8L, chunk);
+        }
+        image.putLong(image.functionAt(function) + FunctionDescriptor.ROW, SessionImage.address(row));
+
+        assertThatThrownBy(() -> read(image))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("overlap");
+    }
+
+    @Test
+    void shouldRefuseATruncatedFileWhereverItEnds() throws IOException {
+        for (SessionImage image : List.of(SessionImage.exactSample(), SessionImage.sampledSample())) {
+            byte[] whole = image.bytes();
+            Path file = directory.resolve("session.mdl");
+            for (int length = 0; length < whole.length; length += 512) {
+                Files.write(file, Arrays.copyOf(whole, length));
+                assertThatThrownBy(() -> SessionReader.open(file).close())
+                        .as("%d bytes of %d", length, whole.length)
+                        .isInstanceOf(SessionFormatException.class);
+            }
+        }
+    }
+
+    /// Words that matter more are changed more often: a pointer or a count, not one of thousands of zeros.
+    ///
+    /// `-Dmdl.fuzz.cases=N` sets the number of cases, `-Dmdl.fuzz.seed=S` where they start.
+    @Test
+    void shouldSurviveDamageOfAnyKind() throws IOException {
+        SplittableRandom random = new SplittableRandom(Long.getLong("mdl.fuzz.seed", 20_230_411));
+        Path file = directory.resolve("session.mdl");
+        int refused = 0;
+        int rounds = Integer.getInteger("mdl.fuzz.cases", 20_000);
+        // A busy machine must not look like a slow reader.
+        long slowest = 0;
+        byte[][] samples = {
+            SessionImage.exactSample().bytes(),
+            SessionImage.sampledSample().bytes(),
+            SessionImage.familySample().bytes(),
+            SessionImage.callersSample().bytes(),
+            SessionImage.metricSample().bytes(),
+            SessionImage.sliceSample().bytes()
+        };
+        int[][] words = Stream.of(samples).map(SessionReaderTest::wordsInUse).toArray(int[][]::new);
+        for (int round = 0; round < rounds; round++) {
+            byte[] bytes = samples[round % samples.length].clone();
+            int[] inUse = words[round % samples.length];
+            ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+            for (int change = random.nextInt(1, 4); change > 0; change--) {
+                int word = random.nextInt(4) == 0
+                        ? random.nextInt(bytes.length / 8) * 8
+                        : inUse[random.nextInt(inUse.length)];
+                long value = buffer.getLong(word);
+                buffer.putLong(word, mutated(value, bytes.length, random));
+            }
+            Files.write(file, bytes);
+            long start = cpuNanos();
+            try (SessionReader reader = SessionReader.open(file)) {
+                Profile profile = reader.profile();
+                StringBuilder out = new StringBuilder();
+                new TableReport(ProfileOrder.byDefault(profile), 24, false, 0).write(profile, out);
+                JsonReport.write(profile, ProfileOrder.TOTAL, 24, out);
+                FoldedReport.write(profile, out);
+                reader.lastCalls();
+                reader.sites();
+                Profile unused = reader.profileOfProcess(4801);
+                List<TimeSlice> slices = reader.slices();
+                if (!slices.isEmpty()) {
+                    HtmlReport.write(
+                            reader.profile(slices),
+                            new Timeline(profile.functions(), slices),
+                            ProfileOrder.TOTAL,
+                            24,
+                            out);
+                }
+            } catch (SessionFormatException e) {
+                refused++;
+            }
+            slowest = Math.max(slowest, cpuNanos() - start);
+        }
+        // Both must happen: damage that is noticed, and damage to a mere value.
+        assertThat(refused).isBetween(rounds / 20, rounds * 19 / 20);
+        assertThat(slowest).isLessThan(2_000_000_000L);
+    }
+
+    private static int[] wordsInUse(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        return IntStream.range(0, bytes.length / 8)
+                .map(i -> i * 8)
+                .filter(i -> buffer.getLong(i) != 0)
+                .toArray();
+    }
+
+    private static long mutated(long value, int size, SplittableRandom random) {
+        return switch (random.nextInt(7)) {
+            case 0 -> value ^ 1L << random.nextInt(64);
+            case 1 -> random.nextLong();
+            case 2 -> -1;
+            case 3 -> 0;
+            case 4 -> SessionImage.BASE + random.nextInt(size) / 8 * 8L;
+            case 5 -> value + random.nextInt(-256, 256);
+            default -> Long.MAX_VALUE >>> random.nextInt(63);
+        };
+    }
+
+    /// Of this process, in steps of some milliseconds.
+    private static long cpuNanos() {
+        return ProcessHandle.current().info().totalCpuDuration().orElseThrow().toNanos();
+    }
+}

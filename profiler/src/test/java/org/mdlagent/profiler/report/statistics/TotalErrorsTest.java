@@ -1,0 +1,150 @@
+package org.mdlagent.profiler.report.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import java.util.function.DoubleUnaryOperator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profiles;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.EdgeSums;
+import org.mdlagent.profiler.report.session.SessionImage;
+
+class TotalErrorsTest {
+    private static final long CALLS = 1_000_000;
+    private static final int TRIALS = 2000;
+
+    @TempDir
+    Path directory;
+
+    private SessionFacts sampled;
+    private int runLength;
+
+    @BeforeEach
+    void readSession() throws Exception {
+        sampled = Profiles.read(SessionImage.sampledSample(), directory).session();
+        runLength = sampled.sampleSize();
+    }
+
+    /// A function of whose calls some were timed.
+    private static FunctionProfile function(long[] nanos, boolean all) {
+        double mean = LongStream.of(nanos).average().orElse(0);
+        long calls = all ? nanos.length : CALLS;
+        return Profiles.function("f", nanos)
+                .with(
+                        calls,
+                        OptionalDouble.empty(),
+                        nanos.length,
+                        OptionalLong.of(Math.round(mean * calls)),
+                        OptionalLong.empty(),
+                        OptionalDouble.empty(),
+                        OptionalDouble.empty(),
+                        Profiles.function("f", nanos).latency());
+    }
+
+    /// Of intervals from runs of calls that are alike, those that hold the truth.
+    private double covered(int runs, double mean, DoubleUnaryOperator duration) {
+        SplittableRandom random = new SplittableRandom(runs);
+        int covered = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            long[] nanos = random.doubles(runs)
+                    .mapToLong(u -> Math.round(duration.applyAsDouble(u)))
+                    .flatMap(length -> LongStream.generate(() -> length).limit(runLength))
+                    .toArray();
+            FunctionProfile function = function(nanos, false);
+            double bound =
+                    new TotalErrors(List.of(function), sampled).ofTotal(0).orElseThrow();
+            double error = function.totalNanos().orElseThrow() - CALLS * mean;
+            covered += Math.abs(error) <= bound ? 1 : 0;
+        }
+        return (double) covered / TRIALS;
+    }
+
+    @Test
+    void shouldCoverTheTruthAlsoOfFewRuns() {
+        assertThat(covered(4, 50_000, u -> 100_000 * u)).isBetween(0.92, 0.99);
+        assertThat(covered(100, 50_000, u -> 100_000 * u)).isBetween(0.93, 0.98);
+    }
+
+    @Test
+    void shouldCoverTheTruthOfALongTail() {
+        assertThat(covered(50, 50_000, u -> -50_000 * Math.log(1 - u))).isBetween(0.9, 0.99);
+    }
+
+    @Test
+    void shouldLeaveToTheProbesWhatIsTimedWholly() {
+        FunctionProfile function = function(new long[] {1_000_000, 3_000_000, 2_000_000}, true);
+
+        TotalErrors errors = new TotalErrors(List.of(function), sampled);
+
+        assertThat(errors.ofTotal(0)).hasValue(3 * 10 + 0.001 * 6_000_000);
+    }
+
+    @Test
+    void shouldSayNothingOfASingleRun() {
+        FunctionProfile function = function(new long[] {1000, 1000}, false);
+
+        assertThat(new TotalErrors(List.of(function), sampled).ofTotal(0)).isEmpty();
+    }
+
+    @Test
+    void shouldBeLessCertainOfASelfTimeThanOfATotal() {
+        FunctionProfile caller =
+                function(LongStream.range(1, 1000).map(n -> 1000 * n).toArray(), false);
+        FunctionProfile callee =
+                function(LongStream.range(1, 1000).map(n -> 900 * n).toArray(), false);
+        TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
+
+        errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS, callee.totalNanos().orElseThrow(), 999), 999);
+
+        assertThat(errors.ofSelf(0).orElseThrow())
+                .isGreaterThan(Math.hypot(1, 0.9) * errors.ofTotal(0).orElseThrow() * 0.99);
+        assertThat(errors.ofSelf(1)).isEqualTo(errors.ofTotal(1));
+    }
+
+    /// A callee whose calls all last as long, and of whose runs each belongs to one of two callers.
+    @Test
+    void shouldKnowThatACallersPartIsEstimated() {
+        int runs = 40;
+        double truth = 0.3;
+        long[] alike =
+                LongStream.generate(() -> 50_000).limit((long) runs * runLength).toArray();
+        FunctionProfile caller =
+                function(LongStream.of(3, 5).map(n -> n * 10_000_000_000L).toArray(), true);
+        FunctionProfile callee = function(alike, false);
+        double total = callee.totalNanos().orElseThrow();
+        SplittableRandom random = new SplittableRandom(1);
+        int covered = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            long hers = random.doubles(runs).filter(u -> u < truth).count();
+            long nanos = Math.round(total * hers / runs);
+            TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
+
+            errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS * hers / runs, nanos, hers * runLength), alike.length);
+
+            covered += Math.abs(nanos - total * truth) <= errors.ofSelf(0).orElseThrow() ? 1 : 0;
+        }
+        assertThat((double) covered / TRIALS).isBetween(0.92, 0.98);
+    }
+
+    @Test
+    void shouldSayNothingOfSelfTimesWhereCallersAreKnownOfASingleRun() {
+        FunctionProfile caller = function(new long[] {3_000_000_000L}, true);
+        FunctionProfile callee =
+                function(LongStream.generate(() -> 1000).limit(1000).toArray(), true);
+        TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
+
+        errors.addCallee(new EdgeSums.Estimate(0, 1, 1000, 1_000_000, runLength), runLength);
+
+        assertThat(errors.ofSelf(0)).isEmpty();
+        assertThat(errors.ofTotal(0)).isPresent();
+    }
+}
