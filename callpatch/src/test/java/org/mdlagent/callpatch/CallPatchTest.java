@@ -38,8 +38,8 @@ import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite.Form;
 import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.HookSite.Form;
 
 /// Real sites, executed: what a function returns tells where its site has led to.
 class CallPatchTest {

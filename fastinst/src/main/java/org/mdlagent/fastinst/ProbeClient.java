@@ -16,8 +16,6 @@ import org.mdlagent.arch.shim.KernelEvent;
 import org.mdlagent.arch.shim.LiveThreads;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.calls.Calls;
-import org.mdlagent.fastinst.imports.Imports;
 
 /// The client interface of probes ("Living on the Edge", PLDI 2016, figure 3) for Java: what `fastinst.h` is for C.
 /// A probe has one client, of either language, and the last one given stays.

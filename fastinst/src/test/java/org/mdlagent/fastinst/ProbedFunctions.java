@@ -25,7 +25,6 @@ import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.RecordingCode;
-import org.mdlagent.fastinst.calls.Calls;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.StubBodies;
 

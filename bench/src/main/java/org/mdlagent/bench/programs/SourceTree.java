@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.bench.report.Results;
 
 /// Where benchmarks find what is built, and where they leave what they make: the source tree of `-Dmdl.root`.
 public final class SourceTree {

@@ -19,7 +19,6 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Transfer;
-import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
 /// The functions of one image that can be called, with their probes, and its code as its file has it: in memory it is

@@ -8,8 +8,8 @@ import org.mdlagent.arch.layout.BodiesDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.Body;
-import org.mdlagent.arch.site.RecordingCode.ClientBodies;
 import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.RecordingCode.ClientBodies;
 
 /// Where the stubs of one text lead to: to what records, until a client is attached. Then the shim, which has no
 /// Java on its thread, changes that by the tables that are written here.

@@ -11,8 +11,8 @@ import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.snippet.Statement.Clock;
 import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.arch.snippet.Statement.Clock;
 
 /// Counters, flags and timers that snippets write: each thread has its own, in the session file, where they outlive the
 /// thread and the process. All begin with 0. Used by one thread, the agent's.

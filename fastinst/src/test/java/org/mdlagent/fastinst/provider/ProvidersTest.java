@@ -25,8 +25,8 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.site.HookSite.Role;
 import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.HookSite.Role;
 
 /// What providers find in compiled libraries that the dynamic linker has loaded, against the functions that `nm` lists.
 class ProvidersTest {

@@ -28,12 +28,12 @@ import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /// The `mdl` command.
 @Command(

@@ -11,7 +11,6 @@ import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.ElfFormatException;
 import org.mdlagent.fastinst.provider.Instrumentation;
-import org.mdlagent.runtime.cli.terminal.Looks;
 
 /// What can be said of a program before it runs.
 ///

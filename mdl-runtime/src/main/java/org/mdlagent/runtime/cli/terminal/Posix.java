@@ -168,7 +168,8 @@ public final class Posix {
     }
 
     /// Becomes another program; returns only when that fails.
-    public static void execute(Path program, List<byte[]> arguments, List<byte[]> environment) throws LastErrorException {
+    public static void execute(Path program, List<byte[]> arguments, List<byte[]> environment)
+            throws LastErrorException {
         Strings argv = new Strings(arguments);
         Strings envp = new Strings(environment);
         execve(program.toString(), argv.pointers, envp.pointers);

@@ -35,7 +35,8 @@ public final class ComparisonJson {
     }
 
     /// @param distributions whether to write what pictures need, too
-    public static void write(Comparison comparison, int limit, boolean distributions, JsonWriter json) throws IOException {
+    public static void write(Comparison comparison, int limit, boolean distributions, JsonWriter json)
+            throws IOException {
         json.beginObject();
         run("before", comparison.before(), json);
         run("after", comparison.after(), json);
