@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STALL_MILLIS = 10, JOIN_SECONDS = 30, PROCESSORS_MAX = 64 };
+enum { STALL_MILLIS = 10, JOIN_SECONDS = 300, PROCESSORS_MAX = 64 };
 
 static const uint64_t NANOS_PER_MILLI = 1000000u;
 static const long SIGNAL_PERIOD_NANOS = 100000;

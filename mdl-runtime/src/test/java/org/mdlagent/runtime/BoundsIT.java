@@ -8,11 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Whether the truth lies within the bounds that the sampled profiler states, of 95 %: of functions that measure
 /// themselves, whose durations are steady, alternate, have a long tail, or come in phases.
+@Tag("timing")
 class BoundsIT {
     private static final int RUNS = 4;
     private static final int TRIES = 8;

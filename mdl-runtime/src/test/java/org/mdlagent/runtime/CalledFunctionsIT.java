@@ -252,7 +252,7 @@ class CalledFunctionsIT {
                   print(#table.concat(t))
                 end
                 """);
-        Path lua = Dist.debian("lua5.4", "-O2 -g -fpatchable-function-entry=5");
+        Path lua = Dist.debian("lua5.4", Dist.PLAIN_CALLS + "-fpatchable-function-entry=5");
         start(List.of(lua.toString(), script.toString()), metrics);
         begin(1);
         String first = output.readLine();

@@ -14,10 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Who calls whom, as the sampled profiler says, against what others say of the same work.
+@Tag("timing")
 class CallersIT {
     private static final Path VALGRIND = Path.of("/usr/bin/valgrind");
 

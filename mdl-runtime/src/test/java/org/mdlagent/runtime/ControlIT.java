@@ -12,7 +12,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -26,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ControlIT {
     private static final int CASES = Integer.getInteger("mdl.fuzz.cases", 5_000);
     private static final Pattern SWITCH = Pattern.compile("(?Us)probes [\\s\\x1C-\\x1F]*(on|off) .*");
-    private static final long LOOK_MILLIS = 300;
+    private static final int CALLS_BETWEEN = 10_000;
 
     @TempDir
     Path directory;
@@ -79,17 +78,21 @@ class ControlIT {
         start(options);
 
         assertThat(ask("probes off work")).isEqualTo("ok\n1 function off\n");
-        // What was in a ring then has been drained by the second look.
-        process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        // What was in a ring then has been drained.
+        Dist.awaitLook(session);
         long off = calls();
-        long before = returned();
-        process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-        assertThat(returned()).isGreaterThan(before);
+        awaitCalls();
+        Dist.awaitLook(session);
         assertThat(calls()).isEqualTo(off);
 
         assertThat(ask("probes on #0")).isEqualTo("ok\n1 function on\n");
-        process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-        assertThat(calls()).isGreaterThan(off);
+        Dist.await("calls that are recorded", () -> calls() > off);
+    }
+
+    /// Waits until the program has made some.
+    private void awaitCalls() throws Exception {
+        long before = returned();
+        Dist.await("calls", () -> returned() > before + CALLS_BETWEEN);
     }
 
     @Test
@@ -125,7 +128,7 @@ class ControlIT {
             "probes on killed!w?rk",
             "probes off killed.c:w*"
         };
-        long descriptors = kept();
+        long descriptors = descriptors();
         SplittableRandom random = new SplittableRandom(11);
         int executed = 0;
         for (int i = 0; i < CASES; i++) {
@@ -144,12 +147,12 @@ class ControlIT {
         }
 
         assertThat(executed).isBetween(CASES / 50, CASES / 2);
-        assertThat(kept()).isLessThanOrEqualTo(descriptors);
+        // The agent also opens some for a moment, for what it reads of the kernel.
+        Dist.await("no more descriptors than before", () -> descriptors() <= descriptors);
         assertThat(ask("probes off work")).isEqualTo("ok\n1 function off\n");
         long off = calls();
         assertThat(ask("probes on work")).isEqualTo("ok\n1 function on\n");
-        process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-        assertThat(calls()).isGreaterThan(off);
+        Dist.await("calls that are recorded", () -> calls() > off);
         System.out.printf("%,d requests answered, %,d of them executed%n", CASES, executed);
     }
 
@@ -185,17 +188,7 @@ class ControlIT {
         return new String(request, StandardCharsets.UTF_8).strip();
     }
 
-    /// Descriptors that stay open: the agent also opens some for a moment, for what it reads of the kernel.
-    private long kept() throws Exception {
-        long least = descriptors();
-        for (int looks = 0; looks < 20; looks++) {
-            process.waitFor(10, TimeUnit.MILLISECONDS);
-            least = Math.min(least, descriptors());
-        }
-        return least;
-    }
-
-    /// Those of the thread that has the most: the agent's have a table of their own.
+    /// Open ones, of the thread that has the most: the agent's have a table of their own.
     private long descriptors() throws IOException {
         long count = 0;
         try (Stream<Path> tables = Files.find(
@@ -266,18 +259,14 @@ class ControlIT {
                 .redirectInput(ProcessBuilder.Redirect.PIPE)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();
-        for (int tries = 0; tries < 300 && !shows(typescript, "▶ work"); tries++) {
-            assertThat(top.waitFor(100, TimeUnit.MILLISECONDS)).isFalse();
-        }
+        Dist.await("the program's functions", () -> shows(typescript, "▶ work"));
         top.getOutputStream().write(' ');
         top.getOutputStream().flush();
-        for (int tries = 0; tries < 300 && !shows(typescript, "off from now on: work"); tries++) {
-            assertThat(top.waitFor(100, TimeUnit.MILLISECONDS)).isFalse();
-        }
+        Dist.await("what the key has done", () -> shows(typescript, "off from now on: work"));
 
         process.destroyForcibly().waitFor();
 
-        assertThat(top.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(top.waitFor(Dist.PATIENCE)).isTrue();
         String screen = Files.readString(typescript);
         String after = screen.substring(screen.lastIndexOf("\u001b[?1049l"));
         assertThat(after)

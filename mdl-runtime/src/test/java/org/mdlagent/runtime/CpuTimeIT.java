@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.assertj.core.data.Offset;
 import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +59,7 @@ class CpuTimeIT {
         return Dist.function(report, function).get(field).asDouble();
     }
 
+    @Tag("timing")
     @ParameterizedTest
     @CsvSource({
         "-finstrument-functions, --exact",
@@ -85,6 +87,7 @@ class CpuTimeIT {
     }
 
     /// The other test would be worth nothing if this did not hold.
+    @Tag("timing")
     @ParameterizedTest
     @CsvSource({"--exact", "--budget=100"})
     void shouldMeasureTheTimeThatPassesOtherwise(String mode) throws Exception {
@@ -97,7 +100,10 @@ class CpuTimeIT {
 
     @Test
     void shouldSayWhatDurationsAre() throws Exception {
-        run("-finstrument-functions", "--cpu-time");
+        assertThat(run("-finstrument-functions", "--cpu-time")
+                        .at("/session/time")
+                        .asText())
+                .isEqualTo("cpu");
         String session = directory.resolve("session").toString();
 
         assertThat(Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session))

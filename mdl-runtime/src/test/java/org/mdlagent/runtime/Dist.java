@@ -1,5 +1,7 @@
 package org.mdlagent.runtime;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -10,14 +12,17 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.SessionReader;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {
@@ -28,9 +33,17 @@ final class Dist {
 
     static final int SLICES = 2;
 
+    /// Flags of programs in which each call of the source is a call, so that those with one kind of probes make the
+    /// same as those with another.
+    static final String PLAIN_CALLS = "-O1 -g -fno-inline -fno-optimize-sibling-calls ";
+
     private static final Path ROOT =
             Path.of(System.getProperty("mdl.dist", "../dist")).toAbsolutePath().normalize();
-    private static final long LIMIT_SECONDS = 300;
+
+    /// Who waits so long for something waits in vain: it is no measure of how soon it should come.
+    static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    private static final long POLL_MILLIS = 20;
 
     private Dist() {}
 
@@ -76,11 +89,52 @@ final class Dist {
         builder.environment().putAll(environment);
         builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
         Process process = builder.start();
-        if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+        if (!process.waitFor(PATIENCE)) {
             process.destroyForcibly();
-            throw new IOException(command + " did not end within " + LIMIT_SECONDS + " s");
+            throw new IOException(command + " did not end within " + PATIENCE);
         }
         return new Outcome(process.exitValue(), Files.readAllBytes(out), Files.readString(err));
+    }
+
+    /// Waits until something is so.
+    static void await(String what, Callable<Boolean> condition) throws Exception {
+        long start = System.nanoTime();
+        while (!condition.call()) {
+            assertThat(System.nanoTime() - start).as(what).isLessThan(PATIENCE.toNanos());
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+
+    /// Waits until the agent, however seldom it gets a processor, has looked at all that there was when this began.
+    static void awaitLook(Path session) throws Exception {
+        // A look that has begun before may end with the first change of the clocks, and it is over when they change
+        // again.
+        for (int i = 0; i < 3; i++) {
+            long before = clock(session);
+            await("the agent's next look", () -> clock(session) != before);
+        }
+    }
+
+    private static long clock(Path session) throws IOException {
+        return SessionWords.of(SessionReader.locate(session)).get(HeaderDescriptor.NOW_MONO_NANOS);
+    }
+
+    /// Whether a tool is there and tells its version. One that is there and cannot is as good as absent.
+    static boolean works(String tool, String... version) {
+        List<String> command = new ArrayList<>(List.of(tool));
+        command.addAll(version.length == 0 ? List.of("--version") : List.of(version));
+        try {
+            return new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /// The environment of a program under the agent, started without `mdl run`.
@@ -106,6 +160,15 @@ final class Dist {
             throw new IOException("mdl report: " + report.err);
         }
         return new ObjectMapper().readTree(report.out);
+    }
+
+    /// The session's report, null while the session is not complete yet.
+    static @Nullable JsonNode reportOrNull(Path directory, Path session) throws InterruptedException {
+        try {
+            return report(directory, session);
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     /// The JSON of one process, whatever the command says of it.

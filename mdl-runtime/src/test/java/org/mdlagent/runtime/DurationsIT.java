@@ -6,11 +6,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Functions that spin for known times are reported with a median within 2 % or 100 ns, whichever is larger.
+@Tag("timing")
 class DurationsIT {
     @TempDir
     Path directory;

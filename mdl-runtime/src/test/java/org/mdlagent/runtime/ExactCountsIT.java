@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ class ExactCountsIT {
     @TempDir
     Path directory;
 
+    @Tag("soak")
     @Test
     void shouldCountEveryCallOfBzip2() throws Exception {
         Path input = compressible(3_000_000);
@@ -54,7 +56,12 @@ class ExactCountsIT {
                 for i = 1, 100 do sum = sum + co() end
                 print(sum, collectgarbage("collect"))
                 """);
-        compare(List.of(Dist.debian("lua5.4").toString(), script.toString()), null);
+        compare(
+                List.of(
+                        Dist.debian("lua5.4", Dist.PLAIN_CALLS + "-finstrument-functions")
+                                .toString(),
+                        script.toString()),
+                null);
     }
 
     @Test

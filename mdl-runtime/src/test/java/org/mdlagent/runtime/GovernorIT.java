@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -16,6 +17,7 @@ import org.mdlagent.profiler.report.session.SessionReader;
 ///
 /// The spending is what the session says: CPU time of all threads of the agent, from the kernel, and what probes have
 /// counted, times what that was measured to cost. The median of some runs, as what the VM compiles meanwhile differs.
+@Tag("timing")
 class GovernorIT {
     private static final int RUNS = 3;
     private static final int ROUNDS = 8;

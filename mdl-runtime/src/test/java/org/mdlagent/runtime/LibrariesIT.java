@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,18 +100,44 @@ class LibrariesIT {
     void shouldFindALibraryThatWasOpenedWithoutWaiting() throws Exception {
         Path session = directory.resolve("session");
 
-        Dist.Outcome run = Dist.run(
-                directory,
-                Dist.preload("startDelayMillis=0,session=" + session),
-                List.of(host().toString(), "late", plugin().toString(), "3000"));
+        callUntil(
+                session,
+                () -> Dist.reportOrNull(directory, session) instanceof JsonNode report
+                        && Dist.calls(report).containsKey("work"));
 
-        assertThat(run.status()).isZero();
-        long calls = Long.parseLong(run.text().strip());
         JsonNode work = Dist.function(Dist.report(directory, session), "work");
-        assertThat(work.get("calls").asLong()).isBetween(calls / 3, calls * 3 / 2);
         assertThat(work.get("callsExact").asBoolean()).isFalse();
         assertThat(work.get("sampled").asLong()).isPositive();
         assertThat(work.get("file").asText()).endsWith("plugin.c");
+    }
+
+    @Tag("timing")
+    @Test
+    void shouldEstimateTheCallsOfALibraryThatWasOpenedWithoutWaiting() throws Exception {
+        Path session = directory.resolve("session");
+        long end = System.nanoTime() + 3_000_000_000L;
+
+        long calls = callUntil(session, () -> System.nanoTime() - end > 0);
+
+        JsonNode work = Dist.function(Dist.report(directory, session), "work");
+        assertThat(work.get("calls").asLong()).isBetween(calls / 3, calls * 3 / 2);
+    }
+
+    /// Lets a program that does not wait for the agent call the library.
+    ///
+    /// @return how often
+    private long callUntil(Path session, Callable<Boolean> condition) throws Exception {
+        Process process = Dist.start(
+                List.of(host().toString(), "late", plugin().toString()), "startDelayMillis=0,session=" + session);
+        try {
+            Dist.await("enough calls", condition);
+            process.outputWriter().close();
+            long calls = Long.parseLong(process.inputReader().readLine());
+            assertThat(process.waitFor()).isZero();
+            return calls;
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     @Test
@@ -139,7 +167,7 @@ class LibrariesIT {
         assertThat(run.err()).isEmpty();
         assertThat(run.text()).isEqualTo(alone("cycles", plugin().toString(), 2000, CALLS));
         assertThat(Dist.report(directory, session).at("/overhead/toggles").asLong())
-                .isGreaterThan(10_000);
+                .isPositive();
     }
 
     @Test

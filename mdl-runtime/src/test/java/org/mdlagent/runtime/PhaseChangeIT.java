@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.session.SessionReader;
@@ -17,6 +18,7 @@ import org.mdlagent.profiler.report.session.SessionReader;
 ///
 /// It is the median of some runs: when the VM compiles its methods is chance, and on a busy machine two of them may
 /// follow each other for long.
+@Tag("timing")
 class PhaseChangeIT {
     private static final int RUNS = 3;
     private static final long PHASE_MILLIS = 3000;

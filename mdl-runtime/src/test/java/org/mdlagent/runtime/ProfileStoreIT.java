@@ -17,6 +17,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -27,7 +28,8 @@ import org.mdlagent.runtime.store.ProfileStore;
 
 /// The store of profiles, when those who write to it are killed, and when its file is damaged.
 class ProfileStoreIT {
-    private static final int KILLS = 50;
+    private static final int KILLS = 4;
+    private static final int MANY_KILLS = 50;
     private static final int FUNCTIONS = 60;
 
     @TempDir
@@ -84,11 +86,22 @@ class ProfileStoreIT {
 
     @Test
     void shouldLoseNothingWhenAWriterIsKilled() throws Exception {
+        killWriters(KILLS);
+    }
+
+    @Tag("soak")
+    @Test
+    void shouldLoseNothingWhenManyWritersAreKilledInTheAct() throws Exception {
+        assertThat(killWriters(MANY_KILLS)).isGreaterThan(MANY_KILLS / 10);
+    }
+
+    /// @return how many were killed in the act
+    private int killWriters(int kills) throws Exception {
         SplittableRandom random = new SplittableRandom(5);
         ProfileStore store = new ProfileStore(directory.resolve("store"));
         int last = -1;
         int recovered = 0;
-        for (int kill = 0; kill < KILLS; kill++) {
+        for (int kill = 0; kill < kills; kill++) {
             last = Math.max(last, killWriter(last + 1, random.nextInt(400)));
 
             List<Run> runs = store.runs();
@@ -107,7 +120,7 @@ class ProfileStoreIT {
                             .map(file -> file.getFileName().toString()))
                     .containsExactlyInAnyOrder("lock", "profiles");
         }
-        assertThat(recovered).as("writers killed in the act").isGreaterThan(KILLS / 10);
+        return recovered;
     }
 
     private static void assertWhole(ProfileStore store, int n) throws IOException {

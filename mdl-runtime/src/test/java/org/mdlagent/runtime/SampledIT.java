@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// The goal is an error of at most 10 % for each of the twenty hottest functions. It is mostly met, but not by each
 /// function in each run: one that is called in short phases only is seen in few windows (ARCHITECTURE.md, "Sampled
 /// mode"). So the test prints all errors, and asserts what holds in every run.
+@Tag("timing")
 class SampledIT {
     private static final int ROUNDS = 6;
     private static final int CALLED_OFTEN = 1000;

@@ -16,18 +16,17 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// `mdl serve` beside a program that runs, and a real Prometheus that asks it.
 class ServeIT {
-    private static final Path PROMETHEUS = Path.of("/usr/bin/prometheus");
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final String PROMETHEUS = "prometheus";
 
     @TempDir
     Path directory;
@@ -111,7 +110,7 @@ class ServeIT {
     ///
     /// @return the port that it answers at
     private int startPrometheus(URI server, String... options) throws IOException {
-        assumeTrue(Files.isExecutable(PROMETHEUS), "no prometheus; it is in Debian's package prometheus");
+        assumeTrue(Dist.works(PROMETHEUS), "no prometheus; it is in Debian's package prometheus");
         int port;
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
@@ -124,7 +123,7 @@ class ServeIT {
                     static_configs: [{targets: ["%s"]}]
                 """.formatted(server.getAuthority()));
         List<String> command = new ArrayList<>(List.of(
-                PROMETHEUS.toString(),
+                PROMETHEUS,
                 "--config.file=" + configuration,
                 "--storage.tsdb.path=" + directory.resolve("data"),
                 "--web.listen-address=127.0.0.1:" + port));
@@ -184,6 +183,17 @@ class ServeIT {
         call(program, 1000);
         assertThat(query(port, "sum by (function) (mdl_function_duration_seconds_count{function=\"foo\"})", "4000"))
                 .isEqualTo("4000");
+    }
+
+    @Tag("timing")
+    @Test
+    void shouldGiveARealPrometheusWhatRatesAndQuantilesAreMadeOf() throws Exception {
+        Process program = startProgram();
+        int port = startPrometheus(startServer());
+        call(program, 3000);
+        query(port, "mdl_function_calls_total{function=\"foo\"}", "3000");
+        call(program, 1000);
+
         String rate = query(port, "rate(mdl_function_calls_total{function=\"foo\"}[1m]) > bool 0", "1");
         assertThat(rate).isEqualTo("1");
         String quantile = query(
@@ -202,6 +212,21 @@ class ServeIT {
         call(program, 1000);
         assertThat(query(port, "histogram_count(" + function + ")", "4000")).isEqualTo("4000");
 
+        assertThat(value(port, "histogram_sum(" + function + ")"))
+                .isCloseTo(value(port, "mdl_function_seconds_total{function=\"foo\"}"), withinPercentage(1));
+    }
+
+    @Tag("timing")
+    @Test
+    void shouldGiveARealPrometheusThePercentilesOfTheReport() throws Exception {
+        Process program = startProgram();
+        int port = startPrometheus(startServer(), "--enable-feature=native-histograms");
+        String function = "mdl_function_duration_seconds{function=\"foo\"}";
+        call(program, 3000);
+        query(port, "histogram_count(" + function + ")", "3000");
+        call(program, 1000);
+        query(port, "histogram_count(" + function + ")", "4000");
+
         double p99 = value(port, "histogram_quantile(0.99, " + function + ")");
         double lately = value(port, "histogram_quantile(0.99, rate(" + function + "[1m]))");
 
@@ -209,8 +234,6 @@ class ServeIT {
         double reported = p99Seconds("foo");
         assertThat(p99).isCloseTo(reported, withinPercentage(10));
         assertThat(lately).isPositive().isLessThan(1);
-        assertThat(value(port, "histogram_sum(" + function + ")"))
-                .isCloseTo(value(port, "mdl_function_seconds_total{function=\"foo\"}"), withinPercentage(1));
     }
 
     /// What `mdl report` says.
@@ -248,7 +271,7 @@ class ServeIT {
 
     /// Reads again and again until a member is as it is expected to be, or patience ends.
     private static JsonNode awaited(Reading reading, String member, String expected) throws Exception {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + Dist.PATIENCE.toNanos();
         JsonNode read = null;
         while (System.nanoTime() - end < 0) {
             try {

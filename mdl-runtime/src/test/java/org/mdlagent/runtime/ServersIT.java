@@ -17,11 +17,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Servers of Debian, built with probes, that serve by several processes: those are in one report, and what was called
 /// is as often called as there were requests.
+@Tag("soak")
 class ServersIT {
     private static final int WORKERS = 4;
     private static final int REQUESTS = Integer.getInteger("mdl.requests", 2000);

@@ -12,6 +12,7 @@ import java.util.List;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -99,6 +100,7 @@ class TimersIT {
         throw new AssertionError(request + " is not there");
     }
 
+    @Tag("timing")
     @Test
     void shouldEndWithTheThreadThatEndsInTheFunction() throws Exception {
         enable("exec_time" + FUNCTION + "ending", 1);
@@ -121,6 +123,7 @@ class TimersIT {
         assertThat(value("spent" + FUNCTION + "ending")).isCloseTo(spent, within(0.001));
     }
 
+    @Tag("timing")
     @Test
     void shouldNotMeasureTheCallInWhichItWasEnabled() throws Exception {
         begin("wait");
@@ -137,26 +140,40 @@ class TimersIT {
     }
 
     /// In the child no timer runs, though its parent's did when it was forked.
+    @Tag("timing")
     @Test
     void shouldGoOnInTheParentAndBeginAnewInTheChild() throws Exception {
         enable("exec_time" + FUNCTION + "forking", 1);
         enable("exec_time" + FUNCTION + "one", 1);
-        enable("procedure_calls" + FUNCTION + "one", 1);
-        enable("procedure_calls" + FUNCTION + "forking", 1);
 
         begin("fork");
         double[] measured = measured();
 
         assertThat(value("exec_time" + FUNCTION + "forking")).isCloseTo(measured[0], TOLERANCE);
         assertThat(value("exec_time" + FUNCTION + "one")).isCloseTo(0.1, TOLERANCE);
-        assertThat(value("procedure_calls" + FUNCTION + "one")).isEqualTo(1);
-        assertThat(value("procedure_calls" + FUNCTION + "forking")).isEqualTo(1);
         begin("callers");
         measured = measured();
         assertThat(value("exec_time" + FUNCTION + "one")).isCloseTo(0.1 + measured[0], TOLERANCE);
     }
 
+    @Test
+    void shouldCountWhatParentAndChildCall() throws Exception {
+        enable("procedure_calls" + FUNCTION + "one", 1);
+        enable("procedure_calls" + FUNCTION + "forking", 1);
+        enable("waited" + FUNCTION + "*o*", 4);
+
+        begin("fork");
+        measured();
+
+        assertThat(value("procedure_calls" + FUNCTION + "one")).isEqualTo(1);
+        assertThat(value("procedure_calls" + FUNCTION + "forking")).isEqualTo(1);
+        assertThat(value("waited" + FUNCTION + "one")).isPositive();
+        assertThat(value("waited" + FUNCTION + "two")).isZero();
+        assertThat(value("waited" + FUNCTION + "working")).isZero();
+    }
+
     /// The callers' flags are in one set, and their timers side by side.
+    @Tag("timing")
     @Test
     void shouldMeasureForEachCallerAtOnce() throws Exception {
         enable("waited" + FUNCTION + "*o*", 4);

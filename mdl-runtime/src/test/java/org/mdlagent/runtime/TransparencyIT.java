@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What a program can do that an agent in its process may disturb: status, output and files are those without the
@@ -64,7 +65,7 @@ class TransparencyIT {
 
     /// The agent's state while the program runs.
     private enum Phase {
-        NOT_STARTED("not started", "startDelayMillis=60000"),
+        NOT_STARTED("not started", "startDelayMillis=3600000"),
         STARTING("starting", "startDelayMillis=0"),
         READY("ready", "wait"),
         TOGGLING("toggling", STORM),
@@ -79,10 +80,11 @@ class TransparencyIT {
         }
 
         /// What the program is told to do first, so that the agent is in this state: app.c.
-        List<String> preparation() {
+        List<String> preparation(Path session) {
             return switch (this) {
                 case NOT_STARTED, STARTING, READY -> List.of();
-                case TOGGLING -> List.of("busy");
+                case TOGGLING ->
+                    List.of("busy", session.resolve("session.mdl").toString(), Long.toString(HeaderDescriptor.TOGGLES));
                 case KILLED -> List.of(built.resolve("crash_thread").toString());
             };
         }
@@ -169,7 +171,7 @@ class TransparencyIT {
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("programsAndPhases")
     void shouldBehaveAsWithoutTheAgent(String program, Phase phase) throws Exception {
-        List<String> command = command(program, phase.preparation());
+        List<String> command = command(program, phase.preparation(session()));
         Behaviour alone = run(Map.of(), command);
         assertThat(alone.status).isNotIn(98, 99, 124);
 
@@ -220,11 +222,12 @@ class TransparencyIT {
         return command;
     }
 
-    /// Runs the program in an empty directory, for a minute at most.
+    /// Runs the program in an empty directory.
     private Behaviour run(Map<String, String> environment, List<String> command) throws Exception {
         forget();
         Path work = Files.createDirectory(directory.resolve("work"));
-        List<String> all = new ArrayList<>(List.of("timeout", "-k", "1", "60", "env", "-C", work.toString()));
+        List<String> all = new ArrayList<>(List.of(
+                "timeout", "-k", "60", Long.toString(Dist.PATIENCE.toSeconds() / 2), "env", "-C", work.toString()));
         environment.forEach((name, value) -> all.add(name + "=" + value));
         all.addAll(command);
         Dist.Outcome outcome = Dist.run(directory, Map.of(), all);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,7 @@ class TrialTest {
         executors = processors.executors(2);
     }
 
+    @Tag("timing")
     @Test
     void shouldMeasureLatencies() throws IOException {
         Trial.LatencyRun run = TRIAL.latency(200, 10_000, patcher, executors.getFirst());
@@ -50,6 +52,7 @@ class TrialTest {
     }
 
     /// Every gap counts as an interruption then.
+    @Tag("timing")
     @Test
     void shouldLeaveOutSamplesOfCoresThatWereInterrupted() throws IOException {
         Trial.LatencyRun run = TRIAL.latency(100, 0, patcher, executors.getFirst());
@@ -58,6 +61,7 @@ class TrialTest {
         assertThat(run.interrupted()).isGreaterThan(100);
     }
 
+    @Tag("timing")
     @ParameterizedTest
     @CsvSource({
         "LINE, 1", "LINE, 2", "LINE, 3", "LINE, 4", "PAGE, 1", "PAGE, 2", "PAGE, 3", "PAGE, 4",
@@ -71,6 +75,7 @@ class TrialTest {
         assertThat(failed).isTrue();
     }
 
+    @Tag("timing")
     @ParameterizedTest
     @CsvSource({
         "LINE, 1",

@@ -41,7 +41,7 @@ final class CellRun {
 
     private static final long LATE_NANOS_MAX = 10_000_000_000L;
     private static final long LOOK_NANOS = 5_000_000;
-    private static final long JOIN_MILLIS = 10_000;
+    private static final long JOIN_MILLIS = 300_000;
 
     private final Laboratory laboratory;
     private final Cell cell;
@@ -114,10 +114,19 @@ final class CellRun {
     /// On a busy machine the time may be over before anything has happened.
     private boolean isEnough(long deadline, long toggles) {
         if (toggles > 0) {
-            return fewestToggles() >= toggles;
+            return fewestToggles() >= toggles && hasBegun();
         }
         long late = System.nanoTime() - deadline;
         return late >= 0 && (late > LATE_NANOS_MAX || fewestToggles() > 0 && sitesSeenInBothVersions() > 0);
+    }
+
+    /// Whether all that the cell is about has happened at least once.
+    private boolean hasBegun() {
+        return executors.stream().allMatch(executor -> executor.executions() > 0)
+                && sitesSeenInBothVersions() > 0
+                && (cell.interference() != Interference.SIGNALS
+                        || executors.stream().anyMatch(executor -> executor.signals() > 0))
+                && (cell.interference() != Interference.STOPPED || stops.stops() > 0);
     }
 
     private void startExecutors(int count, int flags) {

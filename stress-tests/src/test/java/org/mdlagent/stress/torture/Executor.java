@@ -13,7 +13,7 @@ import org.mdlagent.arch.shim.Memory;
 /// A native thread, or a forked child, that executes sites until it is told to stop (`native-shim/test/torture.c`).
 final class Executor {
     private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
-    private static final long START_NANOS_MAX = 10_000_000_000L;
+    private static final long START_NANOS_MAX = 300_000_000_000L;
 
     private final long address;
     private final boolean blocked;

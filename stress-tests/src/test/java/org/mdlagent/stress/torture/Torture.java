@@ -166,10 +166,9 @@ public final class Torture {
             return null;
         }
         long start = System.nanoTime();
-        int unit = InstructionSet.host().atomicUnit();
         out.printf(
                 "%d cells, T_max %,d ticks, atomic unit of this processor %d bytes%n",
-                cells.size(), CellRun.TMAX_TICKS, unit);
+                cells.size(), CellRun.TMAX_TICKS, InstructionSet.host().atomicUnit());
         CellProcesses processes = new CellProcesses(harness);
         List<CellResult> twins = new ArrayList<>();
         for (Twin twin : Twin.values()) {
@@ -178,24 +177,38 @@ public final class Torture {
         CellResult throughput =
                 processes.run(List.of(Throughput.NAME), 0, 0, this::show).getFirst();
         long deadline = start + (long) (options.minutes * NANOS_PER_MINUTE);
+        List<CellResult> results = run(processes, cells, deadline, options.toggles);
+        List<CellResult> beyond = results.stream()
+                .filter(result -> isBeyond(cells.get(result.name())))
+                .toList();
+        Summary summary = new Summary(results, beyond, twins, throughput);
+        print(summary, cells, start);
+        return summary;
+    }
+
+    /// The cells alone, each until it has made so many toggles of each split, however long that takes.
+    List<CellResult> run(Map<String, Cell> cells, long toggles) {
+        return run(new CellProcesses(harness), cells, System.nanoTime(), toggles);
+    }
+
+    private List<CellResult> run(CellProcesses processes, Map<String, Cell> cells, long deadline, long toggles) {
         List<CellResult> results = new ArrayList<>();
         out.println(TITLE);
         List<String> names = List.copyOf(cells.keySet());
         for (int i = 0; i < names.size(); i += CELLS_PER_PROCESS) {
             long share = (deadline - System.nanoTime()) / (names.size() - i) - CELL_OVERHEAD_NANOS;
             List<String> group = names.subList(i, Math.min(names.size(), i + CELLS_PER_PROCESS));
-            List<CellResult> grouped =
-                    processes.run(group, Math.max(share, CELL_NANOS_MIN), options.toggles, this::show);
+            List<CellResult> grouped = processes.run(group, Math.max(share, CELL_NANOS_MIN), toggles, this::show);
             show("");
-            grouped.forEach(result -> print(result, cells.get(result.name()).unit() > unit));
+            grouped.forEach(result -> print(result, isBeyond(cells.get(result.name()))));
             results.addAll(grouped);
         }
-        List<CellResult> beyond = results.stream()
-                .filter(result -> cells.get(result.name()).unit() > unit)
-                .toList();
-        Summary summary = new Summary(results, beyond, twins, throughput);
-        print(summary, cells, start);
-        return summary;
+        return results;
+    }
+
+    /// Whether the rules of a cell promise more than this processor does.
+    static boolean isBeyond(Cell cell) {
+        return cell.unit() > InstructionSet.host().atomicUnit();
     }
 
     private static final String TITLE = "%-66s %13s %13s %13s %11s %7s %7s %13s"

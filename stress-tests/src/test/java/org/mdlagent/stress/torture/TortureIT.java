@@ -5,16 +5,40 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.mdlagent.stress.torture.Torture.Options;
 
-/// The torture, for one minute or `-Dtorture.minutes=N`.
+/// The torture: each cell until it has made some toggles, or all of it, for one minute or `-Dtorture.minutes=N`.
 class TortureIT {
     private static final double MINUTES = Double.parseDouble(System.getProperty("torture.minutes", "1"));
 
     /// A tenth of what the slowest machine tried has made.
     private static final long TOGGLES_PER_MINUTE_MIN = 10_000_000;
 
+    private static final long FEW_TOGGLES = 100;
+
+    @Test
+    @Timeout(value = 30, unit = TimeUnit.MINUTES)
+    void shouldExecuteNothingButOldAndNewVersionsInEachCell() {
+        Map<String, Cell> cells = new TreeMap<>(Matrix.cells());
+        cells.values().removeIf(Torture::isBeyond);
+
+        List<CellResult> results =
+                new Torture(Torture.harness(), System.out, System.err, false).run(cells, FEW_TOGGLES);
+
+        assertThat(results).extracting(CellResult::name).containsExactlyInAnyOrderElementsOf(cells.keySet());
+        // Whether a thread is held too long is a matter of time.
+        assertThat(results)
+                .allSatisfy(result -> assertThat(result.get("wrong") + result.get("failed"))
+                        .as(result.name() + ": " + result.detail())
+                        .isZero());
+    }
+
+    @Tag("soak")
     @Test
     void shouldExecuteNothingButOldAndNewVersions() {
         Torture torture = new Torture(Torture.harness(), System.out, System.err, false);
