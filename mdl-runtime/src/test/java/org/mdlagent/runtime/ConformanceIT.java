@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -47,8 +48,12 @@ class ConformanceIT {
     @TempDir
     Path directory;
 
-    private static Stream<Cell> cells() {
-        return ConformanceTable.cells();
+    private static Stream<Cell> commonCells() {
+        return ConformanceTable.cells().filter(Cell::isCommon);
+    }
+
+    private static Stream<Cell> otherCells() {
+        return ConformanceTable.cells().filter(cell -> !cell.isCommon());
     }
 
     @Test
@@ -58,11 +63,22 @@ class ConformanceIT {
         assertThat(table).hasSameTextualContentAs(Path.of("../docs/conformance.md"));
     }
 
-    // Beside each other, but not beside other classes, which measure.
     @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest(name = "{0}")
-    @MethodSource("cells")
+    @MethodSource("commonCells")
     void shouldBehaveAndCountAsWithoutTheAgent(Cell cell) throws Exception {
+        check(cell);
+    }
+
+    @Tag("soak")
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("otherCells")
+    void shouldBehaveAndCountAsWithoutTheAgentInTheOtherCells(Cell cell) throws Exception {
+        check(cell);
+    }
+
+    private void check(Cell cell) throws Exception {
         Column column = cell.column();
         assumeThat(processorHas(column)).as("the processor's vector registers").isTrue();
         assumeThat(tools(cell)).as("not run without these").allMatch(tool -> Dist.works(tool));

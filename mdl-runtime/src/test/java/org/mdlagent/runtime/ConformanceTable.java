@@ -55,6 +55,19 @@ final class ConformanceTable {
             this(compiler, flags, seen, false, "");
         }
 
+        /// Whether those before it are of other compilers, or are no variants of the same.
+        private boolean isFirstOfItsKind() {
+            return PROVIDERS.stream()
+                    .filter(other -> other.compiler == compiler && other.kind().equals(kind()))
+                    .findFirst()
+                    .orElseThrow()
+                    .equals(this);
+        }
+
+        private String kind() {
+            return flags.replaceFirst("=.*", "").replaceFirst("(-pg -mfentry).*", "$1");
+        }
+
         /// The same probes, asked for by the attribute of each function that is to have them.
         Provider byAttribute() {
             return new Provider(compiler, flags.replace(PATCHABLE, "-DPATCHABLE="), seen);
@@ -103,6 +116,21 @@ final class ConformanceTable {
         @Override
         public String toString() {
             return provider + ": " + column;
+        }
+
+        /// Whether it is one of those that make sure that each program is run with each kind of probes.
+        boolean isCommon() {
+            if (BEHAVIOURS.contains(column)) {
+                return provider.isFirstOfItsKind() || column.source.equals("threads.c");
+            }
+            // One program, which is built in many ways: two kinds of probes for each, others for the next.
+            List<Provider> kinds = PROVIDERS.stream()
+                    .filter(kind -> kind.isFirstOfItsKind()
+                            && new Cell(kind, column).reason().isEmpty())
+                    .toList();
+            int first = BUILDS.indexOf(column);
+            return provider.equals(kinds.get(first % kinds.size()))
+                    || provider.equals(kinds.get((first + kinds.size() / 2) % kinds.size()));
         }
 
         /// Why there is no such program, empty when there is.
