@@ -165,7 +165,7 @@ class TransparencyIT {
         }
         Path table = Files.writeString(Path.of("target/transparency.md"), text);
 
-        assertThat(table).hasSameTextualContentAs(Path.of("../docs/transparency.md"));
+        assertThat(table).hasSameTextualContentAs(Path.of("../docs/transparency-table.md"));
     }
 
     @ParameterizedTest(name = "{0} {1}")
