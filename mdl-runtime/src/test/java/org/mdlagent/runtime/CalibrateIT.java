@@ -13,8 +13,8 @@ import java.util.Properties;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.arch.Calibration;
-import org.mdlagent.arch.CpuIdentity;
+import org.mdlagent.arch.cpu.Calibration;
+import org.mdlagent.arch.cpu.CpuIdentity;
 
 /// `mdl calibrate`, and what the agent makes of it.
 class CalibrateIT {
