@@ -21,4 +21,6 @@ module org.mdlagent.runtime {
             info.picocli;
     opens org.mdlagent.runtime.cli.run to
             info.picocli;
+    opens org.mdlagent.runtime.cli.terminal to
+            info.picocli;
 }
