@@ -1,5 +1,5 @@
 /* Frames of whole functions: what the stubs' slow paths decide. Keys are addresses on real stacks. */
-#include "../src/calls.h"
+#include "record/calls.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Clients at probes whose code is an array of bytes, and whose stubs are words that hold a displacement. */
-#include "../src/calls.h"
+#include "record/calls.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef MDL_FIXTURE_H
 #define MDL_FIXTURE_H
 
-#include "../src/shim.h"
+#include "shim.h"
 #include "check.h"
 
 enum { FUNCTIONS = 8, ENTRY_ON = 0xE8, EXIT_ON = 0xE9, OFF = 0x90 };

@@ -1,4 +1,4 @@
-#include "../src/calls.h"
+#include "record/calls.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "torture.h"
 
-#include "../src/shim.h"
+#include "shim.h"
 
 #include <errno.h>
 #include <fcntl.h>

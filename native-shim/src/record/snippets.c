@@ -2,7 +2,7 @@
  * Values of threads, which generated code writes (org.mdlagent.arch.snippet): made at a thread's first snippet, and put in
  * order when it ends.
  */
-#include "calls.h"
+#include "record/calls.h"
 
 #include <errno.h>
 #include <time.h>

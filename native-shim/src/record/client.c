@@ -25,7 +25,7 @@
  * G4: by A2, a thread has either done its step 1 visibly before 4, and 5 waits for it, or reads the client after 4, and
  * with it what step 1 of attach has stored.
  */
-#include "calls.h"
+#include "record/calls.h"
 
 #include <errno.h>
 #include <fastinst.h>

@@ -2,7 +2,7 @@
  * Where the calling thread's own stack is. Asked once for a thread, in a probe: without malloc, which may be what is
  * probed; pthread_getattr_np uses it.
  */
-#include "calls.h"
+#include "record/calls.h"
 
 #include <fcntl.h>
 #include <string.h>

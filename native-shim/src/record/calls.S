@@ -3,7 +3,7 @@
  * values in any register that the function does not touch (GCC, -fipa-ra), arguments and results are in vector
  * registers of any width and on the x87 stack. This is the slow path; the fast one touches what it saves itself.
  */
-#include "calls.h"
+#include "record/calls.h"
 
         .text
 

@@ -1,4 +1,4 @@
-#include "calls.h"
+#include "record/calls.h"
 
 #include <cpuid.h>
 #include <errno.h>

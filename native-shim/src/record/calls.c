@@ -17,7 +17,7 @@
  *               filled, and read before it is released
  * Progress   no lock, no allocation; without a free frame the function is called without being timed
  */
-#include "calls.h"
+#include "record/calls.h"
 
 #include <cpuid.h>
 #include <errno.h>

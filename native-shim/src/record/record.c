@@ -34,7 +34,7 @@
  * back. A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads
  * open > 0.
  */
-#include "calls.h"
+#include "record/calls.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
  * dl_iterate_phdr (LLVM's, earlier ones), and to GDB by its interface for just-in-time compilers ("Debugging with GDB",
  * "JIT Compilation Interface").
  */
-#include "calls.h"
+#include "record/calls.h"
 
 #include <dlfcn.h>
 #include <elf.h>
