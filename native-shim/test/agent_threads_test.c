@@ -65,11 +65,11 @@ static void startOneThatIsEnding(void) {
 
 static void shouldKnowAThreadUntilItIsGone(void) {
   startOneThatIsEnding();
-  CHECK(process_has_agent_threads());
+  CHECK(agent_threads_are_there());
   while (is_there(atomic_load(&ending))) {
     usleep(1000);
   }
-  CHECK(!process_has_agent_threads());
+  CHECK(!agent_threads_are_there());
 }
 
 static void shouldWaitForAThreadThatIsEnding(void) {

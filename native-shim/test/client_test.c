@@ -341,7 +341,7 @@ static void *find_more(void *unused) {
   (void)unused;
   usleep(20000);
   __atomic_store_n(&session->site_count, 2 * FUNCTIONS, __ATOMIC_RELEASE);
-  client_look_again();
+  waiters_look_again();
   return NULL;
 }
 

@@ -20,7 +20,7 @@ static void *agent(void *unused) {
       int bytes = snprintf(text, sizeof text, "ok\n%.*s", (int)length, request);
       control_answer(text, bytes);
     } else {
-      libraries_await(1000000);
+      agent_sleep(1000000);
     }
   }
   return NULL;
@@ -37,7 +37,7 @@ static void begin_session(void) {
   process_start();
   struct instant now = instant_now();
   snprintf(options.session, sizeof options.session, "%s/session", scratch);
-  CHECK(session_create(&now) == NULL);
+  CHECK(agent_begin_session(&now) == NULL);
 }
 
 static void start_without_agent(void) {
@@ -103,7 +103,7 @@ static void shouldNotSleepWhileARequestWaits(void) {
   }
   struct timespec start;
   clock_gettime(CLOCK_MONOTONIC, &start);
-  libraries_await(10000000000u);
+  agent_sleep(10000000000u);
   CHECK(seconds_since(&start) < 5);
   char request[MDL_REQUEST_MAX];
   CHECK_EQUAL(control_take(request), 5);
@@ -157,7 +157,7 @@ static void shouldWorkInADirectoryWithALongName(void) {
   process_start();
   struct instant now = instant_now();
   snprintf(options.session, sizeof options.session, "%s/%0200d", scratch, 0);
-  CHECK(session_create(&now) == NULL);
+  CHECK(agent_begin_session(&now) == NULL);
   control_start();
   CHECK(process_start_agent_thread(agent) == 0);
   int place = open(options.session, O_PATH | O_DIRECTORY);

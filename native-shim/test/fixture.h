@@ -35,7 +35,7 @@ static inline void create_session(void) {
   process_start();
   struct instant now = instant_now();
   snprintf(options.session, sizeof options.session, "%s/session", scratch);
-  const char *trouble = session_create(&now);
+  const char *trouble = agent_begin_session(&now);
   if (trouble) {
     fprintf(stderr, "%s\n", trouble);
   }

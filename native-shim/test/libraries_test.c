@@ -41,7 +41,7 @@ static void *follow(void *unused) {
   is_agent_thread = true;
   uint64_t seen = 0;
   while (!stop_following) {
-    uint64_t now = (uint64_t)libraries_await(1000000);
+    uint64_t now = (uint64_t)agent_sleep(1000000);
     if (now != seen && libraries_hold()) {
       usleep(1000); /* an opener that does not wait would be noticed */
       CHECK(!expected || is_listed(expected));
@@ -298,7 +298,7 @@ static void shouldKeepHeldImagesReadableWhileOthersOpenAndClose(void) {
 static _Atomic bool is_awake;
 
 static void *sleep_long(void *unused) {
-  libraries_await(10000000000u);
+  agent_sleep(10000000000u);
   is_awake = true;
   return unused;
 }

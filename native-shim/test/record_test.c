@@ -1,4 +1,5 @@
 #include "record/calls.h"
+#include "record/mode.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ static void shouldAttachOncePerThreadAndKeepErrno(void) {
 
 static void *attach_and_end(void *unused) {
   (void)unused;
-  process_watch_thread();
+  thread_end_watch();
   enter(1, KEY(1));
   enter(2, KEY(2));
   return mdl_self;
@@ -635,7 +636,7 @@ static _Atomic uint64_t records_written;
 
 static void *call_while_on(void *number) {
   uint64_t key = KEY(1000 * ((uintptr_t)number + 1));
-  process_watch_thread();
+  thread_end_watch();
   while (!stop) {
     if (*(volatile uint8_t *)&code[0] == ENTRY_ON) {
       sample_enter(0, key);

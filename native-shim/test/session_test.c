@@ -9,7 +9,7 @@
 static const char *create(const char *directory) {
   struct instant now = instant_now();
   snprintf(options.session, sizeof options.session, "%s", directory);
-  return session_create(&now);
+  return agent_begin_session(&now);
 }
 
 static const char *in_scratch(const char *name) {

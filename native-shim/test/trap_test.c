@@ -113,8 +113,8 @@ static struct mdl_trap *row;
 /* A piece whose call traps, and is sent on to the other function: a call in its place would return 42. */
 static void trapped_piece(void) {
   create_session();
-  CHECK_EQUAL(trap_catch(), 0);
-  CHECK_EQUAL(trap_catch(), 0);
+  CHECK_EQUAL(signals_take_trap(), 0);
+  CHECK_EQUAL(signals_take_trap(), 0);
   place = copy_piece();
   CHECK_EQUAL(value(place), 42);
   row = add_row(at(place, piece_site), action(MDL_TRAP_CALL, 5, at(place, piece_other)));

@@ -1,4 +1,5 @@
 #include "record/calls.h"
+#include "shim.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -57,7 +58,7 @@ const struct mdl_api *api_table(void) {
       .program_cpu = address((void *)record_program_cpu_nanos),
       .replace = address((void *)code_replace),
       .wait_until = address((void *)code_wait_until),
-      .catch_traps = address((void *)trap_catch),
+      .catch_traps = address((void *)signals_take_trap),
       .instruction = address((void *)decode_one),
       .cpuid = address((void *)cpuid),
       .function_entry_slow = address((void *)calls_entry_slow),
@@ -77,7 +78,7 @@ const struct mdl_api *api_table(void) {
       .counters = address((void *)libraries_counters),
       .hold = address((void *)libraries_hold),
       .release = address((void *)libraries_release),
-      .await_opening = address((void *)libraries_await),
+      .await_opening = address((void *)agent_sleep),
       .followed = address((void *)libraries_followed),
       .forget_clients = address((void *)client_forget),
       .take_request = address((void *)control_take),

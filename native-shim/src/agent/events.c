@@ -52,7 +52,7 @@ int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
     for (long at = 0; at < length;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
       int tid = atoi(entry->d_name);
-      if (tid > 0 && !(pid == process_pid && process_is_agent_thread(tid))) {
+      if (tid > 0 && !(pid == process_pid && agent_threads_have(tid))) {
         if (count < capacity) {
           out[count] = (uint32_t)tid;
         }

@@ -37,7 +37,7 @@ static void give_up(const char *why) {
   if (!atomic_load(&process_exiting)) {
     agent_died(why, NULL);
   }
-  process_park();
+  agent_threads_park();
 }
 
 static void on_abort(void) { give_up("the JVM aborts"); }

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 
 static void be_alone(const char *what) {
-  if (process_has_agent_threads()) {
+  if (agent_threads_are_there()) {
     agent_leaves(what);
   }
 }

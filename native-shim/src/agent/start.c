@@ -11,21 +11,6 @@
  * A main that waits does so in the constructor: the dynamic linker runs it without holding the loader's lock, so the
  * agent thread can load libjvm.so meanwhile. Preloaded libraries come last among the libraries and before the
  * executable, so libraries' constructors have run by then, uncounted, and the executable's are counted.
- *
- * The agent dies once, for good: whatever Java does later, nothing is switched on again.
- *
- * Assumes    A1 a site goes on by code_toggle(), record_arm() and client_attach() alone, and each looks for the agent's
- *               death after its last store
- *            A2 x86-TSO (record.c), `dead` being written by a locked instruction
- * Guarantees G1 from some moment after agent_died() or agent_retires() on, every site is off
- * Progress   P1 neither waits for Java
- *
- *   whoever notices                           who switches sites on (A1)
- *   1 dead = true   (locked)                  1 dead: leave
- *   2 store `off` at every site               2 store `on`
- *                                             3 dead: store `off` at every site
- *
- * When the agent's 3 does not see 1 of the other side, its 2 was before that, so the other's 2 comes after it.
  */
 #include "shim.h"
 
@@ -41,12 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-char library_directory[PATH_MAX];
-
 static struct instant start;
-static _Atomic bool dead;
-static _Atomic uint32_t main_may_go;
-static _Atomic uint32_t copies_are_closed; /* of main's descriptors; or there are none */
+static latch copies_are_closed; /* of main's descriptors; or there are none */
 static bool forked;
 bool agent_has_own_descriptors;
 
@@ -62,48 +43,6 @@ static const uint64_t WAIT_NANOS_MAX = 30000000000u;
 static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
 /* What a JVM and a session need of the address space, and as much again for the application. */
 static const uint64_t ADDRESS_SPACE_MIN = 768ULL << 20;
-
-static void set(_Atomic uint32_t *word) {
-  atomic_store(word, 1);
-  futex_wake(word);
-}
-
-/* False when it takes longer. */
-static bool wait_until_set(_Atomic uint32_t *word, uint64_t nanos) {
-  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + nanos;
-  while (!atomic_load(word)) {
-    uint64_t now = clock_nanos(CLOCK_MONOTONIC);
-    if (now >= deadline) {
-      return false;
-    }
-    futex_wait(word, 0, deadline - now);
-  }
-  return true;
-}
-
-static void let_main_go(void) { set(&main_may_go); }
-
-bool agent_is_dead(void) { return atomic_load(&dead); }
-
-void agent_died(const char *why, const char *detail) {
-  if (atomic_exchange(&dead, true)) {
-    return;
-  }
-  code_switch_all_off();
-  if (session) {
-    __atomic_store_n(&session->state, MDL_AGENT_DEAD, __ATOMIC_RELEASE);
-  }
-  log_line("the agent has ended, the program goes on without it: ", why, detail ? ": " : "", detail ? detail : "",
-           NULL);
-  let_main_go();
-  client_look_again();
-}
-
-void agent_retires(void) {
-  if (!atomic_exchange(&dead, true)) {
-    code_switch_all_off();
-  }
-}
 
 void agent_leaves(const char *what) {
   atomic_store(&phase, NONE);
@@ -160,8 +99,8 @@ void agent_ready(void) {
   if (agent_has_own_descriptors) {
     control_start();
   }
-  let_main_go();
-  client_look_again();
+  waiters_let_main_go();
+  waiters_look_again();
 }
 
 /* ---- on the agent thread */
@@ -182,7 +121,7 @@ static bool unshare_descriptors(void) {
 
 static void take_own_descriptors(void) {
   agent_has_own_descriptors = unshare_descriptors();
-  set(&copies_are_closed);
+  latch_open(&copies_are_closed);
   if (!agent_has_own_descriptors) {
     log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
     return;
@@ -204,9 +143,9 @@ static int is_jvm_library(struct dl_phdr_info *info, size_t size, void *unused) 
 }
 
 static bool hosts_a_jvm(void) {
-  process_gate_lock();
+  gate_lock();
   bool hosts = dl_iterate_phdr(is_jvm_library, NULL) != 0;
-  process_gate_unlock();
+  gate_unlock();
   return hosts;
 }
 
@@ -233,19 +172,6 @@ static const char *objection(void) {
   return NULL;
 }
 
-static void find_library_directory(void) {
-  char path[PATH_MAX];
-  Dl_info info;
-  if (!dladdr((void *)&library_directory, &info) || !realpath(info.dli_fname, path)) {
-    return;
-  }
-  char *slash = strrchr(path, '/');
-  if (slash) {
-    *slash = 0;
-    strcpy(library_directory, path);
-  }
-}
-
 static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
@@ -266,10 +192,10 @@ static void *agent_main(void *unused) {
   unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
   if (hosts_a_jvm()) {
     atomic_store(&phase, NONE);
-    let_main_go();
+    waiters_let_main_go();
     return NULL;
   }
-  const char *trouble = session_create(&start);
+  const char *trouble = agent_begin_session(&start);
   if (!trouble) {
     trouble = objection();
   }
@@ -279,12 +205,12 @@ static void *agent_main(void *unused) {
     return NULL;
   }
   if (!library_directory[0]) {
-    find_library_directory();
+    library_find_directory();
   }
   int begun = BEGUN;
   atomic_compare_exchange_strong(&phase, &begun, LOADING);
   jvm_run(api_table());
-  process_park(); /* attached to the JVM: its end would be the JVM's business */
+  agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */
 }
 
 static void begin(void) {
@@ -294,7 +220,7 @@ static void begin(void) {
     atomic_store(&phase, NONE);
     agent_died("its thread cannot be created", strerrorname_np(error));
   } else if (!forked) {
-    wait_until_set(&copies_are_closed, COPIES_NANOS_MAX);
+    latch_await(&copies_are_closed, COPIES_NANOS_MAX);
   }
 }
 
@@ -304,7 +230,8 @@ bool agent_forked(void) {
     return false;
   }
   session_abandon();
-  atomic_store(&dead, false);
+  family_self = NULL;
+  life_begins_anew();
   forked = true;
   begin();
   return true;
@@ -318,12 +245,11 @@ void agent_construct(char *const *environment) {
   }
   options_read(environment);
   process_start();
-  Dl_info info;
-  if (dladdr((void *)&library_directory, &info) && info.dli_fname[0] != '/') {
-    find_library_directory(); /* a relative path, and the application may change to another directory */
+  if (library_is_relative()) {
+    library_find_directory();
   }
   begin();
-  if (options.wait && !wait_until_set(&main_may_go, WAIT_NANOS_MAX)) {
+  if (options.wait && !waiters_hold_main(WAIT_NANOS_MAX)) {
     log_line("the probes are not in place after 30 s: the program starts without them", NULL);
   }
 }

@@ -5,17 +5,23 @@
  * is. So every process of a family has it, wherever the agent's process opens a library later, and a store to a site
  * never faults, however long ago its library was closed.
  */
-#include "shim.h"
+#include "code/code.h"
+
+#include "session/life.h"
+#include "session/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u
@@ -255,8 +261,8 @@ uint64_t code_wait_until(uint64_t tsc) {
  *
  * Assumes    A1 x86-TSO: what stands before a fence is seen by others before what stands behind it is done (Intel SDM
  *               vol. 3, 8.2; AMD APM vol. 2, 7.2)
- *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record.c), `client` and
- *               MDL_SNIPPETS by a lock (client.c)
+ *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record/windows.c), `client` and
+ *               MDL_SNIPPETS by a lock (record/client.c)
  * Guarantees G1 once nobody is between steps 1 and 3, a site is on if and only if somebody wants it
  * Progress   P1 no locks; step 3 repeats only when another has stored in between
  *

@@ -1,9 +1,13 @@
-#include "shim.h"
+#include "code/decode.h"
+
+#include "os/library.h"
+#include "session/log.h"
 
 #include <Zydis/Decoder.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef ZyanStatus (*decoder_init)(ZydisDecoder *, ZydisMachineMode, ZydisStackWidth);

@@ -1,4 +1,4 @@
-#include "shim.h"
+#include "code/demangle.h"
 
 #include <errno.h>
 #include <stdlib.h>

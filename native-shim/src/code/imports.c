@@ -2,7 +2,10 @@
  * The words through which the program calls functions of its libraries, which the dynamic linker has filled, or will
  * when they are first used. The agent puts other addresses there, by one store.
  */
-#include "shim.h"
+#include "code/imports.h"
+
+#include "os/gate.h"
+#include "session/life.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,9 +14,9 @@
 enum { PAGE = 4096 };
 
 uint64_t imports_find(const char *symbol, const char *version) {
-  process_gate_lock();
+  gate_lock();
   void *found = *version ? dlvsym(RTLD_DEFAULT, symbol, version) : dlsym(RTLD_DEFAULT, symbol);
-  process_gate_unlock();
+  gate_unlock();
   return (uintptr_t)found;
 }
 

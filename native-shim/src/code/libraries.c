@@ -5,7 +5,7 @@
  *
  * Assumes    A1 the dynamic linker unmaps an image with the lock taken with which dl_iterate_phdr calls back, and counts
  *               it in dlpi_subs (glibc: _dl_close_worker)
- *            A2 x86-TSO (record.c)
+ *            A2 x86-TSO (record/windows.c)
  * Guarantees G1 text is replaced only in an image that was there when the agent began to hold
  *            G2 dlclose unmaps nothing that is held, unless the agent takes longer than HOLD_NANOS_MAX. What libc closes
  *               by itself (character sets, name services) is not kept from it
@@ -29,10 +29,23 @@
  * dlopen goes by its return address: the caller's RUNPATH and namespace, $ORIGIN. So when control must come back here,
  * it is called with a return address in the caller's image, at an instruction that returns (see way_back).
  */
-#include "shim.h"
+#include "code/libraries.h"
+
+#include "code/code.h"
+#include "os/gate.h"
+#include "os/next.h"
+#include "os/self.h"
+#include "os/sys.h"
+#include "session/life.h"
+#include "session/log.h"
+#include "session/memory.h"
+#include "session/options.h"
+#include "session/waiters.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,9 +54,6 @@ enum { RETURN = 0xC3, FINI_BYTES = 16 };
 static const uint64_t OPEN_NANOS_MAX = 1000000000u;
 static const uint64_t HOLD_NANOS_MAX = 5000000000u;
 static const uint64_t BUSY_NANOS_MAX = 10000000u;
-
-/* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. */
-static const uint64_t CLOCK_AGE_NANOS = 60000000u;
 
 static _Atomic int busy;
 static THREAD_LOCAL int own; /* calls that the thread is in, counted once: constructors open libraries, destructors close them */
@@ -88,11 +98,11 @@ static int read_changes(struct dl_phdr_info *info, size_t size, void *pointer) {
 static struct changes changes_now(void) {
   struct changes changes = {0, 0};
   if (is_agent_thread) {
-    process_gate_lock();
+    gate_lock();
   }
   next()->dl_iterate_phdr(read_changes, &changes);
   if (is_agent_thread) {
-    process_gate_unlock();
+    gate_unlock();
   }
   return changes;
 }
@@ -123,9 +133,9 @@ static int add_image(struct dl_phdr_info *info, size_t size, void *pointer) {
 
 int64_t libraries_list(struct mdl_image *out, int64_t capacity) {
   struct images images = {.out = out, .capacity = capacity};
-  process_gate_lock();
+  gate_lock();
   next()->dl_iterate_phdr(add_image, &images);
-  process_gate_unlock();
+  gate_unlock();
   return images.count;
 }
 
@@ -198,18 +208,18 @@ static int replace(struct dl_phdr_info *info, size_t size, void *pointer) {
 int64_t libraries_show(const uint64_t (*triples)[3], int64_t n) {
   struct replacements replacements = {triples, n, -EPERM};
   if (atomic_load(&held)) {
-    process_gate_lock();
+    gate_lock();
     next()->dl_iterate_phdr(replace, &replacements);
-    process_gate_unlock();
+    gate_unlock();
   }
   return replacements.result;
 }
 
 EXPORT int dlclose(void *library) {
   if (is_agent_thread) {
-    process_gate_lock();
+    gate_lock();
     int result = next()->dlclose(library);
-    process_gate_unlock();
+    gate_unlock();
     return result;
   }
   begin_call();
@@ -222,26 +232,19 @@ EXPORT int dlclose(void *library) {
 
 void libraries_begin(void) { atomic_store(&following, true); }
 
-int64_t libraries_await(uint64_t nanos) {
-  uint32_t done = atomic_load(&followed);
-  uint64_t now = clock_nanos(CLOCK_MONOTONIC);
-  uint64_t end = now + nanos;
-  while (atomic_load(&opened) == done && !control_has_request() && now < end) {
-    futex_wait(&opened, done, end - now < CLOCK_AGE_NANOS ? end - now : CLOCK_AGE_NANOS);
-    session_renew_now();
-    now = clock_nanos(CLOCK_MONOTONIC);
-  }
-  return atomic_load(&opened);
-}
+uint32_t libraries_openings(void) { return atomic_load(&opened); }
 
-/* The word stays as it is, so a sleep that begins at this moment is not cut short: the request waits for CLOCK_AGE_NANOS. */
+uint32_t libraries_openings_followed(void) { return atomic_load(&followed); }
+
+void libraries_sleep(uint32_t seen, uint64_t nanos) { futex_wait(&opened, seen, nanos); }
+
 void libraries_interrupt(void) { futex_wake(&opened); }
 
 void libraries_followed(uint64_t seen) {
   atomic_store(&covered, noted.additions);
   atomic_store(&followed, (uint32_t)seen);
   futex_wake(&followed);
-  client_look_again();
+  waiters_look_again();
 }
 
 static void await_probes(const char *file) {
@@ -316,9 +319,9 @@ static __attribute__((noinline)) void *open_and_await(const char *file, int mode
 }
 
 static __attribute__((noinline)) void *open_by_agent(const char *file, int mode) {
-  process_gate_lock();
+  gate_lock();
   void *library = next()->dlopen(file, mode);
-  process_gate_unlock();
+  gate_unlock();
   return library;
 }
 

@@ -6,12 +6,17 @@
  * protocol. trap_redirect() runs in signal context, on any thread, with any lock held by the code that it interrupted:
  * no malloc, no stdio, no locks, no calls.
  *
- * The kernel ends a process that executes INT3 while SIGTRAP is blocked. masks.c keeps it out of all masks that the
+ * The kernel ends a process that executes INT3 while SIGTRAP is blocked. process/masks.c keeps it out of all masks that the
  * application sets, but libc blocks all signals by itself, where nothing can stand in front of it: in fork,
  * pthread_create, abort, posix_spawn, the threads that serve timers. So no site in libc, in the loader or in this
  * library may ever need INT3.
  */
-#include "shim.h"
+#include "code/trap.h"
+
+#include "session/memory.h"
+
+#include <stddef.h>
+#include <x86intrin.h>
 
 enum { INT3 = 0xCC };
 
@@ -65,5 +70,3 @@ bool trap_redirect(ucontext_t *context) {
   }
   return true;
 }
-
-int64_t trap_catch(void) { return signals_take_trap(); }

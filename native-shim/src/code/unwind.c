@@ -3,14 +3,20 @@
  * dl_iterate_phdr (LLVM's, earlier ones), and to GDB by its interface for just-in-time compilers ("Debugging with GDB",
  * "JIT Compilation Interface").
  */
-#include "record/calls.h"
+#include "code/unwind.h"
+
+#include "os/libgcc.h"
+#include "os/next.h"
+#include "os/self.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 enum { RANGES = 4096 };
 

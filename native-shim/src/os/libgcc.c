@@ -1,9 +1,11 @@
 /*
- * What the compiler calls for cleanups (masks.c) is libgcc's. Linked, libgcc_s would be loaded into every short-lived
+ * What the compiler calls for cleanups (process/mask_waits.c) is libgcc's. Linked, libgcc_s would be loaded into every short-lived
  * command, which is a third of what the shim costs there. Whoever unwinds has loaded an unwinder by then, so these go on
  * to that one.
  */
-#include "shim.h"
+#include "os/libgcc.h"
+
+#include "os/next.h"
 
 #include <dlfcn.h>
 #include <unwind.h>

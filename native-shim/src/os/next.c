@@ -1,7 +1,8 @@
-#include "shim.h"
+#include "os/next.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
+#include <stdatomic.h>
+#include <stddef.h>
 
 struct next next_table;
 

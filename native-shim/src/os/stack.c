@@ -2,10 +2,14 @@
  * Where the calling thread's own stack is. Asked once for a thread, in a probe: without malloc, which may be what is
  * probed; pthread_getattr_np uses it.
  */
-#include "record/calls.h"
+#include "os/stack.h"
+
+#include "os/self.h"
+#include "os/sys.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 struct mapping {
@@ -72,6 +76,12 @@ static bool find(uint64_t address, struct mapping *found, struct mapping *below)
 
 extern void *__libc_stack_end;
 
+/* How large it may be. */
+static uint64_t most_bytes(void) {
+  struct rlimit limit;
+  return self_stack_bytes ? self_stack_bytes : getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 static bool holds(const struct mapping *mapping, uint64_t address) {
   return address >= mapping->start && address < mapping->end;
 }
@@ -79,7 +89,7 @@ static bool holds(const struct mapping *mapping, uint64_t address) {
 struct stack stack_of_thread(void) {
   uint64_t here = (uintptr_t)__builtin_frame_address(0);
   uint64_t thread_pointer = (uintptr_t)__builtin_thread_pointer();
-  uint64_t bytes = process_stack_bytes();
+  uint64_t bytes = most_bytes();
   struct mapping mapping, below;
   if (find(here, &mapping, &below)) {
     if (thread_pointer > here && holds(&mapping, thread_pointer)) {

@@ -582,34 +582,9 @@ __asm__(
     "  je masks_syscall\n"
     "  cmpq $441, %rdi\n" /* epoll_pwait2 */
     "  je masks_syscall\n"
-    ".globl raw_syscall\n"
-    ".hidden raw_syscall\n"
-    ".type raw_syscall, @function\n"
-    "raw_syscall:\n"
-    "  movq %rdi, %rax\n"
-    "  movq %rsi, %rdi\n"
-    "  movq %rdx, %rsi\n"
-    "  movq %rcx, %rdx\n"
-    "  movq %r8, %r10\n"
-    "  movq %r9, %r8\n"
-    "  movq 8(%rsp), %r9\n"
-    "  syscall\n"
-    "  cmpq $-4095, %rax\n"
-    "  jae 1f\n"
-    "  ret\n"
-    "1:\n"
-    "  negl %eax\n"
-    "  pushq %rax\n"
-    "  .cfi_adjust_cfa_offset 8\n"
-    "  call __errno_location@PLT\n"
-    "  popq %rcx\n"
-    "  .cfi_adjust_cfa_offset -8\n"
-    "  movl %ecx, (%rax)\n"
-    "  movq $-1, %rax\n"
-    "  ret\n"
+    "  jmp raw_syscall\n"
     "  .cfi_endproc\n"
-    ".size syscall, .-syscall\n"
-    ".size raw_syscall, .-raw_syscall\n");
+    ".size syscall, .-syscall\n");
 
 _Static_assert(SYS_rt_sigaction == 13 && SYS_rt_sigprocmask == 14 && SYS_setuid == 105 && SYS_capset == 126 &&
                    SYS_rt_sigsuspend == 130 && SYS_prctl == 157 && SYS_pselect6 == 270 && SYS_ppoll == 271 &&

@@ -28,8 +28,6 @@
 #define SI_KERNEL 0x80
 #endif
 
-enum { SIGNALS = 65 };
-
 #ifndef SA_RESTORER
 #define SA_RESTORER 0x04000000
 #endif
@@ -59,10 +57,6 @@ static _Atomic bool dispatched[SIGNALS];
 static _Atomic bool trap_in_mask[SIGNALS]; /* of the application's action; the kernel's has it not */
 static _Atomic bool interrupting[SIGNALS]; /* system calls, as siginterrupt() has asked for */
 static _Atomic bool lock;
-
-static bool is_fault(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
-}
 
 static void set_application_action(int signal, const struct sigaction *action) {
   struct action_ring *ring = &application_actions[signal];
@@ -97,14 +91,8 @@ static bool has_handler(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* By system call: libc's leaves out the signals that it uses itself. For code that calls nobody else's. */
-static void block_trap_too(sigset_t *before) {
-  uint64_t all = ~0ULL;
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
-}
-
 static void set_default(int signal) {
-  process_dies();
+  agent_process_dies();
   struct sigaction standard = {.sa_handler = SIG_DFL};
   next()->sigaction(signal, &standard, NULL);
 }
@@ -121,7 +109,7 @@ static void end_by_trap(siginfo_t *info, ucontext_t *context) {
   }
   set_default(SIGTRAP);
   sigset_t before;
-  block_trap_too(&before); /* until this handler returns */
+  signals_block_all(&before); /* until this handler returns */
   masks_queue_to_self(info);
 }
 
@@ -174,10 +162,10 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
   bool sent = info->si_code <= 0; /* by a process, not by the kernel */
   if (is_agent_thread) {
     if (sent) {
-      process_leave_agent_thread(context);
+      agent_threads_leave_if_removed(context);
       pass_to_main(signal, info);
     } else if (atomic_load(&process_exiting) || !has_handler(&jvm_actions[signal])) {
-      process_park();
+      agent_threads_park();
     } else {
       signals_call(&jvm_actions[signal], signal, info, context);
     }
@@ -237,35 +225,6 @@ static int install(int signal, const struct sigaction *action) {
   return next()->sigaction(signal, &ours, NULL);
 }
 
-void signals_block_all_but_trap(sigset_t *before) {
-  uint64_t all = ~(1ULL << (SIGTRAP - 1));
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
-}
-
-/* libc's setuid makes each thread change its ids, by signals that it keeps for itself, and waits until all have. */
-static bool is_libcs_own(int signal) { return signal == 32 || signal == 33; }
-
-static bool agent_takes(int signal) { return is_fault(signal) || signal == SIGTRAP || is_libcs_own(signal); }
-
-uint64_t signals_blocked_by_agent(void) {
-  uint64_t blocked = ~0ULL;
-  for (int signal = 1; signal < SIGNALS; signal++) {
-    if (agent_takes(signal)) {
-      blocked &= ~(1ULL << (signal - 1));
-    }
-  }
-  return blocked;
-}
-
-void signals_block_for_agent(sigset_t *before) {
-  uint64_t blocked = signals_blocked_by_agent();
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, before, sizeof blocked);
-}
-
-void signals_restore(const sigset_t *before) {
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof(uint64_t));
-}
-
 /* It has its own dispositions but our memory. */
 static bool in_vfork_child(void) { return process_pid && getpid() != process_pid; }
 
@@ -291,7 +250,7 @@ static int pass_on(int signal, const struct sigaction *action, struct sigaction 
 
 /* Signals are blocked while it is held, so no handler waits for the code that it interrupted. */
 static void acquire(sigset_t *before) {
-  block_trap_too(before);
+  signals_block_all(before);
   while (atomic_exchange_explicit(&lock, true, memory_order_acquire)) {
     sched_yield();
   }
@@ -357,7 +316,7 @@ static int set_jvm_action(int signal, const struct sigaction *action, struct sig
   }
   if (action) {
     jvm_actions[signal] = *action;
-    if (is_fault(signal)) {
+    if (signal_is_fault(signal)) {
       begin_dispatch(signal);
     }
   }
@@ -372,7 +331,7 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   if (is_agent_thread) {
     return set_jvm_action(signal, action, old);
   }
-  if (!is_fault(signal) && signal != SIGTRAP) {
+  if (!signal_is_fault(signal) && signal != SIGTRAP) {
     return pass_on(signal, action, old);
   }
   if (in_vfork_child()) {
@@ -462,7 +421,7 @@ void signals_give_back(void) {
  * begin between the question and libc's function, which would see our handler then, and replace it.
  */
 static bool is_virtual(int signal) {
-  return signal >= 1 && signal < SIGNALS && (is_agent_thread || signal == SIGTRAP || is_fault(signal));
+  return signal >= 1 && signal < SIGNALS && (is_agent_thread || signal == SIGTRAP || signal_is_fault(signal));
 }
 
 typedef void (*handler)(int);

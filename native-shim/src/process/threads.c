@@ -14,144 +14,32 @@
 #include <time.h>
 #include <unistd.h>
 
-THREAD_LOCAL bool is_agent_thread;
-pid_t process_pid;
-static _Atomic bool removing; /* the agent's threads */
-_Atomic bool process_exiting;
-
-enum { AGENT_THREADS_MAX = 256 };
-
-static pthread_key_t thread_key;
-static _Atomic bool watching; /* thread_key is there, threads are counted */
 static _Atomic int application_threads = 1;
-static _Atomic int agent_threads;
-/* Negative from the moment that a thread begins to end. It stays so, since it is not gone yet. */
-static _Atomic int agent_tids[AGENT_THREADS_MAX];
-static _Atomic uint64_t ended_agent_nanos;
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-
-/* Bounded: this thread may be inside dlopen, in a constructor, and hold what the holder waits for. */
-static bool lock_gate_soon(void) {
-  struct timespec deadline;
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += 1;
-  return pthread_mutex_timedlock(&gate, &deadline) == 0;
-}
-
-uint64_t clock_nanos(clockid_t clock) {
-  struct timespec now = {0, 0};
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-bool futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanos) {
-  struct timespec timeout = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
-  long result = syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &timeout, NULL, 0);
-  return result == 0 || errno != ETIMEDOUT;
-}
-
-void futex_wake(_Atomic uint32_t *word) {
-  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
-}
-
+static _Atomic bool counting; /* threads */
 /* ---- agent threads */
-
-/* CPU time of a thread by its id, clock_getcpuclockid(3) for threads: the kernel's encoding. */
-static clockid_t cpu_clock_of(int tid) { return (clockid_t)((~(unsigned)tid << 3) | 6u); }
-
-/* False when the kernel does not count it among the process's threads any more. Signal 0 only looks. */
-static bool signal_thread(int tid, int signal) { return syscall(SYS_tgkill, getpid(), tid, signal) == 0; }
-
-static bool is_gone(int entry) { return entry == 0 || (entry < 0 && !signal_thread(-entry, 0)); }
 
 static void agent_thread_begins(void) {
   is_agent_thread = true;
   masks_unblock_after_birth();
   record_mute_thread();
-  int tid = (int)syscall(SYS_gettid);
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    int entry = atomic_load(&agent_tids[i]);
-    if (is_gone(entry) && atomic_compare_exchange_strong(&agent_tids[i], &entry, tid)) {
-      return;
-    }
-  }
-}
-
-static void agent_thread_ended(void) {
-  int tid = (int)syscall(SYS_gettid);
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    int expected = tid;
-    if (atomic_compare_exchange_strong(&agent_tids[i], &expected, -tid)) {
-      atomic_fetch_add(&ended_agent_nanos, clock_nanos(CLOCK_THREAD_CPUTIME_ID));
-      break;
-    }
-  }
-  atomic_fetch_sub(&agent_threads, 1);
-}
-
-bool process_is_agent_thread(int tid) {
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    if (abs(atomic_load_explicit(&agent_tids[i], memory_order_relaxed)) == tid) {
-      return true;
-    }
-  }
-  return false;
-}
-
-uint64_t process_agent_cpu_nanos(void) {
-  uint64_t sum = atomic_load(&ended_agent_nanos);
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    int tid = atomic_load_explicit(&agent_tids[i], memory_order_relaxed);
-    if (tid > 0) {
-      sum += clock_nanos(cpu_clock_of(tid));
-    }
-  }
-  return sum;
+  agent_threads_enter();
 }
 
 enum { AGENT_WAIT_NANOS_MAX = 2000000000 };
 
-/*
- * A thread that waits in the kernel holds no lock that the application may want: of libc's, only the dynamic linker's are
- * held while a thread waits, and then with the gate. A signal that ends a wait shows it: the system call returns EINTR.
- */
-void process_leave_agent_thread(const ucontext_t *context) {
-  const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
-  bool waited = context->uc_mcontext.gregs[REG_RAX] == -EINTR && at[-2] == 0x0F && at[-1] == 0x05;
-  if (waited && atomic_load(&removing)) {
-    agent_thread_ended();
-    for (;;) {
-      raw_syscall(SYS_exit, 0);
-    }
-  }
-}
-
-/*
- * False when there is none any more. Those that are ending get no signal, but count: a process that ends with its last
- * thread has the exit status of whichever the kernel saw leave last.
- */
-static bool signal_agent_threads(int signal) {
-  bool some = atomic_load(&agent_threads) > 0;
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    int entry = atomic_load(&agent_tids[i]);
-    some |= entry > 0 ? signal_thread(entry, signal) : !is_gone(entry);
-  }
-  return some;
-}
-
 bool process_remove_agent_threads(void) {
-  if (!lock_gate_soon()) {
+  if (!gate_lock_soon()) {
     return false;
   }
-  atomic_store(&removing, true);
+  agent_threads_remove(true);
   signals_interrupt_agent();
   uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + AGENT_WAIT_NANOS_MAX;
   bool some;
-  while ((some = signal_agent_threads(SIGILL)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
+  while ((some = agent_threads_signal(SIGILL)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
     nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
   }
-  atomic_store(&removing, false);
-  process_gate_unlock();
+  agent_threads_remove(false);
+  gate_unlock();
   if (!some) {
     signals_give_back();
     process_pid = 0;
@@ -159,26 +47,14 @@ bool process_remove_agent_threads(void) {
   return !some;
 }
 
-bool process_has_agent_threads(void) {
-  return !is_agent_thread && getpid() == process_pid && signal_agent_threads(0);
-}
-
 bool process_has_one_application_thread(void) { return atomic_load(&application_threads) == 1; }
-
-_Noreturn void process_park(void) {
-  sigset_t before;
-  signals_block_for_agent(&before);
-  for (;;) {
-    syscall(SYS_pause);
-  }
-}
 
 /* An agent thread wants to end the process. Once the application itself is ending, that is no news. */
 static _Noreturn void agent_gives_up(const char *what) {
   if (!atomic_load(&process_exiting)) {
     agent_died(what, NULL);
   }
-  process_park();
+  agent_threads_park();
 }
 
 /* ---- the end of threads, and of a process whose main has called pthread_exit */
@@ -218,28 +94,15 @@ static void last_application_thread_ended(void) {
   }
 }
 
-enum { LAST_ROUND = 3 };
-
-/* Called in rounds while values are set: in a late one, what other libraries' destructors do has been recorded. */
-static void thread_ended(void *round) {
-  if ((uintptr_t)round < LAST_ROUND) {
-    pthread_setspecific(thread_key, (void *)((uintptr_t)round + 1));
-    return;
-  }
+static void thread_ended(void) {
   if (is_agent_thread) {
-    agent_thread_ended();
+    agent_threads_leave();
     return;
   }
   record_detach();
   family_leader_ends();
   if (atomic_fetch_sub(&application_threads, 1) == 1) {
     last_application_thread_ended();
-  }
-}
-
-void process_watch_thread(void) {
-  if (atomic_load(&watching) && !pthread_getspecific(thread_key)) {
-    pthread_setspecific(thread_key, (void *)1);
   }
 }
 
@@ -256,22 +119,15 @@ struct beginning {
   size_t stack_bytes;
 };
 
-static THREAD_LOCAL size_t stack_bytes; /* 0 for a thread that nobody here has started */
-
-uint64_t process_stack_bytes(void) {
-  struct rlimit limit;
-  return stack_bytes ? stack_bytes : getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : 0;
-}
-
 static struct beginning begin(void *pointer) {
   struct beginning beginning = *(struct beginning *)pointer;
   free(pointer);
   if (beginning.by_agent) {
     agent_thread_begins();
   }
-  stack_bytes = beginning.stack_bytes;
+  self_stack_bytes = beginning.stack_bytes;
   masks_inherit(beginning.trap_blocked);
-  process_watch_thread();
+  thread_end_watch();
   return beginning;
 }
 
@@ -329,7 +185,7 @@ static int create_for_agent(pthread_t *thread, const pthread_attr_t *attributes,
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
-  if (!atomic_load(&watching)) {
+  if (!atomic_load(&counting)) {
     return next()->pthread_create(thread, attributes, routine, argument);
   }
   struct beginning *beginning = prepare(attributes, argument);
@@ -346,7 +202,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 }
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
-  if (!atomic_load(&watching)) {
+  if (!atomic_load(&counting)) {
     return next()->thrd_create(thread, routine, argument);
   }
   struct beginning *beginning = prepare(NULL, argument);
@@ -363,7 +219,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
 
 static void *run_for_agent(void *routine) {
   agent_thread_begins();
-  process_watch_thread();
+  thread_end_watch();
   return ((void *(*)(void *))routine)(NULL);
 }
 
@@ -391,10 +247,6 @@ int process_start_agent_thread(void *(*routine)(void *)) {
 
 static bool gate_held; /* by the forking thread */
 
-void process_gate_lock(void) { pthread_mutex_lock(&gate); }
-
-void process_gate_unlock(void) { pthread_mutex_unlock(&gate); }
-
 static void before_fork(void) {
   if (is_agent_thread) {
     return;
@@ -402,13 +254,13 @@ static void before_fork(void) {
   if (session) {
     __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
   }
-  gate_held = lock_gate_soon();
+  gate_held = gate_lock_soon();
 }
 
 static void after_fork_in_parent(void) {
   if (!is_agent_thread && gate_held) {
     gate_held = false;
-    pthread_mutex_unlock(&gate);
+    gate_unlock();
   }
 }
 
@@ -417,32 +269,25 @@ static void after_fork_in_child(void) {
   signals_block_all_but_trap(&before); /* a handler with probes would find its parent's block and record */
   pid_t parent = process_pid;
   process_pid = parent ? getpid() : 0;
-  pthread_mutex_init(&gate, NULL);
+  gate_forked();
   gate_held = false;
   is_agent_thread = false;
   mdl_self = NULL; /* the parent's block is the parent's */
   atomic_store(&application_threads, 1);
-  atomic_store(&agent_threads, 0);
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    atomic_store_explicit(&agent_tids[i], 0, memory_order_relaxed);
-  }
+  agent_threads_forked();
   signals_forked();
   masks_forked();
   libraries_forked();
   if (parent && !agent_forked() && session) {
     family_forked(parent);
+    if (family_agent_is_gone()) {
+      code_switch_all_off();
+    }
   }
   signals_restore(&before);
 }
 
 /* ---- the end of the process */
-
-void process_dies(void) {
-  if (session && process_pid && getpid() == process_pid && family_has_agent() &&
-      __atomic_load_n(&session->children, __ATOMIC_RELAXED) != 0) {
-    agent_retires();
-  }
-}
 
 static void record_end(int status) {
   if (!process_pid || getpid() != process_pid) {
@@ -453,7 +298,7 @@ static void record_end(int status) {
     return;
   }
   if (family_has_agent()) {
-    process_dies();
+    agent_process_dies();
     session_ended(status);
     control_end();
   } else {
@@ -579,9 +424,9 @@ EXPORT int fflush(FILE *stream) {
 void process_start(void) {
   process_pid = getpid();
   masks_start();
-  if (pthread_key_create(&thread_key, thread_ended) == 0) {
-    atomic_store(&watching, true);
-    process_watch_thread();
+  if (thread_end_start(thread_ended)) {
+    atomic_store(&counting, true);
+    thread_end_watch();
   }
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   on_exit(at_exit, NULL);

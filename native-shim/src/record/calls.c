@@ -19,6 +19,14 @@
  */
 #include "record/calls.h"
 
+#include "code/code.h"
+#include "os/libgcc.h"
+#include "record/client.h"
+#include "record/frames.h"
+#include "record/mode.h"
+#include "record/record.h"
+#include "record/thread.h"
+
 #include <cpuid.h>
 #include <errno.h>
 #include <sys/mman.h>

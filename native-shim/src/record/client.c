@@ -25,23 +25,28 @@
  * G4: by A2, a thread has either done its step 1 visibly before 4, and 5 waits for it, or reads the client after 4, and
  * with it what step 1 of attach has stored.
  */
-#include "record/calls.h"
+#include "record/client.h"
+
+#include "code/code.h"
+#include "os/sys.h"
+#include "record/interruptible.h"
+#include "record/thread.h"
+#include "session/blocks.h"
+#include "session/family.h"
+#include "session/life.h"
+#include "session/memory.h"
+#include "session/waiters.h"
 
 #include <errno.h>
 #include <fastinst.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
+#include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static THREAD_LOCAL volatile bool is_changing; /* a handler that interrupts it must not wait for the lock */
-static _Atomic uint32_t changes; /* of what wait() looks at */
 
 /* The values below are even and odd ones; NO_CLIENTS is none of them. */
 #define IN_CLIENT_MASK 0x7fffffffu
-
-static inline void ordered(void) { atomic_signal_fence(memory_order_seq_cst); }
 
 /* ---- at a probe */
 
@@ -281,14 +286,6 @@ static uint32_t discover(uint32_t first, fastinst_discovered callback, void *arg
   return first;
 }
 
-static const struct mdl_thread *newest(void) {
-  return (const struct mdl_thread *)__atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
-}
-
-static const struct mdl_thread *after(const struct mdl_thread *thread) {
-  return (const struct mdl_thread *)thread->next;
-}
-
 static int calls(fastinst_probe probe, uint64_t *out) {
   if (!is_available()) {
     return FASTINST_UNAVAILABLE;
@@ -297,7 +294,7 @@ static int calls(fastinst_probe probe, uint64_t *out) {
     return FASTINST_NO_PROBE;
   }
   uint64_t sum = 0;
-  for (const struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+  for (const struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     const uint64_t *counts = (const uint64_t *)__atomic_load_n(&thread->counts, __ATOMIC_ACQUIRE);
     sum += counts ? __atomic_load_n(&counts[probe], __ATOMIC_RELAXED) : 0;
   }
@@ -310,7 +307,7 @@ static int skipped(uint64_t *out) {
     return FASTINST_UNAVAILABLE;
   }
   uint64_t sum = 0;
-  for (const struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+  for (const struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     sum += __atomic_load_n(&thread->skipped, __ATOMIC_RELAXED);
   }
   *out = sum;
@@ -323,15 +320,10 @@ static uint64_t deadline_after(int millis) {
   return clock_nanos(CLOCK_MONOTONIC) + (millis > 0 ? (uint64_t)millis * 1000000u : 0);
 }
 
-void client_look_again(void) {
-  atomic_fetch_add(&changes, 1);
-  futex_wake(&changes);
-}
-
 static int wait_for_probes(uint32_t known, int timeout_millis) {
   uint64_t deadline = deadline_after(timeout_millis);
   for (;;) {
-    uint32_t seen = atomic_load(&changes);
+    uint32_t seen = waiters_changes();
     if (agent_is_dead() || (session && !family_has_agent())) {
       return FASTINST_UNAVAILABLE;
     }
@@ -342,7 +334,7 @@ static int wait_for_probes(uint32_t known, int timeout_millis) {
     if (now >= deadline) {
       return FASTINST_TIMEOUT;
     }
-    futex_wait(&changes, seen, deadline - now);
+    waiters_await_change(seen, deadline - now);
   }
 }
 
@@ -357,7 +349,7 @@ static int synchronize(int timeout_millis) {
   if (!is_available() || code_sync_cores() < 0) {
     return FASTINST_UNAVAILABLE;
   }
-  for (const struct mdl_thread *thread = newest(); thread; thread = after(thread)) {
+  for (const struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     uint32_t turn = __atomic_load_n(&thread->in_client, __ATOMIC_ACQUIRE);
     while ((turn & 1) && turn != NO_CLIENTS && is_still_in(thread, turn)) {
       if (clock_nanos(CLOCK_MONOTONIC) >= deadline) {

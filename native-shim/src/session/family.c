@@ -23,54 +23,22 @@
  *     they are credited
  *   4 it is the own
  *
- * Blocks are kept apart as long as there are few (record.c): then the calls of a process are known by function.
+ * Blocks are kept apart as long as there are few (blocks.c): then the calls of a process are known by function.
  */
-#include "shim.h"
+#include "session/family.h"
 
-#include <errno.h>
-#include <linux/futex.h>
+#include "os/self.h"
+#include "os/sys.h"
+#include "session/blocks.h"
+#include "session/memory.h"
+#include "session/owner.h"
+
+#include <stddef.h>
 #include <unistd.h>
 
 enum { PROCESSES_MAX = 1024 };
 
 struct mdl_process *family_self;
-
-/* ---- owners */
-
-_Static_assert(sizeof(pthread_mutex_t) == sizeof((struct mdl_thread *)NULL)->owner, "owner");
-
-static pthread_mutex_t *mutex_of(uint64_t *owner) { return (pthread_mutex_t *)owner; }
-
-void owner_create(uint64_t *owner) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(mutex_of(owner), &attributes);
-  pthread_mutexattr_destroy(&attributes);
-}
-
-bool owner_take(uint64_t *owner) {
-  int error = pthread_mutex_trylock(mutex_of(owner));
-  if (error == EOWNERDEAD) {
-    error = pthread_mutex_consistent(mutex_of(owner));
-  }
-  return error == 0;
-}
-
-void owner_release(uint64_t *owner) { pthread_mutex_unlock(mutex_of(owner)); }
-
-static bool is_gone(const uint64_t *owner) {
-  uint32_t word = __atomic_load_n((const uint32_t *)owner, __ATOMIC_ACQUIRE);
-  return word == 0 || (word & FUTEX_OWNER_DIED) != 0;
-}
-
-static bool is_own(const uint64_t *owner) {
-  uint32_t word = __atomic_load_n((const uint32_t *)owner, __ATOMIC_RELAXED);
-  return (word & FUTEX_TID_MASK) == (uint32_t)gettid();
-}
-
-/* ---- records */
 
 static struct mdl_process *first(void) {
   return (struct mdl_process *)__atomic_load_n(&session->processes, __ATOMIC_ACQUIRE);
@@ -92,7 +60,7 @@ static void note_end(struct mdl_process *process) {
 /* One that has no leader has no owner either, and is known to have ended only when it says so. */
 static bool has_ended(const struct mdl_process *process) {
   uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
-  return state == MDL_PROCESS_ENDED || (state == MDL_PROCESS_LIVE && is_gone(process->owner));
+  return state == MDL_PROCESS_ENDED || (state == MDL_PROCESS_LIVE && owner_is_gone(process->owner));
 }
 
 /* The oldest that has ended, of those that started after *started; then that is when. */
@@ -117,7 +85,7 @@ static struct mdl_process *recycle(void) {
       continue;
     }
     /* Another may have had it meanwhile. */
-    if (process->started_nanos != started || !record_disown(process)) {
+    if (process->started_nanos != started || !blocks_disown(process)) {
       owner_release(process->owner);
       continue;
     }
@@ -193,13 +161,10 @@ void family_forked(pid_t parent) {
   }
   __atomic_fetch_add(&session->children, 1, __ATOMIC_RELAXED);
   family_self = enter((uint32_t)parent, flags);
-  if (family_agent_is_gone()) {
-    code_switch_all_off();
-  }
 }
 
 void family_leader_ends(void) {
-  if (family_self && is_own(family_self->owner)) {
+  if (family_self && owner_is_self(family_self->owner)) {
     uint32_t live = MDL_PROCESS_LIVE;
     __atomic_compare_exchange_n(&family_self->state, &live, MDL_PROCESS_LEADERLESS, false, __ATOMIC_ACQ_REL,
                                 __ATOMIC_RELAXED);
@@ -214,9 +179,6 @@ void family_leave(int status) {
   }
 }
 
-/* CPU time of a process by its id, clock_getcpuclockid(3). */
-static clockid_t cpu_clock_of(uint32_t pid) { return (clockid_t)(~pid << 3 | 2); }
-
 /*
  * Of another process the kernel knows the CPU time as of the last tick of the scheduler, which is several of the
  * profiler's windows ago. In between it is taken to go on as lately.
@@ -226,7 +188,7 @@ static uint64_t cpu_of(struct mdl_process *process, uint64_t now) {
   if (process->last_cpu_nanos || process->state == MDL_PROCESS_ENDED) {
     return process->last_cpu_nanos;
   }
-  uint64_t read = clock_nanos(cpu_clock_of(process->pid));
+  uint64_t read = clock_nanos(process_cpu_clock((pid_t)process->pid));
   uint64_t since = now - process->cpu_changed;
   if (read != process->cpu_read) {
     bool first_time = process->cpu_changed == 0;

@@ -1,10 +1,11 @@
-#include "shim.h"
+#include "session/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 char log_path[PATH_MAX];

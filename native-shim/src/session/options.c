@@ -1,4 +1,6 @@
-#include "shim.h"
+#include "session/options.h"
+
+#include "session/log.h"
 
 #include <fcntl.h>
 #include <string.h>

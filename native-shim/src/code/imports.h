@@ -1,0 +1,10 @@
+/* The words through which the program calls functions of its libraries. See api.h. */
+#ifndef MDL_IMPORTS_H
+#define MDL_IMPORTS_H
+
+#include <stdint.h>
+
+uint64_t imports_find(const char *symbol, const char *version);
+int64_t imports_exchange(const uint64_t *change, int64_t is_read_only);
+
+#endif

@@ -1,0 +1,29 @@
+/* Libraries that the application opens and closes while the agent is there. */
+#ifndef MDL_LIBRARIES_H
+#define MDL_LIBRARIES_H
+
+#include <mdl/api.h>
+
+/* From now on the agent follows what is opened: whoever waits for it does not wait in vain. */
+void libraries_begin(void);
+
+/* See api.h: counters, images, hold, release, show, followed. */
+int64_t libraries_counters(void);
+int64_t libraries_list(struct mdl_image *out, int64_t capacity);
+int64_t libraries_hold(void);
+void libraries_release(void);
+int64_t libraries_show(const uint64_t (*triples)[3], int64_t n);
+void libraries_followed(uint64_t opened);
+
+/* How often the application has begun to wait for the probes of a library, and how many of these times are followed. */
+uint32_t libraries_openings(void);
+uint32_t libraries_openings_followed(void);
+/* The agent sleeps until there are more openings than it has seen, or somebody interrupts it. */
+void libraries_sleep(uint32_t seen, uint64_t nanos);
+/* The word stays as it is, so a sleep that begins at this moment is not cut short. */
+void libraries_interrupt(void);
+
+/* In a forked child: no agent follows what it opens. */
+void libraries_forked(void);
+
+#endif

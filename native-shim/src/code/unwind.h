@@ -1,0 +1,10 @@
+/* Makes generated code known to unwinders and debuggers. */
+#ifndef MDL_UNWIND_H
+#define MDL_UNWIND_H
+
+#include <stdint.h>
+
+/* See api.h, trampolines. */
+int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header);
+
+#endif

@@ -1,0 +1,111 @@
+#include "os/agent_threads.h"
+
+#include "os/self.h"
+#include "os/signal_block.h"
+#include "os/sys.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { AGENT_THREADS_MAX = 256 };
+
+_Atomic int agent_threads;
+/* Negative from the moment that a thread begins to end. It stays so, since it is not gone yet. */
+static _Atomic int tids[AGENT_THREADS_MAX];
+static _Atomic uint64_t ended_nanos; /* CPU time of those that have ended */
+static _Atomic bool removing;
+
+/* False when the kernel does not count it among the process's threads any more. Signal 0 only looks. */
+static bool signal_thread(int tid, int signal) { return syscall(SYS_tgkill, getpid(), tid, signal) == 0; }
+
+static bool is_gone(int entry) { return entry == 0 || (entry < 0 && !signal_thread(-entry, 0)); }
+
+void agent_threads_enter(void) {
+  int tid = (int)syscall(SYS_gettid);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int entry = atomic_load(&tids[i]);
+    if (is_gone(entry) && atomic_compare_exchange_strong(&tids[i], &entry, tid)) {
+      return;
+    }
+  }
+}
+
+void agent_threads_leave(void) {
+  int tid = (int)syscall(SYS_gettid);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int expected = tid;
+    if (atomic_compare_exchange_strong(&tids[i], &expected, -tid)) {
+      atomic_fetch_add(&ended_nanos, clock_nanos(CLOCK_THREAD_CPUTIME_ID));
+      break;
+    }
+  }
+  atomic_fetch_sub(&agent_threads, 1);
+}
+
+bool agent_threads_have(int tid) {
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    if (abs(atomic_load_explicit(&tids[i], memory_order_relaxed)) == tid) {
+      return true;
+    }
+  }
+  return false;
+}
+
+uint64_t agent_threads_cpu_nanos(void) {
+  uint64_t sum = atomic_load(&ended_nanos);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int tid = atomic_load_explicit(&tids[i], memory_order_relaxed);
+    if (tid > 0) {
+      sum += clock_nanos(thread_cpu_clock(tid));
+    }
+  }
+  return sum;
+}
+
+/*
+ * A thread that waits in the kernel holds no lock that the application may want: of libc's, only the dynamic linker's are
+ * held while a thread waits, and then with the gate. A signal that ends a wait shows it: the system call returns EINTR.
+ */
+void agent_threads_leave_if_removed(const ucontext_t *context) {
+  const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+  bool waited = context->uc_mcontext.gregs[REG_RAX] == -EINTR && at[-2] == 0x0F && at[-1] == 0x05;
+  if (waited && atomic_load(&removing)) {
+    agent_threads_leave();
+    for (;;) {
+      raw_syscall(SYS_exit, 0);
+    }
+  }
+}
+
+bool agent_threads_signal(int signal) {
+  bool some = atomic_load(&agent_threads) > 0;
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int entry = atomic_load(&tids[i]);
+    some |= entry > 0 ? signal_thread(entry, signal) : !is_gone(entry);
+  }
+  return some;
+}
+
+bool agent_threads_are_there(void) {
+  return !is_agent_thread && getpid() == process_pid && agent_threads_signal(0);
+}
+
+void agent_threads_remove(bool on) { atomic_store(&removing, on); }
+
+_Noreturn void agent_threads_park(void) {
+  sigset_t before;
+  signals_block_for_agent(&before);
+  for (;;) {
+    syscall(SYS_pause);
+  }
+}
+
+void agent_threads_forked(void) {
+  atomic_store(&agent_threads, 0);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    atomic_store_explicit(&tids[i], 0, memory_order_relaxed);
+  }
+}

@@ -1,0 +1,7 @@
+#include "os/self.h"
+
+THREAD_LOCAL struct mdl_thread *mdl_self;
+THREAD_LOCAL bool is_agent_thread;
+THREAD_LOCAL size_t self_stack_bytes;
+pid_t process_pid;
+_Atomic bool process_exiting;

@@ -1,0 +1,39 @@
+#include "os/signal_block.h"
+
+#include "os/sys.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+
+static void set_mask(uint64_t mask, sigset_t *before) {
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, sizeof mask);
+}
+
+bool signal_is_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+}
+
+void signals_block_all_but_trap(sigset_t *before) { set_mask(~(1ULL << (SIGTRAP - 1)), before); }
+
+void signals_block_all(sigset_t *before) { set_mask(~0ULL, before); }
+
+/* libc's setuid makes each thread change its ids, by signals that it keeps for itself, and waits until all have. */
+static bool is_libcs_own(int signal) { return signal == 32 || signal == 33; }
+
+static bool agent_takes(int signal) { return signal_is_fault(signal) || signal == SIGTRAP || is_libcs_own(signal); }
+
+uint64_t signals_blocked_by_agent(void) {
+  uint64_t blocked = ~0ULL;
+  for (int signal = 1; signal < SIGNALS; signal++) {
+    if (agent_takes(signal)) {
+      blocked &= ~(1ULL << (signal - 1));
+    }
+  }
+  return blocked;
+}
+
+void signals_block_for_agent(sigset_t *before) { set_mask(signals_blocked_by_agent(), before); }
+
+void signals_restore(const sigset_t *before) {
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof(uint64_t));
+}

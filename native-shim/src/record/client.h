@@ -1,0 +1,18 @@
+/* The application's own functions at probes: the library's side of fastinst.h, and the same for Java. */
+#ifndef MDL_CLIENT_H
+#define MDL_CLIENT_H
+
+#include <mdl/layout.h>
+
+/* Calls the site's client, if it has one and the thread is in none. Keeps errno. */
+void client_call(const struct mdl_site *site, uint64_t function);
+/* The client to attach for a probe that only counts. */
+void client_count(uint32_t probe, void *function);
+/* See api.h, attach. */
+int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function);
+/* See api.h. */
+int64_t client_snippets(uint32_t probe, uint64_t code);
+/* See api.h, forget_clients. */
+void client_forget(const uint32_t *probes, int64_t n);
+
+#endif

@@ -1,0 +1,104 @@
+#include "record/frames.h"
+
+#include "os/stack.h"
+#include "os/sys.h"
+#include "record/mode.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum {
+  FRAMES = 131072,
+  STACK_BYTES = (FRAMES + 1) * (int)sizeof(struct mdl_frame),
+};
+#define STACK_REACH (64ULL << 20) /* keys further apart belong to different stacks */
+
+static inline struct mdl_frame *top(const struct mdl_thread *thread) {
+  return (struct mdl_frame *)__atomic_load_n(&thread->sp, __ATOMIC_RELAXED) - 1;
+}
+
+/*
+ * It is the process's own, so it does not stay with the block: any process of a forked family may claim a free block, whoever
+ * had it before.
+ */
+bool frames_create(struct mdl_thread *thread) {
+  void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED) {
+    return false;
+  }
+  struct mdl_frame *frames = stack;
+  struct stack own = stack_of_thread();
+  frames[0].key = own.high;
+  thread->stack_low = own.low;
+  thread->sp_base = (uintptr_t)frames;
+  thread->sp_limit = (uintptr_t)(frames + FRAMES + 1);
+  thread->sp = (uintptr_t)(frames + 1);
+  return true;
+}
+
+void frames_destroy(struct mdl_thread *thread) {
+  struct mdl_frame *base = (struct mdl_frame *)thread->sp_base;
+  record_discard(thread, base + 1);
+  munmap(base, STACK_BYTES);
+}
+
+void record_push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key) {
+  struct mdl_frame *frame = (struct mdl_frame *)thread->sp;
+  __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
+  ordered();
+  frame->function = (uintptr_t)function;
+  frame->site = 0;
+  record_starts(frame);
+  ordered();
+  __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
+}
+
+void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
+  for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
+    if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
+      if (!is_exact(function_of(frame)) && !frame->site) {
+        __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
+      }
+      add(&thread->unmatched, 1);
+    }
+    record_release(thread, frame);
+  }
+}
+
+bool record_shows_gone(struct mdl_thread *thread, uint64_t key) {
+  const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
+  if (key <= thread->stack_low || key > base->key) {
+    return false;
+  }
+  stack_t alternate;
+  if (raw_syscall(SYS_sigaltstack, NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE)) {
+    frames_other_stack(thread, alternate.ss_sp);
+  }
+  return key > thread->stack_low;
+}
+
+struct mdl_frame *record_frame_to_close(struct mdl_thread *thread, uint64_t function, uint64_t key) {
+  for (;;) {
+    struct mdl_frame *frame = top(thread);
+    if (!is_call(frame) || frame->key > key || key - frame->key >= STACK_REACH) {
+      return NULL;
+    }
+    if (frame->key < key) {
+      if (frame->site && !record_shows_gone(thread, key)) {
+        return NULL;
+      }
+      record_discard(thread, frame);
+      continue;
+    }
+    for (struct mdl_frame *lower = frame; lower->key == key && !lower->site; lower--) {
+      if (function_of(lower)->address == function) {
+        if (lower != frame) {
+          record_discard(thread, lower + 1);
+        }
+        return lower;
+      }
+    }
+    return NULL;
+  }
+}

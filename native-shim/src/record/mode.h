@@ -1,0 +1,33 @@
+/* What the session records of a function's calls, and by which clock. */
+#ifndef MDL_MODE_H
+#define MDL_MODE_H
+
+#include "os/sys.h"
+#include "session/life.h"
+#include "session/memory.h"
+
+#include <x86intrin.h>
+
+/* Whether every call is recorded, in the threads' rows; else those in windows, in the rings. */
+static inline bool is_exact(const struct mdl_function *function) {
+  return (session->flags & MDL_EXACT) || (function->flags & MDL_EVERY_CALL);
+}
+
+static inline bool is_cpu_time(void) { return session->flags & MDL_CPU_TIME; }
+
+/* By what durations are measured: ticks, or nanoseconds of the calling thread's CPU time; 0 when that is not known any more:
+ * when the agent has left, a sandbox may end the process for a system call (agent/single_thread.c). */
+static inline uint64_t record_now(void) {
+  if (!is_cpu_time()) {
+    return __rdtsc();
+  }
+  return agent_is_dead() ? 0 : clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Notes that the frame's call begins now. */
+static inline void record_starts(struct mdl_frame *frame) {
+  frame->children = is_cpu_time() && !(session->flags & MDL_EXACT) ? __rdtsc() : 0;
+  frame->tsc = record_now();
+}
+
+#endif

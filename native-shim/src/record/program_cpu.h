@@ -1,0 +1,10 @@
+/* The CPU time of the program's threads, by which the profiler's budget goes. */
+#ifndef MDL_PROGRAM_CPU_H
+#define MDL_PROGRAM_CPU_H
+
+#include <stdint.h>
+
+/* See api.h, program_cpu. */
+int64_t record_program_cpu_nanos(void);
+
+#endif

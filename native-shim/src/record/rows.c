@@ -1,0 +1,63 @@
+#include "record/rows.h"
+
+#include "record/interruptible.h"
+#include "session/memory.h"
+
+#include <stddef.h>
+
+static struct mdl_row *row_of(struct mdl_thread *thread, const struct mdl_function *function) {
+  if (!thread->rows || function->index >= session->function_capacity) {
+    return NULL;
+  }
+  uint64_t *slot = (uint64_t *)thread->rows + function->index;
+  uint64_t at = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (!at) {
+    struct mdl_row *row = (struct mdl_row *)session_allocate(sizeof *row);
+    if (!row) {
+      return NULL;
+    }
+    row->min = ~0ULL;
+    row->function = function->index;
+    /* A handler may have been here meanwhile: its row stays. */
+    if (__atomic_compare_exchange_n(slot, &at, (uintptr_t)row, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      return row;
+    }
+  }
+  return (struct mdl_row *)at;
+}
+
+static uint64_t *chunk_of(struct mdl_row *row, uint32_t chunk) {
+  return (uint64_t *)session_allocate_once(&row->chunks[chunk], MDL_CHUNK_SLOTS * sizeof(uint64_t));
+}
+
+void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t ticks,
+                   uint64_t self) {
+  struct mdl_row *row = row_of(thread, function);
+  if (!row) {
+    add(&thread->refused, 1);
+    return;
+  }
+  add(&row->count, 1);
+  add(&row->total, ticks);
+  add(&row->self, self);
+  uint64_t seen = __atomic_load_n(&row->min, __ATOMIC_RELAXED);
+  while (ticks < seen &&
+         !__atomic_compare_exchange_n(&row->min, &seen, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  seen = __atomic_load_n(&row->max, __ATOMIC_RELAXED);
+  while (ticks > seen &&
+         !__atomic_compare_exchange_n(&row->max, &seen, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  unsigned shift = 63u - (unsigned)__builtin_clzll(ticks | 255) - 7u;
+  uint64_t index = (ticks >> shift) + ((uint64_t)shift << 7);
+  uint64_t last = MDL_ROW_CHUNKS * MDL_CHUNK_SLOTS - 1;
+  if (index > last) {
+    index = last;
+  }
+  uint64_t *chunk = chunk_of(row, (uint32_t)(index / MDL_CHUNK_SLOTS));
+  if (chunk) {
+    add(&chunk[index % MDL_CHUNK_SLOTS], 1);
+  } else {
+    add(&thread->refused, 1);
+  }
+}

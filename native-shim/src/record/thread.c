@@ -1,0 +1,84 @@
+#include "record/thread.h"
+
+#include "code/code.h"
+#include "os/signal_block.h"
+#include "os/sys.h"
+#include "os/thread_end.h"
+#include "record/frames.h"
+#include "record/values.h"
+#include "session/blocks.h"
+#include "session/family.h"
+#include "session/memory.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SENTINEL (~0ULL) /* of a thread without a shadow stack; else the end of its own stack */
+
+/* Its stack is full and empty at once, so generated code never writes to it. */
+static struct mdl_frame mute_stack[1] = {{.key = SENTINEL}};
+struct mdl_thread mute_thread = {
+    .sp = (uintptr_t)(mute_stack + 1),
+    .sp_limit = (uintptr_t)(mute_stack + 1),
+    .sp_base = (uintptr_t)mute_stack,
+};
+
+static struct mdl_thread *acquire(void) {
+  if (family_agent_is_gone()) {
+    code_switch_all_off();
+    return NULL;
+  }
+  struct mdl_thread *thread = blocks_take(family_self);
+  if (thread && !frames_create(thread)) {
+    blocks_give_back(thread);
+    return NULL;
+  }
+  return thread;
+}
+
+struct mdl_thread *record_attach(void) {
+  int error = errno;
+  sigset_t before;
+  signals_block_all_but_trap(&before); /* a handler with probes would attach this thread a second time */
+  if (!mdl_self) {
+    struct mdl_thread *thread = NULL;
+    if (session && !is_agent_thread) {
+      thread = acquire();
+      if (thread) {
+        thread->tid = (uint32_t)syscall(SYS_gettid);
+        thread->pid = (uint32_t)getpid();
+        thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+        values_begin(thread);
+        __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
+        __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
+        thread_end_watch();
+      } else {
+        __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
+      }
+    }
+    mdl_self = thread ? thread : &mute_thread;
+  }
+  signals_restore(&before);
+  errno = error;
+  return mdl_self;
+}
+
+void record_mute_thread(void) { mdl_self = &mute_thread; }
+
+void record_other_stack(const void *low) {
+  struct mdl_thread *thread = record_known_thread();
+  if (thread) {
+    frames_other_stack(thread, low);
+  }
+}
+
+void record_detach(void) {
+  struct mdl_thread *thread = record_known_thread();
+  mdl_self = &mute_thread;
+  if (thread) {
+    values_end(thread);
+    frames_destroy(thread);
+    blocks_give_back(thread);
+  }
+}

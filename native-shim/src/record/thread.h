@@ -1,0 +1,39 @@
+/* The calling thread's block, from its first probe to its end. */
+#ifndef MDL_THREAD_H
+#define MDL_THREAD_H
+
+#include "os/self.h"
+
+#include <mdl/layout.h>
+#include <stdbool.h>
+
+/* mdl_thread.in_client of threads that never call clients. */
+#define NO_CLIENTS (~0u)
+
+/* The block of threads that record nothing: the agent's, those that found no memory, those that are ending. */
+extern struct mdl_thread mute_thread;
+
+/* Gives the calling thread, which has none, its block. */
+struct mdl_thread *record_attach(void);
+/* At its end. */
+void record_detach(void);
+void record_mute_thread(void);
+/* A stack is in use that may lie inside the calling thread's own, where no order of addresses says what is gone then. */
+void record_other_stack(const void *low);
+
+/* The calling thread's block, made if need be; NULL when it records nothing. */
+static inline struct mdl_thread *record_thread(void) {
+  struct mdl_thread *thread = mdl_self;
+  if (__builtin_expect(thread == NULL, 0)) {
+    thread = record_attach();
+  }
+  return thread == &mute_thread ? NULL : thread;
+}
+
+/* The same, but none is made. */
+static inline struct mdl_thread *record_known_thread(void) {
+  struct mdl_thread *thread = mdl_self;
+  return thread == &mute_thread ? NULL : thread;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* Sampling windows: when the calls of a function are timed. */
+#ifndef MDL_WINDOWS_H
+#define MDL_WINDOWS_H
+
+#include <mdl/layout.h>
+#include <stdbool.h>
+
+/* By the agent. See api.h, arm and disarm. */
+int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);
+int64_t record_disarm(const uint32_t *functions, int64_t n);
+
+/* By a thread that finds a window over. */
+void record_expire_entry(struct mdl_site *site);
+void record_expire_exit(struct mdl_site *site);
+
+/* An entry counts its frame as open before it reads the state (G2). Whether there is to be one; whoever closes it counts it
+ * down. */
+static inline bool record_opens(struct mdl_function *function) {
+  __atomic_fetch_add(&function->open, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&function->state, __ATOMIC_SEQ_CST) != MDL_SAMPLING) {
+    __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
+    return false;
+  }
+  return true;
+}
+
+/* The call that was just counted: see SampledProfiler. None that would warm the caches for the fast path. */
+bool record_is_timed(const struct mdl_thread *thread, struct mdl_function *function);
+
+#endif

@@ -1,0 +1,124 @@
+#include "session/blocks.h"
+
+#include "session/memory.h"
+#include "session/owner.h"
+
+#include <stddef.h>
+
+enum { RING_RECORDS = 8192, BLOCKS_KEPT = 64 };
+
+struct mdl_thread *block_newest(void) {
+  return (struct mdl_thread *)__atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
+}
+
+static struct mdl_thread *claim_own(const struct mdl_process *self) {
+  for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
+    if (thread->process == (uintptr_t)self &&
+        __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == MDL_THREAD_FREE && owner_take(thread->owner)) {
+      if (thread->process == (uintptr_t)self) {
+        return thread;
+      }
+      owner_release(thread->owner);
+    }
+  }
+  return NULL;
+}
+
+/* With the owner's lock held: the calls so far stay those of the process that had the block. */
+static void credit(struct mdl_thread *thread) {
+  const uint64_t *calls = (const uint64_t *)thread->calls;
+  struct mdl_process *process = (struct mdl_process *)thread->process;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < session->function_capacity; i++) {
+    sum += __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+  }
+  if (process) {
+    __atomic_fetch_add(&process->calls, sum - thread->credited, __ATOMIC_RELAXED);
+  }
+  thread->credited = sum;
+  if (sum) {
+    thread->shared = 1;
+  }
+}
+
+/* Of any process, whether its thread has ended or is gone. */
+static struct mdl_thread *claim_any(struct mdl_process *self) {
+  for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
+    if (owner_take(thread->owner)) {
+      if (thread->process != (uintptr_t)self) {
+        credit(thread);
+        __atomic_store_n(&thread->process, (uintptr_t)self, __ATOMIC_RELEASE);
+      }
+      return thread;
+    }
+  }
+  return NULL;
+}
+
+bool blocks_disown(const struct mdl_process *process) {
+  for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
+    if (__atomic_load_n(&thread->process, __ATOMIC_ACQUIRE) == (uintptr_t)process) {
+      if (!owner_take(thread->owner)) {
+        return false; /* its next owner has not read yet whose it was */
+      }
+      if (thread->process == (uintptr_t)process) {
+        credit(thread);
+        __atomic_store_n(&thread->process, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+      }
+      owner_release(thread->owner);
+    }
+  }
+  return true;
+}
+
+/* Whether each process can have blocks of its own, so that its functions' calls are known. */
+static bool is_roomy(void) {
+  return __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED) < BLOCKS_KEPT &&
+         __atomic_load_n(&session->arena_next, __ATOMIC_RELAXED) < session->limit / 4;
+}
+
+static struct mdl_thread *create(struct mdl_process *self) {
+  struct mdl_thread *thread = (struct mdl_thread *)session_allocate(sizeof *thread);
+  if (!thread) {
+    return NULL;
+  }
+  bool rows = session->flags & (MDL_EXACT | MDL_MIXED);
+  bool ring = !(session->flags & MDL_EXACT);
+  if (rows) {
+    thread->rows = session_allocate(session->function_capacity * sizeof(uint64_t));
+  }
+  if (ring) {
+    thread->ring = session_allocate(RING_RECORDS * sizeof(struct mdl_record));
+    thread->ring_mask = RING_RECORDS - 1;
+  }
+  thread->calls = session_allocate(session->function_capacity * sizeof(uint64_t));
+  if (!thread->calls || (ring && !thread->ring) || (rows && !thread->rows)) {
+    return NULL;
+  }
+  owner_create(thread->owner);
+  owner_take(thread->owner);
+  thread->process = (uintptr_t)self;
+  thread->next = __atomic_load_n(&session->threads, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&session->threads, &thread->next, (uintptr_t)thread, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {
+  }
+  __atomic_fetch_add(&session->thread_count, 1, __ATOMIC_RELAXED);
+  return thread;
+}
+
+struct mdl_thread *blocks_take(struct mdl_process *process) {
+  struct mdl_thread *thread = claim_own(process);
+  if (!thread && is_roomy()) {
+    thread = create(process);
+  }
+  if (!thread) {
+    thread = claim_any(process);
+  }
+  return thread ? thread : create(process);
+}
+
+void blocks_give_back(struct mdl_thread *thread) {
+  __atomic_store_n(&thread->state, MDL_THREAD_FREE, __ATOMIC_RELEASE);
+  owner_release(thread->owner);
+}

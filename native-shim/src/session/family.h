@@ -1,0 +1,26 @@
+/* The processes of a session, and what becomes of what those held that have ended. */
+#ifndef MDL_FAMILY_H
+#define MDL_FAMILY_H
+
+#include <mdl/layout.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+extern struct mdl_process *family_self; /* NULL when there is no record left for it */
+
+/* In the process that has the agent, by a thread that lives as long as it. */
+void family_begin(void);
+bool family_has_agent(void);
+/* In another one: whether that process has ended. */
+bool family_agent_is_gone(void);
+void family_forked(pid_t parent);
+/* The calling thread ends and others of its process do not. */
+void family_leader_ends(void);
+void family_leave(int status);
+/* Notes who has ended without a word. */
+void family_sweep(void);
+/* Of forked processes. */
+uint64_t family_cpu_nanos(void);
+
+#endif

@@ -1,0 +1,214 @@
+#include "session/file.h"
+
+#include "session/log.h"
+#include "session/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+const char *session_memory_root = "/dev/shm";
+
+enum {
+  INITIAL = 4 << 20,
+  STEP = SESSION_STEP,
+  LIMIT = 256 << 20,
+  /* Where the file cannot grow without a descriptor, all of it is taken at once. */
+  LIMIT_WITHOUT_GROWTH = 32 << 20,
+  /* The part of the file system in memory that all sessions of a user may take. */
+  MEMORY_SHARE = 4,
+};
+
+/* ---- directories */
+
+static int make_directories(const char *path) {
+  char partial[sizeof((struct session_file *)NULL)->directory];
+  size_t length = strlen(path);
+  if (length >= sizeof partial) {
+    return -ENAMETOOLONG;
+  }
+  memcpy(partial, path, length + 1);
+  for (size_t i = 1; i <= length; i++) {
+    if (partial[i] == '/' || partial[i] == 0) {
+      char end = partial[i];
+      partial[i] = 0;
+      if (mkdir(partial, 0700) < 0 && errno != EEXIST) {
+        return -errno;
+      }
+      partial[i] = end;
+    }
+  }
+  return access(path, W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
+int private_directory(const char *root, char *path, size_t capacity) {
+  struct stat status;
+  int length = snprintf(path, capacity, "%s/mdl-%u", root, geteuid());
+  if (length < 0 || (size_t)length >= capacity) {
+    return -ENAMETOOLONG;
+  }
+  if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+    return -errno;
+  }
+  int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) {
+    return -errno;
+  }
+  int error = fstat(file, &status) < 0 ? -errno : 0;
+  close(file);
+  if (error == 0 && (status.st_uid != geteuid() || (status.st_mode & 077) != 0)) {
+    error = -EPERM;
+  }
+  return error;
+}
+
+/*
+ * -EDQUOT when the user's sessions have their share of the memory. Those of ended programs stay until mdl moves them,
+ * and where nobody calls it, they must not take the memory from others.
+ */
+static int check_share(const char *memory_directory) {
+  struct statvfs fs;
+  DIR *entries = opendir(memory_directory);
+  if (!entries) {
+    return -errno;
+  }
+  uint64_t taken = 0;
+  for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    struct stat status;
+    if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
+      taken += (uint64_t)status.st_blocks * 512;
+    }
+  }
+  bool has_room = fstatvfs(dirfd(entries), &fs) == 0 && taken <= (uint64_t)fs.f_blocks * fs.f_frsize / MEMORY_SHARE;
+  closedir(entries);
+  return has_room ? 0 : -EDQUOT;
+}
+
+/* ---- the file */
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* How much the file may grow to: the application shares the file system and the limits. */
+static uint64_t limit_of(int file, bool growing) {
+  uint64_t limit = growing ? LIMIT : LIMIT_WITHOUT_GROWTH;
+  struct statvfs fs;
+  if (fstatvfs(file, &fs) == 0) {
+    limit = smaller(limit, (uint64_t)fs.f_bavail * fs.f_frsize / 2);
+  }
+  struct rlimit size;
+  if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur != RLIM_INFINITY) {
+    limit = smaller(limit, size.rlim_cur);
+  }
+  struct rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    limit = smaller(limit, space.rlim_cur / 16);
+  }
+  return limit & ~(uint64_t)(STEP - 1);
+}
+
+/* Backs the first bytes, sets the size, maps it: 0 or -errno. */
+static int map_file(int descriptor, struct session_file *file) {
+  bool growing = session_can_grow();
+  file->limit = limit_of(descriptor, growing);
+  if (file->limit < INITIAL) {
+    return -ENOSPC;
+  }
+  file->backed = growing ? INITIAL : file->limit;
+  if (fallocate(descriptor, 0, 0, (off_t)file->backed) < 0) {
+    if (errno != EOPNOTSUPP) {
+      return -errno;
+    }
+    char zeros[16384] = {0};
+    for (uint64_t at = 0; at < file->backed; at += sizeof zeros) {
+      if (pwrite(descriptor, zeros, sizeof zeros, (off_t)at) != (ssize_t)sizeof zeros) {
+        return errno ? -errno : -ENOSPC;
+      }
+    }
+  }
+  for (;; file->limit /= 2) {
+    if (ftruncate(descriptor, (off_t)file->limit) < 0) {
+      return -errno;
+    }
+    void *address = mmap(NULL, file->limit, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (address != MAP_FAILED) {
+      file->mapping = address;
+      return 0;
+    }
+    if (errno != ENOMEM || file->limit / 2 < file->backed) {
+      return -errno;
+    }
+  }
+}
+
+static int create_at(const char *path, struct session_file *file) {
+  int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return -errno;
+  }
+  errno = 0;
+  int error = map_file(descriptor, file);
+  close(descriptor);
+  if (error) {
+    unlink(path);
+  }
+  return error;
+}
+
+const char *error_name(int error) {
+  const char *name = strerrorname_np(-error);
+  return name ? name : "an unknown error";
+}
+
+/*
+ * The session file of `where`: -EEXIST when it has one. The name session.mdl is taken first, by a link or O_EXCL: of
+ * two processes that find the same directory empty one gets it, and whoever is killed meanwhile leaves no file without
+ * a name.
+ */
+static int create_in(const char *where, const char *id, struct session_file *file) {
+  char link[PATH_MAX + 16], memory_directory[64], memory_file[PATH_MAX];
+  snprintf(link, sizeof link, "%s/session.mdl", where);
+  int error = private_directory(session_memory_root, memory_directory, sizeof memory_directory);
+  if (!error) {
+    error = check_share(memory_directory);
+  }
+  if (!error) {
+    snprintf(memory_file, sizeof memory_file, "%s/%s.mdl", memory_directory, id);
+    if (symlink(memory_file, link) < 0) {
+      return -errno;
+    }
+    error = create_at(memory_file, file);
+    if (!error) {
+      return 0;
+    }
+    unlink(link);
+  }
+  log_line(session_memory_root, " cannot hold the session file (", error_name(error),
+           "): it is in the session's directory, where stores to it may wait for a disk", NULL);
+  return create_at(link, file);
+}
+
+int session_file_create(struct session_file *file, const char *where, const char *id, bool may_be_taken) {
+  int error = make_directories(where);
+  if (!error) {
+    strcpy(file->directory, where);
+    error = create_in(file->directory, id, file);
+  }
+  if (error == -EEXIST && may_be_taken) {
+    /* Another process of the same run has it. */
+    char below[PATH_MAX];
+    int length = snprintf(below, sizeof below, "%s/%s", where, id);
+    if (length < 0 || (size_t)length >= sizeof below) {
+      return -ENAMETOOLONG;
+    }
+    return session_file_create(file, below, id, false);
+  }
+  return error;
+}

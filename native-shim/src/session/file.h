@@ -1,0 +1,28 @@
+/*
+ * The session's directory, and the session file in it: a sparse file, normally in /dev/shm with a link to it, so that no store
+ * to its mapping ever waits for a disk.
+ */
+#ifndef MDL_FILE_H
+#define MDL_FILE_H
+
+#include <mdl/layout.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct session_file {
+  struct mdl_header *mapping;
+  uint64_t limit;  /* bytes mapped */
+  uint64_t backed; /* bytes that memory is behind */
+  char directory[sizeof((struct mdl_header *)NULL)->directory]; /* the last that was tried */
+};
+
+/* A variable for the tests' sake. */
+extern const char *session_memory_root;
+
+/* In `where`, or, if that may be taken and is, below it: 0 or -errno. `id` names the session. */
+int session_file_create(struct session_file *file, const char *where, const char *id, bool may_be_taken);
+/* The user's own directory below `root`, where anybody may have put something of that name before: 0 or -errno. */
+int private_directory(const char *root, char *path, size_t capacity);
+const char *error_name(int error);
+
+#endif

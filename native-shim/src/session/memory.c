@@ -1,0 +1,93 @@
+#include "session/memory.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { PAGE = 4096, STEP = SESSION_STEP };
+
+struct mdl_header *session;
+
+/* Set when the memory behind the file has run out once: no system call for each call that finds no row. */
+static _Atomic bool exhausted;
+
+static bool populate(uint64_t from, uint64_t to) {
+  int error = errno;
+  bool done;
+  do {
+    errno = 0;
+    done = madvise((void *)((uintptr_t)session + from), to - from, MADV_POPULATE_WRITE) == 0;
+  } while (!done && errno == EINTR);
+  errno = error;
+  return done;
+}
+
+/*
+ * Async-signal-safe and lock-free. Whoever needs bytes beyond arena_end populates from there to its own need, and
+ * only then moves arena_end: so all bytes below arena_end are backed, whoever comes first.
+ */
+uint64_t session_allocate(uint64_t bytes) {
+  struct mdl_header *header = session;
+  if (!header || bytes == 0) {
+    return 0;
+  }
+  uint64_t next = __atomic_load_n(&header->arena_next, __ATOMIC_RELAXED);
+  uint64_t end;
+  do {
+    /* The order of the two tests keeps the rounding from overflowing. */
+    if (bytes > header->limit - next || ((bytes + 63) & ~63ULL) > header->limit - next) {
+      __atomic_fetch_add(&header->arena_refused, 1, __ATOMIC_RELAXED);
+      return 0;
+    }
+    end = next + ((bytes + 63) & ~63ULL);
+  } while (!__atomic_compare_exchange_n(&header->arena_next, &next, end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  uint64_t backed = __atomic_load_n(&header->arena_end, __ATOMIC_ACQUIRE);
+  if (end > backed) {
+    uint64_t target = (end + STEP - 1) & ~(uint64_t)(STEP - 1);
+    if (target > header->limit) {
+      target = header->limit;
+    }
+    if (atomic_load_explicit(&exhausted, memory_order_relaxed) || !populate(backed, target)) {
+      atomic_store_explicit(&exhausted, true, memory_order_relaxed);
+      __atomic_fetch_add(&header->arena_refused, 1, __ATOMIC_RELAXED);
+      return 0;
+    }
+    while (backed < target && !__atomic_compare_exchange_n(&header->arena_end, &backed, target, true,
+                                                           __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+  }
+  return (uintptr_t)header + next;
+}
+
+uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes) {
+  uint64_t at = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (!at) {
+    uint64_t fresh = session_allocate(bytes);
+    if (!fresh || __atomic_compare_exchange_n(slot, &at, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      return fresh;
+    }
+  }
+  return at;
+}
+
+bool session_can_grow(void) {
+  void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) {
+    return false;
+  }
+  bool can = madvise(page, PAGE, MADV_POPULATE_WRITE) == 0;
+  munmap(page, PAGE);
+  return can;
+}
+
+void session_unmap(void) {
+  if (session) {
+    munmap(session, session->limit);
+    session = NULL;
+  }
+  exhausted = false;
+}

@@ -1,0 +1,26 @@
+/*
+ * The session's memory: the session file, mapped. It grows by populating pages (MADV_POPULATE_WRITE), not through a descriptor:
+ * application threads grow it too, and have none. A store to memory that session_allocate() has given out never faults for
+ * want of memory.
+ */
+#ifndef MDL_MEMORY_H
+#define MDL_MEMORY_H
+
+#include <mdl/layout.h>
+#include <stdbool.h>
+
+extern struct mdl_header *session; /* NULL until there is one */
+
+/* The file grows by multiples of it. */
+enum { SESSION_STEP = 128 << 10 };
+
+/* 0 when there is no memory. Async-signal-safe. */
+uint64_t session_allocate(uint64_t bytes);
+/* What the slot leads to, made if need be, 0 when there is no memory. A handler may make it meanwhile: its memory stays. */
+uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes);
+/* Whether this kernel populates pages. */
+bool session_can_grow(void);
+/* There is none any more. */
+void session_unmap(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* MDL_OPTIONS and properties files, as the process started with them. */
+#ifndef MDL_OPTIONS_H
+#define MDL_OPTIONS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct options {
+  unsigned start_delay_millis;
+  bool wait;
+  char state_home[PATH_MAX];
+  char home[PATH_MAX];
+  char config[PATH_MAX]; /* MDL_CONFIG */
+  char session[PATH_MAX]; /* absolute, "" when not given */
+  char text[4096];        /* MDL_OPTIONS as the process started with it */
+  char jvm_extra[4096];   /* MDL_JVM_EXTRA: further JVM options, for making the AOT cache */
+};
+extern struct options options;
+
+/* Takes what it needs, and all that the agent ever has, from `environment` itself: an application may export a getenv of its
+ * own, and may overwrite the strings later. */
+void options_read(char *const *environment);
+
+#endif

@@ -1,0 +1,26 @@
+/* The session: what it is called, when it was, how it ends. Its memory: memory.h. */
+#ifndef MDL_SESSION_H
+#define MDL_SESSION_H
+
+#include "session/memory.h"
+
+/* A variable for the tests' sake. */
+extern const char *session_last_resort;
+
+struct instant {
+  uint64_t tsc, mono_nanos, real_nanos;
+};
+struct instant instant_now(void);
+
+/* Its directory, log and file, which nobody else sees yet: NULL, or why there is none. */
+const char *session_create(const struct instant *start);
+/* From now on there is a session. */
+void session_publish(void);
+/* In a forked child that has an agent of its own. */
+void session_abandon(void);
+void session_renew_clocks(void);
+/* Only what it costs no system call to know. */
+void session_renew_now(void);
+void session_ended(int status);
+
+#endif

@@ -1,0 +1,21 @@
+#include "session/waiters.h"
+
+#include "os/sys.h"
+
+#include <stdatomic.h>
+
+static latch main_may_go;
+static _Atomic uint32_t changes; /* of what clients look at */
+
+void waiters_let_main_go(void) { latch_open(&main_may_go); }
+
+bool waiters_hold_main(uint64_t nanos) { return latch_await(&main_may_go, nanos); }
+
+void waiters_look_again(void) {
+  atomic_fetch_add(&changes, 1);
+  futex_wake(&changes);
+}
+
+uint32_t waiters_changes(void) { return atomic_load(&changes); }
+
+void waiters_await_change(uint32_t seen, uint64_t nanos) { futex_wait(&changes, seen, nanos); }
