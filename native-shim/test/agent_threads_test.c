@@ -1,6 +1,12 @@
 /* The agent's threads: signals that are not for them, and how they leave where the application wants to be alone. */
+#include "agent/removal.h"
 #include "fixture.h"
+#include "os/agent_threads.h"
+#include "process/threads.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -49,7 +55,7 @@ static bool is_there(int tid) { return syscall(SYS_tgkill, getpid(), tid, 0) == 
 
 static int start(void *(*routine)(void *)) {
   atomic_store(&ending, 0);
-  CHECK_EQUAL(process_start_agent_thread(routine), 0);
+  CHECK_EQUAL(threads_start_agent(routine), 0);
   while (!atomic_load(&ending)) {
     usleep(100);
   }
@@ -74,7 +80,7 @@ static void shouldKnowAThreadUntilItIsGone(void) {
 
 static void shouldWaitForAThreadThatIsEnding(void) {
   startOneThatIsEnding();
-  CHECK(process_remove_agent_threads());
+  CHECK(agent_remove_threads());
   CHECK(!is_there(atomic_load(&ending)));
 }
 
@@ -82,7 +88,7 @@ static void shouldLeaveTheExitStatusToTheLastThread(void) {
   pid_t child = fork();
   if (child == 0) {
     startOneThatIsEnding();
-    CHECK(process_remove_agent_threads());
+    CHECK(agent_remove_threads());
     syscall(SYS_exit, 17L);
   }
   int status;
@@ -100,7 +106,7 @@ static void shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime(void) {
     }
   }
   int tid = start(stay);
-  CHECK(process_remove_agent_threads());
+  CHECK(agent_remove_threads());
   CHECK(!is_there(tid));
 }
 
@@ -108,7 +114,7 @@ static void shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime(void) {
 static void shouldLeaveAloneAThreadThatDoesNotWait(void) {
   create_session();
   int tid = start(compute);
-  CHECK(!process_remove_agent_threads());
+  CHECK(!agent_remove_threads());
   CHECK(is_there(tid));
 }
 

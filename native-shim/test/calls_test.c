@@ -1,9 +1,16 @@
 /* Frames of whole functions: what the stubs' slow paths decide. Keys are addresses on real stacks. */
-#include "record/calls.h"
 #include "fixture.h"
+#include "os/stack.h"
+#include "record/calls.h"
+#include "record/mode.h"
+#include "record/snippets.h"
+#include "record/thread.h"
+#include "session/memory.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <x86intrin.h>
 
 #define STUB 0x10000u /* of the test's sites, one behind the other */
 

@@ -1,10 +1,21 @@
 /* Clients at probes whose code is an array of bytes, and whose stubs are words that hold a displacement. */
-#include "record/calls.h"
+#include "code/code.h"
+#include "code/death.h"
 #include "fixture.h"
+#include "record/calls.h"
+#include "record/client.h"
+#include "record/frames.h"
+#include "record/mode.h"
+#include "record/thread.h"
+#include "session/memory.h"
+#include "session/waiters.h"
 
 #include <errno.h>
 #include <fastinst.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <x86intrin.h>
 
 enum { RECORD = 0x1000, CLIENT = 0x2000, COUNT = 0x3000, STUB_WORDS = 16 };
 

@@ -1,9 +1,19 @@
+#include "agent/api_table.h"
+#include "code/code.h"
+#include "code/decode.h"
+#include "code/demangle.h"
 #include "fixture.h"
+#include "record/record.h"
+#include "session/log.h"
+#include "session/memory.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <mdl/api.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 /* ---- mappings */

@@ -1,7 +1,13 @@
+#include "agent/control.h"
+#include "agent/sleep.h"
+#include "code/death.h"
 #include "fixture.h"
+#include "process/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mdl/api.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -48,7 +54,7 @@ static void start_without_agent(void) {
 
 static void start(void) {
   start_without_agent();
-  CHECK(process_start_agent_thread(agent) == 0);
+  CHECK(threads_start_agent(agent) == 0);
 }
 
 static int connected(void) {
@@ -159,7 +165,7 @@ static void shouldWorkInADirectoryWithALongName(void) {
   snprintf(options.session, sizeof options.session, "%s/%0200d", scratch, 0);
   CHECK(agent_begin_session(&now) == NULL);
   control_start();
-  CHECK(process_start_agent_thread(agent) == 0);
+  CHECK(threads_start_agent(agent) == 0);
   int place = open(options.session, O_PATH | O_DIRECTORY);
   snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/control", place);
   CHECK_TEXT(ask("hello\n", 6), "ok\nhello");
@@ -249,7 +255,7 @@ static void shouldSayThatTheAgentIsBusy(void) {
   control_patience_nanos = 200000000;
   start_without_agent();
   CHECK_TEXT(ask("hello\n", 6), "error the agent is busy: try again\n");
-  CHECK(process_start_agent_thread(agent) == 0);
+  CHECK(threads_start_agent(agent) == 0);
   CHECK_TEXT(ask("later\n", 6), "ok\nlater");
   remove_scratch();
 }

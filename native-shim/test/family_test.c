@@ -1,8 +1,23 @@
+#include "agent/ready.h"
+#include "code/code.h"
 #include "fixture.h"
+#include "os/sys.h"
+#include "record/mode.h"
+#include "record/program_cpu.h"
+#include "record/record.h"
+#include "record/windows.h"
+#include "session/family.h"
+#include "session/life.h"
+#include "session/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <x86intrin.h>
 
 #define KEY(level) (0x7fff00000000ULL - 0x100 * (uint64_t)(level))
 

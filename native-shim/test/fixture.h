@@ -2,8 +2,13 @@
 #ifndef MDL_FIXTURE_H
 #define MDL_FIXTURE_H
 
-#include "shim.h"
+#include "agent/begin.h"
+#include "agent/construct.h"
 #include "check.h"
+#include "os/self.h"
+#include "session/file.h"
+#include "session/options.h"
+#include "session/session.h"
 
 enum { FUNCTIONS = 8, ENTRY_ON = 0xE8, EXIT_ON = 0xE9, OFF = 0x90 };
 

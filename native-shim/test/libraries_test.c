@@ -1,9 +1,21 @@
+#include "agent/sleep.h"
+#include "code/code.h"
+#include "code/death.h"
+#include "code/libraries.h"
 #include "fixture.h"
+#include "os/attributes.h"
+#include "os/next.h"
+#include "os/sys.h"
+#include "session/memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <mdl/api.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
 
 /* Of outer.c: opens libinner.so, which only the RUNPATH of its own library leads to. */
 char *outer(void);

@@ -1,6 +1,7 @@
 /* Options as a process finds them, and 10^6 mutations of them, with sanitizers that see each access out of bounds. */
 #include "check.h"
-#include "shim.h"
+#include "session/log.h"
+#include "session/options.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

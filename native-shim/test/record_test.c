@@ -1,9 +1,20 @@
-#include "record/calls.h"
-#include "record/mode.h"
+#include "code/code.h"
+#include "code/death.h"
 #include "fixture.h"
+#include "os/thread_end.h"
+#include "record/calls.h"
+#include "record/frames.h"
+#include "record/mode.h"
+#include "record/record.h"
+#include "record/windows.h"
+#include "session/memory.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/time.h>
+#include <time.h>
+#include <x86intrin.h>
 
 /* Keys as on a real stack: a callee's is lower. */
 #define KEY(level) (0x7fff00000000ULL - 0x100 * (uint64_t)(level))

@@ -1,9 +1,14 @@
 #include "fixture.h"
+#include "os/next.h"
+#include "session/log.h"
+#include "session/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static const char *create(const char *directory) {

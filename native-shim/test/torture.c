@@ -1,17 +1,25 @@
+#include "os/attributes.h"
+#include "os/sys.h"
+#include "record/frames.h"
+#include "record/mode.h"
+#include "record/windows.h"
+#include "session/memory.h"
 #include "torture.h"
-
-#include "shim.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 enum { STALL_MILLIS = 10, JOIN_SECONDS = 300, PROCESSORS_MAX = 64 };
 

@@ -1,13 +1,26 @@
+#include "code/code.h"
 #include "fixture.h"
+#include "os/next.h"
+#include "os/signal_block.h"
+#include "os/sys.h"
+#include "process/dispositions.h"
+#include "record/frames.h"
+#include "record/mode.h"
+#include "session/memory.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <x86intrin.h>
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* old programs use them */
 

@@ -1,4 +1,4 @@
-#include "shim.h"
+#include "agent/construct.h"
 
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {
   (void)argc;

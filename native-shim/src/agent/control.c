@@ -17,10 +17,21 @@
  *
  * A request that nobody takes is withdrawn: POSTED becomes FREE, if Java does not make it TAKEN first.
  */
-#include "shim.h"
+#include "agent/control.h"
+
+#include "code/libraries.h"
+#include "os/sys.h"
+#include "process/threads.h"
+#include "session/life.h"
+#include "session/log.h"
+#include "session/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -200,7 +211,7 @@ _Noreturn static void *serve(void *unused) {
 static int bind_in(int directory) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d/control", directory);
-  /* The session's name has been ours from the start (session.c), so what has this name is a former session's. */
+  /* The session's name has been ours from the start (session/file.c), so what has this name is a former session's. */
   unlinkat(directory, "control", 0);
   /* The mode first: then there is no moment at which others may connect. */
   if (fchmod(listener, 0600) < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) < 0) {
@@ -211,7 +222,7 @@ static int bind_in(int directory) {
   if (listen(listener, CLIENTS_MAX) < 0) {
     return -errno;
   }
-  return process_start_agent_thread(serve) ? -EAGAIN : 0;
+  return threads_start_agent(serve) ? -EAGAIN : 0;
 }
 
 void control_start(void) {

@@ -5,12 +5,18 @@
  * A counter that others inherit counts the threads, and the processes where it may, that its thread begins from then on, and
  * theirs; so all that a program does is counted by one for each thread that it has when counting begins.
  */
-#include "shim.h"
+#include "agent/events.h"
+
+#include "agent/descriptors.h"
+#include "os/agent_threads.h"
+#include "os/self.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <mdl/api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,12 @@
-#include "shim.h"
+#include "agent/jvm.h"
+
+#include "code/death.h"
+#include "os/agent_threads.h"
+#include "os/library.h"
+#include "os/self.h"
+#include "session/log.h"
+#include "session/memory.h"
+#include "session/options.h"
 
 #include "jvm-options.h"
 
@@ -7,6 +15,9 @@
 #include <fcntl.h>
 #include <jni.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,14 @@
  * thread, or knows what its own may do, has not reckoned with the agent's. So these are removed first: from then on
  * the application is as it would be without us, but for its probes, which are off.
  */
-#include "shim.h"
+#include "agent/single_thread.h"
+
+#include "agent/control.h"
+#include "agent/start.h"
+#include "os/agent_threads.h"
+#include "os/attributes.h"
+#include "os/sys.h"
+#include "process/threads.h"
 
 #include <linux/capability.h>
 #include <linux/nsfs.h>
@@ -21,7 +28,7 @@ static void be_alone(const char *what) {
 }
 
 static void before_unshare(long flags) {
-  if ((flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)) && process_has_one_application_thread()) {
+  if ((flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)) && threads_are_single()) {
     be_alone("unshare");
   }
 }
@@ -30,7 +37,7 @@ static void before_setns(long file, long type) {
   if (type == 0) {
     type = ioctl((int)file, NS_GET_NSTYPE);
   }
-  if (type > 0 && (type & (CLONE_NEWUSER | CLONE_NEWTIME)) && process_has_one_application_thread()) {
+  if (type > 0 && (type & (CLONE_NEWUSER | CLONE_NEWTIME)) && threads_are_single()) {
     be_alone("setns");
   }
 }
@@ -63,7 +70,7 @@ static void before_capset(void) {
 
 /* With several threads, a server may act for several users at a time: then it is for one of them. */
 static void before_own_ids(void) {
-  if (process_has_one_application_thread() && has_capabilities()) {
+  if (threads_are_single() && has_capabilities()) {
     be_alone("ids of one thread");
   }
 }
@@ -76,7 +83,7 @@ static void before_prctl(long option, unsigned long mode) {
   }
 }
 
-void alone_before_system_call(long number, long first, long second) {
+void single_thread_before_system_call(long number, long first, long second) {
   switch (number) {
     case SYS_unshare: before_unshare(first); break;
     case SYS_setns: before_setns(first, second); break;

@@ -1,5 +1,5 @@
 /*
- * Start and death of the agent.
+ * Start of the agent, and its leave.
  *
  * The constructor does the least: it reads the options and starts one thread. All else happens on that thread, after
  * startDelayMillis, so that short-lived commands pay next to nothing, and with descriptors of its own, so that it
@@ -12,127 +12,51 @@
  * agent thread can load libjvm.so meanwhile. Preloaded libraries come last among the libraries and before the
  * executable, so libraries' constructors have run by then, uncounted, and the executable's are counted.
  */
-#include "shim.h"
+#include "agent/start.h"
+
+#include "agent/api_table.h"
+#include "agent/begin.h"
+#include "agent/control.h"
+#include "agent/descriptors.h"
+#include "agent/jvm.h"
+#include "agent/removal.h"
+#include "code/death.h"
+#include "os/agent_threads.h"
+#include "os/gate.h"
+#include "os/library.h"
+#include "os/self.h"
+#include "process/threads.h"
+#include "session/family.h"
+#include "session/life.h"
+#include "session/log.h"
+#include "session/options.h"
+#include "session/session.h"
+#include "session/waiters.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct instant start;
-static latch copies_are_closed; /* of main's descriptors; or there are none */
 static bool forked;
-bool agent_has_own_descriptors;
 
 /* A fork before the JVM is being loaded, as of a daemon's parent, leaves an agent to the child. */
 enum phase { NONE, DELAYED, BEGUN, LOADING };
 static _Atomic int phase;
 
-/* The agent renews the session's clocks many times a second. */
-enum { MISSED_BEATS_MAX = 5 };
-uint64_t agent_watch_nanos = 1000000000u;
-
-static const uint64_t WAIT_NANOS_MAX = 30000000000u;
 static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
 /* What a JVM and a session need of the address space, and as much again for the application. */
 static const uint64_t ADDRESS_SPACE_MIN = 768ULL << 20;
 
-void agent_leaves(const char *what) {
-  atomic_store(&phase, NONE);
-  agent_died("the program does what a process with further threads cannot do", what);
-  if (!process_remove_agent_threads()) {
-    log_line("the agent's threads are still there: they do not come to rest", NULL);
-  }
-  control_end();
-}
-
-/* ---- on the watchdog's thread */
-
-/*
- * Counts its own wake-ups and not the time: a process that is stopped, or a machine that sleeps, has no beats and no
- * wake-ups either. It begins when the probes are in place, and does not wait for a first beat: an agent that is stuck
- * from the start has none.
- */
-static void *watch(void *unused) {
-  (void)unused;
-  uint64_t last = __atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED);
-  for (int missed = 0; missed < MISSED_BEATS_MAX;) {
-    struct timespec pause = {(time_t)(agent_watch_nanos / 1000000000u), (long)(agent_watch_nanos % 1000000000u)};
-    nanosleep(&pause, NULL);
-    if (agent_is_dead() || atomic_load(&process_exiting)) {
-      return NULL;
-    }
-    family_sweep();
-    uint64_t now = __atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED);
-    if (now != last) {
-      last = now;
-      missed = 0;
-    } else {
-      missed++;
-    }
-  }
-  agent_died("the JVM is stuck or gone: no sign of life for 5 s", NULL);
-  return NULL;
-}
-
-static void start_watch(void) {
-  static _Atomic bool started;
-  if (!atomic_exchange(&started, true) && process_start_agent_thread(watch) != 0) {
-    log_line("nobody watches the JVM: there is no thread for it", NULL);
-  }
-}
-
-void agent_ready(void) {
-  uint32_t starting = MDL_STARTING;
-  uint64_t never = 0;
-  __atomic_compare_exchange_n(&session->armed_tsc, &never, __rdtsc(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-  start_watch();
-  libraries_begin();
-  if (agent_has_own_descriptors) {
-    control_start();
-  }
-  waiters_let_main_go();
-  waiters_look_again();
-}
-
 /* ---- on the agent thread */
-
-/* An empty table of descriptors. By one call, in which a thread that is delayed holds no copies. */
-static bool unshare_descriptors(void) {
-  if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
-    return true;
-  }
-  if (unshare(CLONE_FILES) < 0) {
-    return false;
-  }
-  for (int file = 0; file < 65536; file++) { /* before Linux 5.9 */
-    close(file);
-  }
-  return true;
-}
-
-static void take_own_descriptors(void) {
-  agent_has_own_descriptors = unshare_descriptors();
-  latch_open(&copies_are_closed);
-  if (!agent_has_own_descriptors) {
-    log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
-    return;
-  }
-  /* The JVM prints, and takes for granted that 0 to 2 are open. */
-  if (open("/dev/null", O_RDWR) < 0) {
-    open("/", O_PATH);
-  }
-  dup2(0, 1);
-  dup2(0, 2);
-}
 
 static int is_jvm_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size;
@@ -176,7 +100,7 @@ static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
   if (!forked) {
-    take_own_descriptors();
+    descriptors_take_own();
   }
   struct timespec delay = {options.start_delay_millis / 1000, (long)(options.start_delay_millis % 1000) * 1000000};
   while (nanosleep(&delay, &delay) != 0 && errno == EINTR) {
@@ -187,7 +111,7 @@ static void *agent_main(void *unused) {
     return NULL;
   }
   if (forked) {
-    take_own_descriptors();
+    descriptors_take_own();
   }
   unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
   if (hosts_a_jvm()) {
@@ -213,14 +137,16 @@ static void *agent_main(void *unused) {
   agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */
 }
 
-static void begin(void) {
+/* ---- on the main thread */
+
+void agent_start(void) {
   atomic_store(&phase, DELAYED);
-  int error = process_start_agent_thread(agent_main);
+  int error = threads_start_agent(agent_main);
   if (error) {
     atomic_store(&phase, NONE);
     agent_died("its thread cannot be created", strerrorname_np(error));
   } else if (!forked) {
-    latch_await(&copies_are_closed, COPIES_NANOS_MAX);
+    descriptors_await_own(COPIES_NANOS_MAX);
   }
 }
 
@@ -233,23 +159,15 @@ bool agent_forked(void) {
   family_self = NULL;
   life_begins_anew();
   forked = true;
-  begin();
+  agent_start();
   return true;
 }
 
-/* ---- on the main thread */
-
-void agent_construct(char *const *environment) {
-  if (getauxval(AT_SECURE)) {
-    return; /* its environment is that of somebody with less rights */
+void agent_leaves(const char *what) {
+  atomic_store(&phase, NONE);
+  agent_died("the program does what a process with further threads cannot do", what);
+  if (!agent_remove_threads()) {
+    log_line("the agent's threads are still there: they do not come to rest", NULL);
   }
-  options_read(environment);
-  process_start();
-  if (library_is_relative()) {
-    library_find_directory();
-  }
-  begin();
-  if (options.wait && !waiters_hold_main(WAIT_NANOS_MAX)) {
-    log_line("the probes are not in place after 30 s: the program starts without them", NULL);
-  }
+  control_end();
 }

@@ -1,60 +1,38 @@
 /*
- * The process as the application sees it: its end, its threads, its forks. Agent threads are not part of
- * that picture: they do not end the process, do not keep it alive, and leave its global state alone.
+ * Threads as the application sees them. Agent threads are not part of that picture: they do not keep the process alive.
  */
-#include "shim.h"
+#include "process/threads.h"
+
+#include "os/agent_threads.h"
+#include "os/attributes.h"
+#include "os/next.h"
+#include "os/self.h"
+#include "os/thread_end.h"
+#include "process/masks.h"
+#include "record/thread.h"
+#include "session/family.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 static _Atomic int application_threads = 1;
 static _Atomic bool counting; /* threads */
-/* ---- agent threads */
+
+bool threads_are_single(void) { return atomic_load(&application_threads) == 1; }
+
+void threads_forked(void) { atomic_store(&application_threads, 1); }
 
 static void agent_thread_begins(void) {
   is_agent_thread = true;
   masks_unblock_after_birth();
   record_mute_thread();
   agent_threads_enter();
-}
-
-enum { AGENT_WAIT_NANOS_MAX = 2000000000 };
-
-bool process_remove_agent_threads(void) {
-  if (!gate_lock_soon()) {
-    return false;
-  }
-  agent_threads_remove(true);
-  signals_interrupt_agent();
-  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + AGENT_WAIT_NANOS_MAX;
-  bool some;
-  while ((some = agent_threads_signal(SIGILL)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
-    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-  }
-  agent_threads_remove(false);
-  gate_unlock();
-  if (!some) {
-    signals_give_back();
-    process_pid = 0;
-  }
-  return !some;
-}
-
-bool process_has_one_application_thread(void) { return atomic_load(&application_threads) == 1; }
-
-/* An agent thread wants to end the process. Once the application itself is ending, that is no news. */
-static _Noreturn void agent_gives_up(const char *what) {
-  if (!atomic_load(&process_exiting)) {
-    agent_died(what, NULL);
-  }
-  agent_threads_park();
 }
 
 /* ---- the end of threads, and of a process whose main has called pthread_exit */
@@ -126,7 +104,7 @@ static struct beginning begin(void *pointer) {
     agent_thread_begins();
   }
   self_stack_bytes = beginning.stack_bytes;
-  masks_inherit(beginning.trap_blocked);
+  trap_blocked = beginning.trap_blocked;
   thread_end_watch();
   return beginning;
 }
@@ -159,7 +137,7 @@ static struct beginning *prepare(const pthread_attr_t *attributes, void *argumen
   if (beginning) {
     beginning->argument = argument;
     beginning->by_agent = is_agent_thread;
-    beginning->trap_blocked = masks_trap_blocked();
+    beginning->trap_blocked = trap_blocked;
     beginning->stack_bytes = stack_bytes_of(attributes);
     atomic_fetch_add(is_agent_thread ? &agent_threads : &application_threads, 1);
   }
@@ -224,7 +202,7 @@ static void *run_for_agent(void *routine) {
 }
 
 /* Without memory of malloc(): to give that back, the thread would need an arena of its own. */
-int process_start_agent_thread(void *(*routine)(void *)) {
+int threads_start_agent(void *(*routine)(void *)) {
   enum { STACK = 1 << 20 };
   pthread_attr_t attributes;
   pthread_t thread;
@@ -243,191 +221,9 @@ int process_start_agent_thread(void *(*routine)(void *)) {
   return error;
 }
 
-/* ---- fork */
-
-static bool gate_held; /* by the forking thread */
-
-static void before_fork(void) {
-  if (is_agent_thread) {
-    return;
-  }
-  if (session) {
-    __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
-  }
-  gate_held = gate_lock_soon();
-}
-
-static void after_fork_in_parent(void) {
-  if (!is_agent_thread && gate_held) {
-    gate_held = false;
-    gate_unlock();
-  }
-}
-
-static void after_fork_in_child(void) {
-  sigset_t before;
-  signals_block_all_but_trap(&before); /* a handler with probes would find its parent's block and record */
-  pid_t parent = process_pid;
-  process_pid = parent ? getpid() : 0;
-  gate_forked();
-  gate_held = false;
-  is_agent_thread = false;
-  mdl_self = NULL; /* the parent's block is the parent's */
-  atomic_store(&application_threads, 1);
-  agent_threads_forked();
-  signals_forked();
-  masks_forked();
-  libraries_forked();
-  if (parent && !agent_forked() && session) {
-    family_forked(parent);
-    if (family_agent_is_gone()) {
-      code_switch_all_off();
-    }
-  }
-  signals_restore(&before);
-}
-
-/* ---- the end of the process */
-
-static void record_end(int status) {
-  if (!process_pid || getpid() != process_pid) {
-    return; /* a vfork child, or one that may be allowed no system call but the last */
-  }
-  struct mdl_header *header = session;
-  if (!header) {
-    return;
-  }
-  if (family_has_agent()) {
-    agent_process_dies();
-    session_ended(status);
-    control_end();
-  } else {
-    record_detach();
-  }
-  family_leave(status);
-}
-
-/* By on_exit: after all destructors, with the status that exit was given or main returned. */
-static void at_exit(int status, void *unused) {
-  (void)unused;
-  record_end(status);
-}
-
-/* Libraries' destructors may take away what the JVM uses: from here on its faults are expected. */
-__attribute__((destructor)) static void exit_begins(void) { atomic_store(&process_exiting, true); }
-
-EXPORT _Noreturn void exit(int status) {
-  if (is_agent_thread) {
-    agent_gives_up("the JVM called exit");
-  }
-  if (process_pid && getpid() == process_pid) {
-    atomic_store(&process_exiting, true);
-  }
-  next()->exit(status);
-  __builtin_unreachable();
-}
-
-EXPORT _Noreturn void quick_exit(int status) {
-  if (is_agent_thread) {
-    agent_gives_up("the JVM called quick_exit");
-  }
-  record_end(status);
-  next()->quick_exit(status);
-  __builtin_unreachable();
-}
-
-EXPORT _Noreturn void _exit(int status) {
-  if (is_agent_thread) {
-    agent_gives_up("the JVM called _exit");
-  }
-  record_end(status);
-  next()->_exit(status);
-  __builtin_unreachable();
-}
-
-EXPORT _Noreturn void _Exit(int status) { _exit(status); }
-
-EXPORT _Noreturn void abort(void) {
-  if (is_agent_thread) {
-    agent_gives_up("the JVM called abort");
-  }
-  next()->abort();
-  __builtin_unreachable();
-}
-
-/* ---- the application's global state. Its own calls go on by a tail call: libc may look at the return address. */
-
-/* Destructors of the JVM's libraries would run while their threads live. */
-EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library) {
-  if (is_agent_thread) {
-    return 0;
-  }
-  return next()->cxa_atexit(function, argument, library);
-}
-
-/* The environment is the application's to change, without a lock and at any time. What the agent needs of it, options.c has
- * copied before main began. */
-EXPORT char *getenv(const char *name) { return is_agent_thread ? NULL : next()->getenv(name); }
-
-EXPORT char *secure_getenv(const char *name) { return is_agent_thread ? NULL : next()->secure_getenv(name); }
-
-EXPORT char *setlocale(int category, const char *locale) {
-  return next()->setlocale(category, is_agent_thread ? NULL : locale);
-}
-
-/* Java takes the encoding of file names from it, and the application may not have set any. (newlocale() for the agent's
- * threads would look into the environment.) */
-EXPORT char *nl_langinfo(nl_item item) {
-  static char utf8[] = "UTF-8";
-  return is_agent_thread && item == CODESET ? utf8 : next()->nl_langinfo(item);
-}
-
-/* libc looks for the time zone in the environment, and keeps what it finds. */
-EXPORT void tzset(void) {
-  if (!is_agent_thread) {
-    next()->tzset();
-  }
-}
-
-EXPORT struct tm *localtime_r(const time_t *restrict seconds, struct tm *restrict result) {
-  if (is_agent_thread) {
-    *result = utc_of(*seconds);
-    return result;
-  }
-  return next()->localtime_r(seconds, result);
-}
-
-EXPORT struct tm *gmtime_r(const time_t *restrict seconds, struct tm *restrict result) {
-  return is_agent_thread ? localtime_r(seconds, result) : next()->gmtime_r(seconds, result);
-}
-
-EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
-  if (is_agent_thread) {
-    return 0;
-  }
-  return next()->setrlimit(resource, limit);
-}
-
-EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
-  _Static_assert(sizeof(struct rlimit64) == sizeof(struct rlimit), "the same function on this architecture");
-  return setrlimit(resource, (const struct rlimit *)limit);
-}
-
-/* It would write the application's buffers to the agent's descriptors. */
-EXPORT int fflush(FILE *stream) {
-  if (is_agent_thread && (stream == NULL || stream == stdout || stream == stderr)) {
-    return 0;
-  }
-  return next()->fflush(stream);
-}
-
-void process_start(void) {
-  process_pid = getpid();
-  masks_start();
+void threads_start(void) {
   if (thread_end_start(thread_ended)) {
     atomic_store(&counting, true);
     thread_end_watch();
   }
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  on_exit(at_exit, NULL);
 }

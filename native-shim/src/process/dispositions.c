@@ -2,206 +2,42 @@
  * Two sets of dispositions in one process.
  *
  * The application's are the kernel's, with five exceptions. Four come when the JVM has asked for them: SIGSEGV, SIGBUS,
- * SIGFPE and SIGILL, which the JVM raises on purpose. For these the kernel has dispatch(), which goes by the thread:
+ * SIGFPE and SIGILL, which the JVM raises on purpose. For these the kernel has signals_dispatch(), which goes by the thread:
  * a fault of an agent thread is the JVM's, all else is what the application has set, or the default.
  * All other actions of the JVM are kept and shown to it, and never happen (it runs with -Xrs). Agent threads
  * block all signals but those that they need, whatever they ask for.
  *
  * The fifth is SIGTRAP, as soon as an instruction is to be trapped, or the application has a handler for it or blocks
- * it. Traps at the addresses of header.traps are ours, on any thread; for all others dispatch() does what the kernel
+ * it. Traps at the addresses of header.traps are ours, on any thread; for all others signals_dispatch() does what the kernel
  * would. It stays so in forked children, which have the same trapping bytes, and in vfork children until they execute
  * another program. One thing is lost: a program that ignores SIGTRAP, and whose instructions are trapped, executes
  * others with the default action. To pass the SIG_IGN on, every function of the exec and spawn families would have to
  * be wrapped, and would leave the process open to its own trapping bytes meanwhile.
  *
- * dispatch() runs in signal context: no malloc, no stdio, no locks, no JNI.
+ * signals_dispatch() runs in signal context: no malloc, no stdio, no locks, no JNI.
  */
-#include "shim.h"
+#include "process/dispositions.h"
+
+#include "os/next.h"
+#include "os/self.h"
+#include "os/signal_block.h"
+#include "process/actions.h"
+#include "process/dispatch.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef SI_KERNEL
-#define SI_KERNEL 0x80
-#endif
 
 #ifndef SA_RESTORER
 #define SA_RESTORER 0x04000000
 #endif
 
-/*
- * The application's action for a signal, replaced as a whole while handlers read it.
- *
- * Assumes    A1 a reader is not overtaken by RING replacements between its copy and its check more than finitely often
- * Guarantees G1 a reader gets an action that was in force while it read
- * Progress   P1 readers and writers are lock-free
- *
- *   writer                                reader
- *   1 ticket = claimed++                  1 ticket = newest (acquire)
- *   2 slot[ticket % RING] = action        2 copy slot[ticket % RING]
- *   3 newest = max(newest, ticket)        3 valid when claimed - ticket < RING, else again
- */
-enum { RING = 16 };
-struct action_ring {
-  _Atomic uint32_t claimed;
-  _Atomic uint32_t newest;
-  struct sigaction slot[RING];
-};
-
-static struct action_ring application_actions[SIGNALS];
-static struct sigaction jvm_actions[SIGNALS];
 static _Atomic bool dispatched[SIGNALS];
 static _Atomic bool trap_in_mask[SIGNALS]; /* of the application's action; the kernel's has it not */
 static _Atomic bool interrupting[SIGNALS]; /* system calls, as siginterrupt() has asked for */
 static _Atomic bool lock;
-
-static void set_application_action(int signal, const struct sigaction *action) {
-  struct action_ring *ring = &application_actions[signal];
-  uint32_t ticket = atomic_fetch_add(&ring->claimed, 1) + 1;
-  ring->slot[ticket % RING] = *action;
-  uint32_t newest = atomic_load(&ring->newest);
-  while ((int32_t)(ticket - newest) > 0 && !atomic_compare_exchange_weak(&ring->newest, &newest, ticket)) {
-  }
-}
-
-static struct sigaction application_action(int signal) {
-  struct action_ring *ring = &application_actions[signal];
-  struct sigaction action;
-  uint32_t ticket;
-  do {
-    ticket = atomic_load_explicit(&ring->newest, memory_order_acquire);
-    action = ring->slot[ticket % RING];
-    atomic_thread_fence(memory_order_acquire);
-  } while (atomic_load(&ring->claimed) - ticket >= RING);
-  return action;
-}
-
-void signals_call(const struct sigaction *action, int signal, siginfo_t *info, void *context) {
-  if (action->sa_flags & SA_SIGINFO) {
-    action->sa_sigaction(signal, info, context);
-  } else {
-    action->sa_handler(signal);
-  }
-}
-
-static bool has_handler(const struct sigaction *action) {
-  return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-}
-
-static void set_default(int signal) {
-  agent_process_dies();
-  struct sigaction standard = {.sa_handler = SIG_DFL};
-  next()->sigaction(signal, &standard, NULL);
-}
-
-/* Where the thread was interrupted, with the same siginfo. */
-static void end_by_trap(siginfo_t *info, ucontext_t *context) {
-  if (getpid() == 1) {
-    /* The first process of a container: signals without a handler are ignored, unless the kernel itself traps. */
-    if (info->si_code > 0) {
-      set_default(SIGTRAP);
-      context->uc_mcontext.gregs[REG_RIP] -= info->si_code == SI_KERNEL;
-    }
-    return;
-  }
-  set_default(SIGTRAP);
-  sigset_t before;
-  signals_block_all(&before); /* until this handler returns */
-  masks_queue_to_self(info);
-}
-
-static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
-  bool sent = info->si_code <= 0;
-  if (sent && masks_trap_blocked()) {
-    masks_hold_back(info);
-    return;
-  }
-  struct sigaction action = application_action(SIGTRAP);
-  if (sent && action.sa_handler == SIG_IGN) {
-    return;
-  }
-  if (!has_handler(&action) || masks_trap_blocked()) {
-    end_by_trap(info, context);
-    return;
-  }
-  if (action.sa_flags & (int)SA_RESETHAND) {
-    struct sigaction standard = action;
-    standard.sa_handler = SIG_DFL;
-    set_application_action(SIGTRAP, &standard);
-  }
-  masks_call_trap_handler(&action, info, context);
-}
-
-/* For SI_USER: the kernel lets nobody pass on what kill() has sent under its own code. */
-enum { PASSED_ON = -0x6D646C };
-
-/*
- * What was sent to the process: this thread was as good as any to the kernel. (It comes later than a process with one
- * thread may expect of kill(), and two of them may become one.) What was sent to this very thread is not the application's.
- */
-static void pass_to_main(int signal, siginfo_t *info) {
-  if (info->si_code == SI_TKILL) {
-    return;
-  }
-  if (info->si_code == SI_USER) {
-    info->si_code = PASSED_ON;
-  }
-  if (syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
-    syscall(SYS_tgkill, getpid(), getpid(), signal);
-  }
-}
-
-static void dispatch(int signal, siginfo_t *info, void *context) {
-  if (signal == SIGTRAP && info->si_code == SI_KERNEL && trap_redirect(context)) {
-    return;
-  }
-  int error = errno;
-  bool sent = info->si_code <= 0; /* by a process, not by the kernel */
-  if (is_agent_thread) {
-    if (sent) {
-      agent_threads_leave_if_removed(context);
-      pass_to_main(signal, info);
-    } else if (atomic_load(&process_exiting) || !has_handler(&jvm_actions[signal])) {
-      agent_threads_park();
-    } else {
-      signals_call(&jvm_actions[signal], signal, info, context);
-    }
-    errno = error;
-    return;
-  }
-  if (info->si_code == PASSED_ON) {
-    info->si_code = SI_USER;
-  }
-  if (signal == SIGTRAP) {
-    dispatch_trap(info, context);
-    errno = error;
-    return;
-  }
-  struct sigaction action = application_action(signal);
-  if (action.sa_handler == SIG_IGN && sent) {
-    errno = error;
-    return;
-  }
-  if (!has_handler(&action)) {
-    /* The kernel does not ignore faults. Return to the instruction: the true signal ends the process there. */
-    set_default(signal);
-    if (sent) {
-      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
-    }
-    errno = error;
-    return;
-  }
-  if (action.sa_flags & (int)SA_RESETHAND) {
-    struct sigaction standard = action;
-    standard.sa_handler = SIG_DFL;
-    set_application_action(signal, &standard);
-  }
-  errno = error;
-  signals_call(&action, signal, info, context);
-}
 
 /*
  * The kernel's flags and mask are the application's, so that its handler runs as it would without us. But SIGTRAP is
@@ -212,7 +48,7 @@ static void dispatch(int signal, siginfo_t *info, void *context) {
  * reason, and demands of all handlers that they use it.
  */
 static int install(int signal, const struct sigaction *action) {
-  struct sigaction ours = {.sa_sigaction = dispatch, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  struct sigaction ours = {.sa_sigaction = signals_dispatch, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   if (has_handler(action)) {
     ours.sa_flags = SA_SIGINFO | (action->sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART));
     ours.sa_mask = action->sa_mask;
@@ -337,7 +173,7 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   if (in_vfork_child()) {
     bool ours = signal == SIGTRAP && dispatched[signal]; /* the code has our trapping bytes until it is another's */
     int result = next()->sigaction(signal, ours ? NULL : action, old);
-    if (result == 0 && old && old->sa_sigaction == dispatch) {
+    if (result == 0 && old && old->sa_sigaction == signals_dispatch) {
       *old = application_action(signal);
     }
     return result;
@@ -395,8 +231,8 @@ static void give_back(void) {
     if (dispatched[signal] && signal != SIGTRAP) {
       struct sigaction action = application_action(signal);
       struct sigaction current;
-      /* Not when it has been reset, in dispatch(), to end the process. */
-      if (next()->sigaction(signal, NULL, &current) == 0 && current.sa_sigaction == dispatch) {
+      /* Not when it has been reset, in signals_dispatch(), to end the process. */
+      if (next()->sigaction(signal, NULL, &current) == 0 && current.sa_sigaction == signals_dispatch) {
         next()->sigaction(signal, &action, NULL);
       }
       dispatched[signal] = false;

@@ -1,11 +1,33 @@
+#include "agent/api_table.h"
+
+#include "agent/control.h"
+#include "agent/events.h"
+#include "agent/ready.h"
+#include "agent/sleep.h"
+#include "code/code.h"
+#include "code/decode.h"
+#include "code/demangle.h"
+#include "code/imports.h"
+#include "code/libraries.h"
+#include "code/unwind.h"
+#include "os/library.h"
+#include "os/self.h"
+#include "process/dispositions.h"
 #include "record/calls.h"
-#include "shim.h"
+#include "record/client.h"
+#include "record/program_cpu.h"
+#include "record/record.h"
+#include "record/windows.h"
+#include "session/log.h"
+#include "session/options.h"
+#include "session/session.h"
 
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 static uint64_t tsc(void) { return __rdtsc(); }
 

@@ -1,0 +1,9 @@
+/* The table that Java gets. */
+#ifndef MDL_API_TABLE_H
+#define MDL_API_TABLE_H
+
+#include <mdl/api.h>
+
+const struct mdl_api *api_table(void);
+
+#endif

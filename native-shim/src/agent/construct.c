@@ -1,0 +1,40 @@
+#include "agent/construct.h"
+
+#include "agent/exit.h"
+#include "agent/fork.h"
+#include "agent/start.h"
+#include "os/library.h"
+#include "os/self.h"
+#include "process/masks.h"
+#include "process/threads.h"
+#include "session/log.h"
+#include "session/options.h"
+#include "session/waiters.h"
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static const uint64_t WAIT_NANOS_MAX = 30000000000u;
+
+void process_start(void) {
+  process_pid = getpid();
+  masks_start();
+  threads_start();
+  fork_start();
+  exit_start();
+}
+
+void agent_construct(char *const *environment) {
+  if (getauxval(AT_SECURE)) {
+    return; /* its environment is that of somebody with less rights */
+  }
+  options_read(environment);
+  process_start();
+  if (library_is_relative()) {
+    library_find_directory();
+  }
+  agent_start();
+  if (options.wait && !waiters_hold_main(WAIT_NANOS_MAX)) {
+    log_line("the probes are not in place after 30 s: the program starts without them", NULL);
+  }
+}

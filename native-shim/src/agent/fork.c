@@ -1,0 +1,62 @@
+/* Forks: the parent's agent keeps its child's probes, or the child gets an agent of its own. */
+#include "agent/fork.h"
+
+#include "agent/start.h"
+#include "code/code.h"
+#include "code/libraries.h"
+#include "os/agent_threads.h"
+#include "os/gate.h"
+#include "os/self.h"
+#include "os/signal_block.h"
+#include "process/dispositions.h"
+#include "process/threads.h"
+#include "process/trap_bit.h"
+#include "session/family.h"
+#include "session/memory.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static bool gate_held; /* by the forking thread */
+
+static void before_fork(void) {
+  if (is_agent_thread) {
+    return;
+  }
+  if (session) {
+    __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
+  }
+  gate_held = gate_lock_soon();
+}
+
+static void after_fork_in_parent(void) {
+  if (!is_agent_thread && gate_held) {
+    gate_held = false;
+    gate_unlock();
+  }
+}
+
+static void after_fork_in_child(void) {
+  sigset_t before;
+  signals_block_all_but_trap(&before); /* a handler with probes would find its parent's block and record */
+  pid_t parent = process_pid;
+  process_pid = parent ? getpid() : 0;
+  gate_forked();
+  gate_held = false;
+  is_agent_thread = false;
+  mdl_self = NULL; /* the parent's block is the parent's */
+  threads_forked();
+  agent_threads_forked();
+  signals_forked();
+  trap_forked();
+  libraries_forked();
+  if (parent && !agent_forked() && session) {
+    family_forked(parent);
+    if (family_agent_is_gone()) {
+      code_switch_all_off();
+    }
+  }
+  signals_restore(&before);
+}
+
+void fork_start(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }

@@ -1,0 +1,152 @@
+#include "process/dispatch.h"
+
+#include "code/death.h"
+#include "code/trap.h"
+#include "os/agent_threads.h"
+#include "os/next.h"
+#include "os/self.h"
+#include "process/actions.h"
+#include "process/trap_bit.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef SI_KERNEL
+#define SI_KERNEL 0x80
+#endif
+
+static void set_default(int signal) {
+  agent_process_dies();
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  next()->sigaction(signal, &standard, NULL);
+}
+
+/* Where the thread was interrupted, with the same siginfo. */
+static void end_by_trap(siginfo_t *info, ucontext_t *context) {
+  if (getpid() == 1) {
+    /* The first process of a container: signals without a handler are ignored, unless the kernel itself traps. */
+    if (info->si_code > 0) {
+      set_default(SIGTRAP);
+      context->uc_mcontext.gregs[REG_RIP] -= info->si_code == SI_KERNEL;
+    }
+    return;
+  }
+  set_default(SIGTRAP);
+  sigset_t before;
+  signals_block_all(&before); /* until this handler returns */
+  trap_queue_to_self(info);
+}
+
+/* With the mask that the action asks for. */
+static void call_trap_handler(const struct sigaction *action, siginfo_t *info, ucontext_t *context) {
+  uint64_t mask = mask_word(&action->sa_mask);
+  bool defers = !(action->sa_flags & SA_NODEFER) || mask & TRAP;
+  if (mask & ~TRAP) {
+    change_kernel_mask(SIG_BLOCK, mask & ~TRAP);
+  }
+  if (trap_blocked) {
+    add_trap(&context->uc_sigmask);
+  }
+  trap_blocked = trap_blocked || defers;
+  signals_call(action, SIGTRAP, info, context);
+  trap_blocked = (mask_word(&context->uc_sigmask) & TRAP) != 0;
+  *(uint64_t *)&context->uc_sigmask &= ~TRAP;
+  if (!trap_blocked && trap_waits()) {
+    /* It comes when this handler has returned, not inside of it. */
+    change_kernel_mask(SIG_BLOCK, TRAP);
+    trap_deliver();
+  }
+}
+
+static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
+  bool sent = info->si_code <= 0;
+  if (sent && trap_blocked) {
+    trap_hold_back(info);
+    return;
+  }
+  struct sigaction action = application_action(SIGTRAP);
+  if (sent && action.sa_handler == SIG_IGN) {
+    return;
+  }
+  if (!has_handler(&action) || trap_blocked) {
+    end_by_trap(info, context);
+    return;
+  }
+  if (action.sa_flags & (int)SA_RESETHAND) {
+    struct sigaction standard = action;
+    standard.sa_handler = SIG_DFL;
+    set_application_action(SIGTRAP, &standard);
+  }
+  call_trap_handler(&action, info, context);
+}
+
+/* For SI_USER: the kernel lets nobody pass on what kill() has sent under its own code. */
+enum { PASSED_ON = -0x6D646C };
+
+/*
+ * What was sent to the process: this thread was as good as any to the kernel. (It comes later than a process with one
+ * thread may expect of kill(), and two of them may become one.) What was sent to this very thread is not the application's.
+ */
+static void pass_to_main(int signal, siginfo_t *info) {
+  if (info->si_code == SI_TKILL) {
+    return;
+  }
+  if (info->si_code == SI_USER) {
+    info->si_code = PASSED_ON;
+  }
+  if (syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
+    syscall(SYS_tgkill, getpid(), getpid(), signal);
+  }
+}
+
+void signals_dispatch(int signal, siginfo_t *info, void *context) {
+  if (signal == SIGTRAP && info->si_code == SI_KERNEL && trap_redirect(context)) {
+    return;
+  }
+  int error = errno;
+  bool sent = info->si_code <= 0; /* by a process, not by the kernel */
+  if (is_agent_thread) {
+    if (sent) {
+      agent_threads_leave_if_removed(context);
+      pass_to_main(signal, info);
+    } else if (atomic_load(&process_exiting) || !has_handler(&jvm_actions[signal])) {
+      agent_threads_park();
+    } else {
+      signals_call(&jvm_actions[signal], signal, info, context);
+    }
+    errno = error;
+    return;
+  }
+  if (info->si_code == PASSED_ON) {
+    info->si_code = SI_USER;
+  }
+  if (signal == SIGTRAP) {
+    dispatch_trap(info, context);
+    errno = error;
+    return;
+  }
+  struct sigaction action = application_action(signal);
+  if (action.sa_handler == SIG_IGN && sent) {
+    errno = error;
+    return;
+  }
+  if (!has_handler(&action)) {
+    /* The kernel does not ignore faults. Return to the instruction: the true signal ends the process there. */
+    set_default(signal);
+    if (sent) {
+      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    }
+    errno = error;
+    return;
+  }
+  if (action.sa_flags & (int)SA_RESETHAND) {
+    struct sigaction standard = action;
+    standard.sa_handler = SIG_DFL;
+    set_application_action(signal, &standard);
+  }
+  errno = error;
+  signals_call(&action, signal, info, context);
+}

@@ -1,0 +1,74 @@
+/*
+ * The application's global state, which the agent's threads leave alone. The application's own calls go on by a tail call: libc
+ * may look at the return address.
+ */
+#include "os/attributes.h"
+#include "os/next.h"
+#include "os/self.h"
+#include "session/log.h"
+
+#include <stdlib.h>
+
+/* Destructors of the JVM's libraries would run while their threads live. */
+EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library) {
+  if (is_agent_thread) {
+    return 0;
+  }
+  return next()->cxa_atexit(function, argument, library);
+}
+
+/* The environment is the application's to change, without a lock and at any time. What the agent needs of it, session/options.c
+ * has copied before main began. */
+EXPORT char *getenv(const char *name) { return is_agent_thread ? NULL : next()->getenv(name); }
+
+EXPORT char *secure_getenv(const char *name) { return is_agent_thread ? NULL : next()->secure_getenv(name); }
+
+EXPORT char *setlocale(int category, const char *locale) {
+  return next()->setlocale(category, is_agent_thread ? NULL : locale);
+}
+
+/* Java takes the encoding of file names from it, and the application may not have set any. (newlocale() for the agent's
+ * threads would look into the environment.) */
+EXPORT char *nl_langinfo(nl_item item) {
+  static char utf8[] = "UTF-8";
+  return is_agent_thread && item == CODESET ? utf8 : next()->nl_langinfo(item);
+}
+
+/* libc looks for the time zone in the environment, and keeps what it finds. */
+EXPORT void tzset(void) {
+  if (!is_agent_thread) {
+    next()->tzset();
+  }
+}
+
+EXPORT struct tm *localtime_r(const time_t *restrict seconds, struct tm *restrict result) {
+  if (is_agent_thread) {
+    *result = utc_of(*seconds);
+    return result;
+  }
+  return next()->localtime_r(seconds, result);
+}
+
+EXPORT struct tm *gmtime_r(const time_t *restrict seconds, struct tm *restrict result) {
+  return is_agent_thread ? localtime_r(seconds, result) : next()->gmtime_r(seconds, result);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
+  if (is_agent_thread) {
+    return 0;
+  }
+  return next()->setrlimit(resource, limit);
+}
+
+EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
+  _Static_assert(sizeof(struct rlimit64) == sizeof(struct rlimit), "the same function on this architecture");
+  return setrlimit(resource, (const struct rlimit *)limit);
+}
+
+/* It would write the application's buffers to the agent's descriptors. */
+EXPORT int fflush(FILE *stream) {
+  if (is_agent_thread && (stream == NULL || stream == stdout || stream == stderr)) {
+    return 0;
+  }
+  return next()->fflush(stream);
+}

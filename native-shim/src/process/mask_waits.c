@@ -1,0 +1,114 @@
+/* Calls that wait with another mask, and those that ask for signals that wait. */
+#include "process/mask_waits.h"
+
+#include "os/next.h"
+#include "process/dispositions.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+void begin_other_mask(struct other_mask *other, const void *mask) {
+  bool inner = mask_word(mask) & TRAP;
+  other->set = without_trap(mask);
+  other->outer = trap_blocked;
+  /* Without a handler it makes no difference when it comes: it ends the process, or is ignored. */
+  other->held = !inner && trap_blocked && signals_trap_is_handled();
+  if (other->held) {
+    change_kernel_mask(SIG_BLOCK, TRAP);
+  }
+  masks_set_blocked(inner);
+}
+
+void end_other_mask(struct other_mask *other) {
+  masks_set_blocked(other->outer);
+  if (other->held) {
+    change_kernel_mask(SIG_UNBLOCK, TRAP);
+  }
+}
+
+EXPORT int sigsuspend(const sigset_t *mask) { WITH_OTHER_MASK(mask, next()->sigsuspend(other)); }
+EXPORT int __sigsuspend(const sigset_t *mask) { return sigsuspend(mask); }
+
+EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *mask) {
+  WITH_OTHER_MASK(mask, next()->ppoll(files, count, timeout, other));
+}
+
+int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size);
+EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+                       size_t size) {
+  WITH_OTHER_MASK(mask, next()->ppoll_chk(files, count, timeout, other, size));
+}
+
+EXPORT int pselect(int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict exceptions,
+                   const struct timespec *restrict timeout, const sigset_t *restrict mask) {
+  WITH_OTHER_MASK(mask, next()->pselect(count, reads, writes, exceptions, timeout, other));
+}
+
+EXPORT int epoll_pwait(int file, struct epoll_event *events, int count, int timeout, const sigset_t *mask) {
+  WITH_OTHER_MASK(mask, next()->epoll_pwait(file, events, count, timeout, other));
+}
+
+EXPORT int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *timeout,
+                        const sigset_t *mask) {
+  if (!next()->epoll_pwait2) { /* before glibc 2.35; a program that looks for it finds ours */
+    errno = ENOSYS;
+    return -1;
+  }
+  WITH_OTHER_MASK(mask, next()->epoll_pwait2(file, events, count, timeout, other));
+}
+
+static int pause_without(int number) {
+  sigset_t set;
+  if (sigprocmask(SIG_BLOCK, NULL, &set) != 0 || sigdelset(&set, number) != 0) {
+    return -1;
+  }
+  return sigsuspend(&set);
+}
+
+/* <signal.h> gives the name to the other one. */
+EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
+EXPORT int bsd_sigpause(int mask) {
+  sigset_t set = {{(unsigned)mask}};
+  return sigsuspend(&set);
+}
+
+int __xpg_sigpause(int number);
+int __sigpause(int number_or_mask, int is_number);
+EXPORT int __xpg_sigpause(int number) { return pause_without(number); }
+EXPORT int __sigpause(int number_or_mask, int is_number) {
+  return is_number ? pause_without(number_or_mask) : bsd_sigpause(number_or_mask);
+}
+
+/* ---- calls that ask for signals that wait */
+
+EXPORT int sigpending(sigset_t *set) {
+  int result = next()->sigpending(set);
+  if (result == 0 && trap_waits()) {
+    add_trap(set);
+  }
+  return result;
+}
+
+static bool take_wanted(const sigset_t *set, siginfo_t *info) {
+  siginfo_t unused;
+  return set && mask_word(set) & TRAP && trap_waits() && trap_take(info ? info : &unused);
+}
+
+EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+                        const struct timespec *restrict timeout) {
+  return take_wanted(set, info) ? SIGTRAP : next()->sigtimedwait(set, info, timeout);
+}
+
+EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info) {
+  return take_wanted(set, info) ? SIGTRAP : next()->sigwaitinfo(set, info);
+}
+
+EXPORT int sigwait(const sigset_t *restrict set, int *restrict number) {
+  if (take_wanted(set, NULL)) {
+    *number = SIGTRAP;
+    return 0;
+  }
+  return next()->sigwait(set, number);
+}

@@ -1,0 +1,32 @@
+/* Calls that wait with another mask. */
+#ifndef MDL_MASK_WAITS_H
+#define MDL_MASK_WAITS_H
+
+#include "process/masks.h"
+
+struct other_mask {
+  sigset_t set;
+  bool outer; /* the thread's bit before and after */
+  bool held;  /* by the kernel, so that none comes between here and the wait */
+};
+
+void begin_other_mask(struct other_mask *other, const void *mask);
+/* Also when the thread is cancelled in the wait. */
+void end_other_mask(struct other_mask *other);
+
+static inline bool is_plain_wait(const void *mask) { return !mask || is_agent_thread || mask_is_plain(mask); }
+
+/* The call has the mask to wait with as `other`. */
+#define WITH_OTHER_MASK(mask, call)                                     \
+  do {                                                                  \
+    const void *other = (mask);                                         \
+    if (is_plain_wait(other)) {                                         \
+      return call;                                                      \
+    }                                                                   \
+    __attribute__((cleanup(end_other_mask))) struct other_mask changed; \
+    begin_other_mask(&changed, other);                                  \
+    other = &changed.set;                                               \
+    return call;                                                        \
+  } while (0)
+
+#endif
