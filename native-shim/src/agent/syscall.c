@@ -1,6 +1,5 @@
 /* libc's syscall(): what has a function that the shim stands in front of is done as there. */
 #include "agent/single_thread.h"
-#include "os/attributes.h"
 #include "process/dispositions.h"
 #include "process/mask_waits.h"
 

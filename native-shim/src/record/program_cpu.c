@@ -3,7 +3,6 @@
 #include "os/sys.h"
 #include "session/blocks.h"
 #include "session/family.h"
-#include "session/memory.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -1,15 +1,10 @@
 #include "session/blocks.h"
 
-#include "session/memory.h"
 #include "session/owner.h"
 
 #include <stddef.h>
 
 enum { RING_RECORDS = 8192, BLOCKS_KEPT = 64 };
-
-struct mdl_thread *block_newest(void) {
-  return (struct mdl_thread *)__atomic_load_n(&session->threads, __ATOMIC_ACQUIRE);
-}
 
 static struct mdl_thread *claim_own(const struct mdl_process *self) {
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {

@@ -12,7 +12,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
 /// A probed function with one entry and one exit, both on, in a window that has lasted too long. The protocol is the
-/// shim's (`record.c`): the agent calls its one half from Java, machine code the other.
+/// shim's (`windows.c`): the agent calls its one half from Java, machine code the other.
 final class ProbeWindow {
     private static final NativeApi API = PatchedCode.API;
     private static final MethodHandle EXPIRE_ENTRY = Linker.nativeLinker()

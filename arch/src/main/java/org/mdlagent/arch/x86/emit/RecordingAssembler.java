@@ -192,7 +192,7 @@ public final class RecordingAssembler {
         out.decrementInt(R9, (int) FunctionDescriptor.REMAINING);
         out.jump(NEGATIVE, done);
         // Announce the frame, then look whether its exits are still on: the order that lets exits be switched off
-        // safely (record.c).
+        // safely (interruptible.h).
         out.lockIncrementInt(R9, OPEN);
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, backOut);
