@@ -16,10 +16,10 @@ import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.site.Transfer;
 import org.mdlagent.arch.snippet.Optimisation;
@@ -68,8 +68,8 @@ public interface InstructionSet {
     /// @param hooks the calls of hooks in it, by offset
     /// @return by the offset where it begins, the entry hook of what each part belongs to, up to the next one; null
     ///     for what is in none. An exit hook belongs to what goes on behind it
-    NavigableMap<Integer, @Nullable HookSite> inlineScopes(
-            byte[] code, Map<Integer, HookSite> hooks, LengthDecoder decoder);
+    NavigableMap<Integer, @Nullable SiteInstruction> inlineScopes(
+            byte[] code, Map<Integer, SiteInstruction> hooks, LengthDecoder decoder);
 
     /// Finds the calls in a piece of code and the jumps that leave it, in ascending order of address.
     ///
@@ -103,13 +103,13 @@ public interface InstructionSet {
     /// @param room     bytes in front of the function that may be changed
     /// @return null when nothing is there that can be made to toggle
     @Nullable
-    HookSite entrySite(long at, long end, HookSite.Role role, long function, int room);
+    SiteInstruction entrySite(long at, long end, SiteInstruction.Role role, long function, int room);
 
     /// The places that the site can lead to, where a hop to the stub stands; none when it can lead to any within reach.
     /// [#plan] may refuse one all the same.
     ///
     /// @return the best first; of runs of NOPs the n-th is as far from one site as from another
-    long[] hops(HookSite site);
+    long[] hops(SiteInstruction site);
 
     /// The code of a hop.
     ///
@@ -122,7 +122,7 @@ public interface InstructionSet {
     /// @param returnStub address of an instruction that only returns, within reach of the site
     /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or a target is out of
     ///     reach
-    PatchPlan plan(HookSite site, long target, long returnStub);
+    PatchPlan plan(SiteInstruction site, long target, long returnStub);
 
     /// The code that records entries and exits.
     ///
@@ -144,14 +144,15 @@ public interface InstructionSet {
     /// Size of an import stub: a power of two, and it stands at a multiple of it.
     int importStubSize();
 
-    /// The code of a function that goes on in another one, and begins with a site of the form [HookSite.Form#NOP].
+    /// The code of a function that goes on in another one, and begins with a site of the form
+    /// [SiteInstruction.Form#NOP].
     ///
     /// @param at     the address where it will stand
     /// @param target address of the other one, from anywhere
     byte[] importStub(long at, long target);
 
     /// The site at the beginning of an import stub.
-    HookSite importSite(long at);
+    SiteInstruction importSite(long at);
 
     /// Which of these words, that code reads relative to where it stands, are read by anything but a call or a jump
     /// through them. One more may be, which no instruction reads.
@@ -195,7 +196,7 @@ public interface InstructionSet {
     ///
     /// @param at   the address where it will stand, a multiple of 8
     /// @param body entry or exit of the recording code
-    byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body);
+    byte[] hookStub(SiteInstruction site, FrameKey key, long record, long at, long body);
 
     /// Offset in a stub of the 32-bit displacement that leads to a body: naturally aligned, counted from its end.
     int displacementAt(Body body);

@@ -13,7 +13,7 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Turns calls of hooks into sites that one store toggles or leads elsewhere, while other threads execute them
 /// ("Living on the Edge", PLDI 2016, section 6).
@@ -70,7 +70,7 @@ public final class CallPatch {
     /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or the stub is out of
     ///     reach
     /// @throws IOException when there is no memory within reach for an empty function
-    public PatchPlan plan(HookSite site, long stub) throws IOException {
+    public PatchPlan plan(SiteInstruction site, long stub) throws IOException {
         return instructions.plan(site, stub, emptyFunctionNear(site.address()));
     }
 

@@ -38,8 +38,8 @@ import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
-import org.mdlagent.arch.site.HookSite.Form;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteInstruction.Form;
 
 /// Real sites, executed: what a function returns tells where its site has led to.
 class CallPatchTest {
@@ -94,7 +94,7 @@ class CallPatchTest {
         }
     }
 
-    private record Site(HookSite hook, long function, long stub, PatchPlan plan) {}
+    private record Site(SiteInstruction hook, long function, long stub, PatchPlan plan) {}
 
     @BeforeEach
     void map() throws IOException {
@@ -268,7 +268,7 @@ class CallPatchTest {
 
         long farText = code.allocateNear(1L << 36, 1L << 36, 4096);
         Memory.put(code.alias(farText + 7), new byte[] {(byte) 0xE8, 0, 0, 0, 0}); // call
-        HookSite farHook = new HookSite(farText + 7, Form.CALL, HookSite.Role.ENTRY, 0);
+        SiteInstruction farHook = new SiteInstruction(farText + 7, Form.CALL, SiteInstruction.Role.ENTRY, 0);
         PatchPlan far = callPatch.plan(farHook, farText + 1024);
 
         long farFunction = farText + 12 + far.off();
@@ -329,7 +329,8 @@ class CallPatchTest {
         if (!jump) {
             Memory.put(code.alias(address + instruction.length), epilogue);
         }
-        HookSite hook = new HookSite(address, form, jump ? HookSite.Role.EXIT : HookSite.Role.ENTRY, 0);
+        SiteInstruction hook =
+                new SiteInstruction(address, form, jump ? SiteInstruction.Role.EXIT : SiteInstruction.Role.ENTRY, 0);
         long stub = stubs + (long) index * instructions.hookStubSize();
         long record = records + index * SiteDescriptor.SIZE;
         Memory.put(code.alias(stub), instructions.hookStub(hook, new FrameKey(7, 16), record, stub, body));

@@ -33,7 +33,7 @@ import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.Body;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.calls.Call;
 import org.mdlagent.fastinst.calls.CallSites;
@@ -528,7 +528,7 @@ public final class Probes {
 
     /// Records of the session's table that a site takes: that of a whole function has one for the return.
     private static int records(Trampolines.Site site) {
-        return site.hook().role() == HookSite.Role.WHOLE ? 2 : 1;
+        return site.hook().role() == SiteInstruction.Role.FUNCTION ? 2 : 1;
     }
 
     public int functionCount() {
@@ -682,12 +682,12 @@ public final class Probes {
         long bias = placement.bias();
         Map<Long, String> files = filter.needsFiles() ? sourceFiles(image) : Map.of();
         for (Trampolines.Site site : placement.sites()) {
-            HookSite hook = site.hook();
+            SiteInstruction hook = site.hook();
             library.sites().put(hook.address() - bias, siteCount);
             siteCount += records(site);
             long offset = hook.function() - bias;
             if (hook.function() == 0) {
-                int around = hook.role() == HookSite.Role.EXIT ? -1 : symbols.containing(hook.address() - bias);
+                int around = hook.role() == SiteInstruction.Role.EXIT ? -1 : symbols.containing(hook.address() - bias);
                 if (around < 0) {
                     continue;
                 }
@@ -758,12 +758,12 @@ public final class Probes {
 
     /// Writes a site's record, or what has changed while its library was away: not what was learned of its function.
     private void describe(Library library, int index, Trampolines.Site site) {
-        HookSite hook = site.hook();
+        SiteInstruction hook = site.hook();
         if (Memory.getLong(site(index) + SiteDescriptor.FUNCTION) == 0) {
             assign(library, index, hook);
         }
         describe(library, index, site, kind(hook));
-        if (hook.role() == HookSite.Role.WHOLE) {
+        if (hook.role() == SiteInstruction.Role.FUNCTION) {
             Memory.putLong(
                     site(index + 1) + SiteDescriptor.FUNCTION, Memory.getLong(site(index) + SiteDescriptor.FUNCTION));
             describe(library, index + 1, site, SiteDescriptor.KIND_RETURN);
@@ -771,34 +771,34 @@ public final class Probes {
     }
 
     /// From now on clients may be attached to a site.
-    private void openToClients(int index, HookSite hook, StubBodies bodies) {
+    private void openToClients(int index, SiteInstruction hook, StubBodies bodies) {
         if (Memory.getLong(site(index) + SiteDescriptor.FUNCTION) == excludedFunction) {
             return;
         }
         Body body = switch (hook.role()) {
             case ENTRY -> Body.ENTRY;
             case EXIT -> Body.EXIT;
-            case WHOLE -> Body.FUNCTION_ENTRY;
+            case FUNCTION -> Body.FUNCTION_ENTRY;
             case COUNT -> Body.COUNT;
         };
-        if (hook.role() == HookSite.Role.WHOLE) {
+        if (hook.role() == SiteInstruction.Role.FUNCTION) {
             bodies.open(site(index + 1), Body.FUNCTION_EXIT);
         }
         bodies.open(site(index), body);
     }
 
-    private static byte kind(HookSite hook) {
-        boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
+    private static byte kind(SiteInstruction hook) {
+        boolean jump = hook.form() == SiteInstruction.Form.JUMP || hook.form() == SiteInstruction.Form.JUMP_INDIRECT;
         return switch (hook.role()) {
             case ENTRY -> SiteDescriptor.KIND_ENTRY;
             case EXIT -> jump ? SiteDescriptor.KIND_SIBLING_EXIT : SiteDescriptor.KIND_EXIT;
-            case WHOLE -> SiteDescriptor.KIND_WHOLE;
+            case FUNCTION -> SiteDescriptor.KIND_WHOLE;
             case COUNT -> SiteDescriptor.KIND_COUNT;
         };
     }
 
     /// Gives a site its function.
-    private void assign(Library library, int index, HookSite hook) {
+    private void assign(Library library, int index, SiteInstruction hook) {
         long record = site(index);
         if (hook.function() == 0) {
             Memory.putLong(record + SiteDescriptor.FUNCTION, unknownFunction);
@@ -811,7 +811,7 @@ public final class Probes {
         Memory.putLong(record + SiteDescriptor.FUNCTION, function < 0 ? excludedFunction : function(function));
         if (function >= 0) {
             sitesOf(functions.get(function), kind(hook)).add(index);
-            if (hook.role() == HookSite.Role.COUNT) {
+            if (hook.role() == SiteInstruction.Role.COUNT) {
                 addFlag(function(function), FunctionDescriptor.FLAG_COUNTED);
             }
         }
@@ -828,7 +828,7 @@ public final class Probes {
         Memory.putLong(record + SiteDescriptor.OWNER, owner(library, site.hook()));
     }
 
-    private long owner(Library library, HookSite hook) {
+    private long owner(Library library, SiteInstruction hook) {
         long bias = Objects.requireNonNull(library.current()).bias();
         int function = library.ranges().at(hook.address() - bias);
         return function == FunctionRanges.NONE ? 0 : function(function);

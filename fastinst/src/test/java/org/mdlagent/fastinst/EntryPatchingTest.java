@@ -35,7 +35,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.TrapMode;
@@ -98,7 +98,7 @@ class EntryPatchingTest {
     @EnumSource
     @Timeout(60)
     void shouldReachBodyOrStubWhilePatchedAndToggled(Left left) throws Exception {
-        HookSite site = write(left);
+        SiteInstruction site = write(left);
         CompletableFuture<Set<Integer>> fromStart = execute(site.address());
         List<CompletableFuture<Set<Integer>>> fromInside = new ArrayList<>();
         for (int at : left.standing) {
@@ -128,7 +128,7 @@ class EntryPatchingTest {
     }
 
     /// A function that returns `BODY`, with a sled or a call of an empty hook.
-    private HookSite write(Left left) throws IOException {
+    private SiteInstruction write(Left left) throws IOException {
         long text = code.allocateNear(API.session(), API.session(), 4096);
         long address = text + 2 * LINE + left.offset;
         byte[] bytes = left.bytes.clone();
@@ -144,7 +144,8 @@ class EntryPatchingTest {
         }
         Memory.put(code.alias(address), bytes);
         Memory.put(code.alias(address + bytes.length), returning(BODY));
-        HookSite site = requireNonNull(instructions.entrySite(address, address + 32, HookSite.Role.WHOLE, address, 5));
+        SiteInstruction site = requireNonNull(
+                instructions.entrySite(address, address + 32, SiteInstruction.Role.FUNCTION, address, 5));
         assertThat(site.length()).isEqualTo(bytes.length);
         return site;
     }
@@ -153,7 +154,7 @@ class EntryPatchingTest {
         return new byte[] {(byte) 0xB8, (byte) value, 0, 0, 0, (byte) 0xC3}; // mov $value,%eax; ret
     }
 
-    private void install(HookSite site) throws IOException {
+    private void install(SiteInstruction site) throws IOException {
         long stub = arena.allocate(site.address(), 6);
         Memory.put(code.alias(stub), returning(STUB));
         PatchPlan plan = callPatch.plan(site, hop(site, stub));
@@ -169,7 +170,7 @@ class EntryPatchingTest {
     }
 
     /// Where the site is to lead.
-    private long hop(HookSite site, long stub) throws IOException {
+    private long hop(SiteInstruction site, long stub) throws IOException {
         long[] hops = instructions.hops(site);
         for (long hop : hops) {
             if (hops.length == 1 || CodeMemory.reaches(hop, hop, stub) && code.allocateAt(hop, hop + 5)) {

@@ -23,8 +23,8 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.StubBodies;
 
@@ -170,8 +170,8 @@ public final class ProbedFunctions {
     }
 
     private static void hook(StubBodies bodies, long stub, long at, Body body) throws IOException {
-        HookSite.Role role = body == Body.ENTRY ? HookSite.Role.ENTRY : HookSite.Role.EXIT;
-        HookSite site = new HookSite(at, HookSite.Form.CALL, role, functions[0]);
+        SiteInstruction.Role role = body == Body.ENTRY ? SiteInstruction.Role.ENTRY : SiteInstruction.Role.EXIT;
+        SiteInstruction site = new SiteInstruction(at, SiteInstruction.Form.CALL, role, functions[0]);
         // 16 bytes from the stack pointer at the call to the canonical frame address.
         Memory.put(
                 CODE.alias(stub),

@@ -9,7 +9,7 @@ public record TrampolineRange(long start, long length, Kind kind) {
         /// [RecordingCode].
         RECORDING,
         /// Stubs of whole functions, one behind the other.
-        WHOLE_STUBS,
+        FUNCTION_STUBS,
         /// Code that runs when the body of a whole function has returned, and never moves the stack pointer.
         FRAMED,
         /// Code that never moves the stack pointer and keeps every callee-saved register: all other stubs.

@@ -7,4 +7,4 @@ import java.util.List;
 /// @param sites         in ascending order of address
 /// @param unproved      candidates outside all ranges, or not on an instruction boundary
 /// @param unpatchable   transfers in a form that cannot be toggled, such as conditional jumps
-public record HookScan(List<HookSite> sites, int unproved, int unpatchable) {}
+public record HookScan(List<SiteInstruction> sites, int unproved, int unpatchable) {}

@@ -18,11 +18,11 @@ import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
+import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
-import org.mdlagent.arch.snippet.Statement.Note;
 import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
@@ -58,7 +58,7 @@ public final class ConstantFolding {
                 case Stop stop -> folded.add(stop);
                 case Mark mark -> folded.add(mark);
                 case Let(int slot, Expression expression) -> folded.add(new Let(slot, fold(expression)));
-                case Note(int table, Expression number) -> folded.add(new Note(table, fold(number)));
+                case Discover(int table, Expression number) -> folded.add(new Discover(table, fold(number)));
                 case ForEach each ->
                     folded.add(new ForEach(
                             each.written(), each.members(), each.first(), each.stride(), fold(each.body())));

@@ -19,11 +19,11 @@ import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
+import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
-import org.mdlagent.arch.snippet.Statement.Note;
 import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
@@ -95,8 +95,8 @@ final class Effects {
                 writes.set(member.set());
             }
             case Let(int slot, Expression expression) -> add(expression);
-            case Note(int table, Expression number) -> {
-                writes.set(table, table + Note.SIZE);
+            case Discover(int table, Expression number) -> {
+                writes.set(table, table + Discover.SIZE);
                 add(number);
             }
             case ForEach each -> {

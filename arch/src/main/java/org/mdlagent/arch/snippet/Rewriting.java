@@ -19,11 +19,11 @@ import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
+import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
-import org.mdlagent.arch.snippet.Statement.Note;
 import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
@@ -57,7 +57,7 @@ record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers
             case Stop(int timer, Statement.Clock clock) -> new Stop(number(timer), clock);
             case Mark(int value, Member member) -> new Mark(number(value), member);
             case Let(int slot, Expression expression) -> new Let(slot, of(expression));
-            case Note(int table, Expression number) -> new Note(number(table), of(number));
+            case Discover(int table, Expression number) -> new Discover(number(table), of(number));
             case ForEach each ->
                 new ForEach(each.written(), each.members(), number(each.first()), each.stride(), of(each.body()));
         };

@@ -43,7 +43,7 @@ public final class SnippetPrinter {
                     line(text(member) + " = " + names.apply(value) + " != 0");
                 case Statement.Let(int slot, Expression expression) ->
                     line("let common" + slot + " = " + text(expression));
-                case Statement.Note(int table, Expression number) ->
+                case Statement.Discover(int table, Expression number) ->
                     line("note " + text(number) + " in " + names.apply(table));
                 case Statement.ForEach each ->
                     block(

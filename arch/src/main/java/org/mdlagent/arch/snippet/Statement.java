@@ -105,7 +105,7 @@ public sealed interface Statement {
     /// that is there already, or 0, changes nothing; one whose places are all taken is left out.
     ///
     /// @param table first of its values
-    record Note(int table, Expression number) implements Statement {
+    record Discover(int table, Expression number) implements Statement {
         /// Where the places of a number may begin.
         public static final int STARTS = 128;
 
@@ -115,7 +115,7 @@ public sealed interface Statement {
         /// Values of a table.
         public static final int SIZE = STARTS + PLACES - 1;
 
-        public Note {
+        public Discover {
             requireValue(table);
             requireValue(table + SIZE - 1);
         }

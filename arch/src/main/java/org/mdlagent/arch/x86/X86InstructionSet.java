@@ -20,10 +20,10 @@ import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.site.Transfer;
 import org.mdlagent.arch.snippet.Optimisation;
@@ -91,8 +91,8 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public NavigableMap<Integer, @Nullable HookSite> inlineScopes(
-            byte[] code, Map<Integer, HookSite> hooks, LengthDecoder decoder) {
+    public NavigableMap<Integer, @Nullable SiteInstruction> inlineScopes(
+            byte[] code, Map<Integer, SiteInstruction> hooks, LengthDecoder decoder) {
         // Hooks are being patched, maybe.
         byte[] still = code.clone();
         hooks.forEach((at, hook) ->
@@ -176,18 +176,18 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public @Nullable HookSite entrySite(long at, long end, HookSite.Role role, long function, int room) {
+    public @Nullable SiteInstruction entrySite(long at, long end, SiteInstruction.Role role, long function, int room) {
         byte[] code = Memory.copy(at, Math.clamp(end - at, 0, ENTRY_MAX));
-        HookSite.Form form = EntryReader.form(code);
-        if (form == null || form == HookSite.Form.NOP_SHORT && room < JUMP_SIZE) {
+        SiteInstruction.Form form = EntryReader.form(code);
+        if (form == null || form == SiteInstruction.Form.NOP_SHORT && room < JUMP_SIZE) {
             return null;
         }
-        HookSite site = new HookSite(at, form, EntryReader.length(form, code), role, function);
+        SiteInstruction site = new SiteInstruction(at, form, EntryReader.length(form, code), role, function);
         return new EntryView(site, atomicUnit).isPatchable() ? site : null;
     }
 
     @Override
-    public long[] hops(HookSite site) {
+    public long[] hops(SiteInstruction site) {
         return isEntry(site) ? new EntryView(site, atomicUnit).hops() : new long[0];
     }
 
@@ -199,14 +199,14 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public PatchPlan plan(HookSite site, long target, long returnStub) {
+    public PatchPlan plan(SiteInstruction site, long target, long returnStub) {
         return isEntry(site)
                 ? new EntryView(site, atomicUnit).plan(target)
                 : new HookView(site).plan(target, returnStub, atomicUnit);
     }
 
-    private static boolean isEntry(HookSite site) {
-        return site.role() == HookSite.Role.WHOLE || site.role() == HookSite.Role.COUNT;
+    private static boolean isEntry(SiteInstruction site) {
+        return site.role() == SiteInstruction.Role.FUNCTION || site.role() == SiteInstruction.Role.COUNT;
     }
 
     @Override
@@ -235,8 +235,9 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public HookSite importSite(long at) {
-        return new HookSite(at, HookSite.Form.NOP, ImportStub.SITE_LENGTH, HookSite.Role.WHOLE, at);
+    public SiteInstruction importSite(long at) {
+        return new SiteInstruction(
+                at, SiteInstruction.Form.NOP, ImportStub.SITE_LENGTH, SiteInstruction.Role.FUNCTION, at);
     }
 
     @Override
@@ -272,7 +273,7 @@ public final class X86InstructionSet implements InstructionSet {
     }
 
     @Override
-    public byte[] hookStub(HookSite site, FrameKey key, long record, long at, long body) {
+    public byte[] hookStub(SiteInstruction site, FrameKey key, long record, long at, long body) {
         return HookStub.assemble(site, key, record, at, body);
     }
 

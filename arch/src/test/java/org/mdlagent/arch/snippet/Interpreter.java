@@ -80,7 +80,8 @@ public final class Interpreter {
                     values[set] = values[at(mark.value())] != 0 ? values[set] | bit : values[set] & ~bit;
                 }
                 case Statement.ForEach each -> run(each);
-                case Statement.Note note -> throw new AssertionError("where a number is noted, no table says: " + note);
+                case Statement.Discover note ->
+                    throw new AssertionError("where a number is noted, no table says: " + note);
                 case Statement.Let(int slot, Expression expression) -> common[slot] = compute(expression);
             }
         }

@@ -15,7 +15,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Level;
@@ -74,7 +74,8 @@ public class CallPatchBenchmark {
             long stub = code.allocate(SITES * instructions.hookStubSize());
             List<PatchPlan> plans = new ArrayList<>(SITES);
             for (int i = 0; i < SITES; i++) {
-                HookSite site = new HookSite(code.function(i) + SITE_AT, HookSite.Form.CALL, HookSite.Role.ENTRY, 0);
+                SiteInstruction site = new SiteInstruction(
+                        code.function(i) + SITE_AT, SiteInstruction.Form.CALL, SiteInstruction.Role.ENTRY, 0);
                 long record = records + i * SiteDescriptor.SIZE;
                 Memory.put(code.code.alias(stub), instructions.hookStub(site, KEY, record, stub, bodies[0]));
                 PatchPlan plan = plan(site, stub);
@@ -88,7 +89,7 @@ public class CallPatchBenchmark {
             Memory.putIntRelease(code.api.session() + HeaderDescriptor.SITE_COUNT, SITES);
         }
 
-        private PatchPlan plan(HookSite site, long stub) {
+        private PatchPlan plan(SiteInstruction site, long stub) {
             try {
                 return callPatch.plan(site, stub);
             } catch (IOException e) {

@@ -14,7 +14,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
@@ -29,10 +29,10 @@ public final class CallSites {
     private final InstructionSet instructions;
 
     /// Hooks by address, null until they are needed.
-    private @Nullable NavigableMap<Long, HookSite> hooks;
+    private @Nullable NavigableMap<Long, SiteInstruction> hooks;
 
     /// What is inlined in a piece of code, by its first address.
-    private final Map<Long, NavigableMap<Integer, @Nullable HookSite>> scopes = new HashMap<>();
+    private final Map<Long, NavigableMap<Integer, @Nullable SiteInstruction>> scopes = new HashMap<>();
 
     /// @param libraries that have, or had, probes; more may come
     public CallSites(NativeApi api, List<Library> libraries, CodeMemory code, InstructionSet instructions) {
@@ -94,23 +94,23 @@ public final class CallSites {
             return CallSite.NONE;
         }
         long start = range.start() + placement.bias();
-        NavigableMap<Integer, @Nullable HookSite> parts = scopes.get(start);
+        NavigableMap<Integer, @Nullable SiteInstruction> parts = scopes.get(start);
         if (parts == null) {
             parts = scopes(start, range.end() + placement.bias());
             scopes.put(start, parts);
         }
-        Map.Entry<Integer, @Nullable HookSite> part = parts.floorEntry((int) (address - start));
-        HookSite entry = part == null ? null : part.getValue();
+        Map.Entry<Integer, @Nullable SiteInstruction> part = parts.floorEntry((int) (address - start));
+        SiteInstruction entry = part == null ? null : part.getValue();
         int inlined = entry == null ? CallSite.NONE : functionOf(entry, library, placement.bias());
         return inlined == CallSite.NONE ? range.function() : inlined;
     }
 
     /// What is inlined in the code from `start` to `end`; nothing where that cannot be found out.
-    private NavigableMap<Integer, @Nullable HookSite> scopes(long start, long end) {
-        Map<Integer, HookSite> own = new HashMap<>();
+    private NavigableMap<Integer, @Nullable SiteInstruction> scopes(long start, long end) {
+        Map<Integer, SiteInstruction> own = new HashMap<>();
         hooks().subMap(start, end).forEach((at, hook) -> own.put((int) (at - start), hook));
         boolean inlines = own.values().stream()
-                        .filter(hook -> hook.role() == HookSite.Role.ENTRY)
+                        .filter(hook -> hook.role() == SiteInstruction.Role.ENTRY)
                         .count()
                 > 1;
         if (!inlines || !code.hasAlias(start) || !code.hasAlias(end - 1)) {
@@ -122,15 +122,15 @@ public final class CallSites {
         return whole ? instructions.inlineScopes(Memory.copy(alias, length), own, api::decode) : new TreeMap<>();
     }
 
-    private NavigableMap<Long, HookSite> hooks() {
-        NavigableMap<Long, HookSite> found = hooks;
+    private NavigableMap<Long, SiteInstruction> hooks() {
+        NavigableMap<Long, SiteInstruction> found = hooks;
         if (found == null) {
             found = new TreeMap<>();
             for (Library library : libraries) {
                 Library.Placement placement = library.current();
                 for (Trampolines.Site site : placement == null ? List.<Trampolines.Site>of() : placement.sites()) {
-                    HookSite hook = site.hook();
-                    if (hook.role() == HookSite.Role.ENTRY || hook.role() == HookSite.Role.EXIT) {
+                    SiteInstruction hook = site.hook();
+                    if (hook.role() == SiteInstruction.Role.ENTRY || hook.role() == SiteInstruction.Role.EXIT) {
                         found.put(hook.address(), hook);
                     }
                 }
@@ -141,7 +141,7 @@ public final class CallSites {
     }
 
     /// Index of the function of an entry hook, which its first call has shown if the code does not.
-    private int functionOf(HookSite entry, Library library, long bias) {
+    private int functionOf(SiteInstruction entry, Library library, long bias) {
         Integer known = library.functions().get(entry.function() - bias);
         if (known != null) {
             return known;

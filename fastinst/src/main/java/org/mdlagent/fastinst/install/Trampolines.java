@@ -16,8 +16,8 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.RecordingCode;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
@@ -59,7 +59,7 @@ public final class Trampolines {
     /// @param hop  where a jump to the stub must stand, 0 when the site leads to the stub itself
     /// @param plan how the site is patched
     public record Site(ProbeSite probe, long stub, long hop, PatchPlan plan) {
-        public HookSite hook() {
+        public SiteInstruction hook() {
             return probe.hook();
         }
     }
@@ -101,8 +101,8 @@ public final class Trampolines {
 
         private OfText(ImageProbes.Text text) throws IOException {
             this.text = text;
-            int whole = count(HookSite.Role.WHOLE);
-            int counted = count(HookSite.Role.COUNT);
+            int whole = count(SiteInstruction.Role.FUNCTION);
+            int counted = count(SiteInstruction.Role.COUNT);
             int hookStubs = aligned(recordingSize);
             int wholeStubs = hookStubs
                     + aligned(Math.multiplyExact(text.sites().size() - whole - counted, instructions.hookStubSize()));
@@ -121,7 +121,7 @@ public final class Trampolines {
             Memory.put(code.alias(base + unwindTable), table);
         }
 
-        private int count(HookSite.Role role) {
+        private int count(SiteInstruction.Role role) {
             return (int) text.sites().stream()
                     .filter(site -> site.hook().role() == role)
                     .count();
@@ -131,7 +131,7 @@ public final class Trampolines {
             List<TrampolineRange> ranges = new ArrayList<>();
             ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
             addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);
-            addRange(wholeStubs, countStubs, TrampolineRange.Kind.WHOLE_STUBS, ranges);
+            addRange(wholeStubs, countStubs, TrampolineRange.Kind.FUNCTION_STUBS, ranges);
             addRange(countStubs, end, TrampolineRange.Kind.LEAF, ranges);
             return ranges;
         }
@@ -168,8 +168,8 @@ public final class Trampolines {
 
         /// Gives the sites hops at one distance: that of the first place where there is room for all.
         private void planChoosing(List<ProbeSite> near) throws IOException {
-            HookSite first = near.getFirst().hook();
-            HookSite last = near.getLast().hook();
+            SiteInstruction first = near.getFirst().hook();
+            SiteInstruction last = near.getLast().hook();
             for (long place : instructions.hops(first)) {
                 long distance = place - first.address();
                 long start = first.address() + distance;
@@ -196,10 +196,10 @@ public final class Trampolines {
             }
         }
 
-        private long nextStub(HookSite.Role role) {
+        private long nextStub(SiteInstruction.Role role) {
             return switch (role) {
                 case ENTRY, EXIT -> (nextHookStub += instructions.hookStubSize()) - instructions.hookStubSize();
-                case WHOLE -> (nextWholeStub += instructions.functionStubSize()) - instructions.functionStubSize();
+                case FUNCTION -> (nextWholeStub += instructions.functionStubSize()) - instructions.functionStubSize();
                 case COUNT -> (nextCountStub += instructions.countStubSize()) - instructions.countStubSize();
             };
         }
@@ -216,7 +216,7 @@ public final class Trampolines {
             }
             for (Site site : sites) {
                 long offset = address - site.stub();
-                if (site.hook().role() == HookSite.Role.WHOLE
+                if (site.hook().role() == SiteInstruction.Role.FUNCTION
                         && offset >= 0
                         && offset < instructions.functionStubSize()) {
                     return site.hook().function();
@@ -274,12 +274,12 @@ public final class Trampolines {
         ///
         /// @param record address of the site's record
         public void write(Site site, long record) {
-            HookSite hook = site.hook();
+            SiteInstruction hook = site.hook();
             long stub = site.stub();
             byte[] bytes = switch (hook.role()) {
                 case ENTRY -> instructions.hookStub(hook, site.probe().key(), record, stub, base + body.entry());
                 case EXIT -> instructions.hookStub(hook, site.probe().key(), record, stub, base + body.exit());
-                case WHOLE ->
+                case FUNCTION ->
                     instructions.functionStub(
                             record,
                             stub,

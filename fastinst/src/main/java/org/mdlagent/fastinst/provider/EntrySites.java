@@ -12,7 +12,7 @@ import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Collects what compilers have left at the entries of an image's functions.
 public final class EntrySites {
@@ -45,7 +45,7 @@ public final class EntrySites {
     private final InstructionSet instructions;
     private final SymbolTable symbols;
     private final List<Segment> segments;
-    private final TreeMap<Long, HookSite> sites = new TreeMap<>();
+    private final TreeMap<Long, SiteInstruction> sites = new TreeMap<>();
     private int cramped;
 
     EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions) throws IOException {
@@ -59,13 +59,13 @@ public final class EntrySites {
     /// Adds the site at `at`, if it has one of the forms.
     ///
     /// @param room bytes in front of the function that nobody executes
-    void add(long at, HookSite.Role role, long function, int room, Set<HookSite.Form> forms) {
+    void add(long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
         Segment segment = segmentOf(at);
         if (segment == null || segmentOf(function) == null || isExcluded(function)) {
             return;
         }
         long end = image.bias() + segment.address() + segment.fileSize();
-        HookSite site = instructions.entrySite(at, end, role, function, room);
+        SiteInstruction site = instructions.entrySite(at, end, role, function, room);
         if (site != null && forms.contains(site.form())) {
             sites.put(at, site);
         } else {
@@ -100,7 +100,7 @@ public final class EntrySites {
             long start = image.bias() + segment.address();
             long end = start + segment.memorySize();
             List<ProbeSite> own = new ArrayList<>();
-            for (HookSite site : sites.subMap(start, end).values()) {
+            for (SiteInstruction site : sites.subMap(start, end).values()) {
                 own.add(new ProbeSite(site, FrameKey.UNKNOWN));
             }
             if (!own.isEmpty()) {

@@ -18,9 +18,9 @@ import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Code compiled with `-finstrument-functions` (GCC manual, "Program Instrumentation Options"): calls of
 /// `__cyg_profile_func_enter` and `__cyg_profile_func_exit`, through the procedure linkage table, through the GOT, or
@@ -83,7 +83,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         return texts.isEmpty() ? null : new ImageProbes(image, elf, texts);
     }
 
-    private static List<ProbeSite> withKeys(List<HookSite> hooks, @Nullable EhFrame frames, long bias)
+    private static List<ProbeSite> withKeys(List<SiteInstruction> hooks, @Nullable EhFrame frames, long bias)
             throws IOException {
         long[] addresses = new long[hooks.size()];
         for (int i = 0; i < addresses.length; i++) {

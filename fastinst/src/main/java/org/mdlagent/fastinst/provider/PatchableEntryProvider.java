@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Code compiled with `-fpatchable-function-entry=N,M` (GCC manual, "Program Instrumentation Options"): N bytes of NOPs
 /// at each function's entry, M of them in front of it. GCC makes them one byte long, Clang as long as it can.
@@ -19,8 +19,8 @@ public final class PatchableEntryProvider implements ProbeProvider {
     /// The most bytes of NOPs that are in front of a function.
     private static final int ROOM_MAX = 65535;
 
-    private static final Set<HookSite.Form> NOPS =
-            Set.of(HookSite.Form.NOP, HookSite.Form.NOP_RUN, HookSite.Form.NOP_SHORT);
+    private static final Set<SiteInstruction.Form> NOPS =
+            Set.of(SiteInstruction.Form.NOP, SiteInstruction.Form.NOP_RUN, SiteInstruction.Form.NOP_SHORT);
 
     private final InstructionSet instructions;
 
@@ -44,7 +44,7 @@ public final class PatchableEntryProvider implements ProbeProvider {
                 continue;
             }
             int room = Math.toIntExact(Math.max(0, function - address));
-            sites.add(instructions.firstInstruction(function), HookSite.Role.WHOLE, function, room, NOPS);
+            sites.add(instructions.firstInstruction(function), SiteInstruction.Role.FUNCTION, function, room, NOPS);
         }
         if (unknown > 0) {
             notes.add(image.path() + ": " + unknown

@@ -12,9 +12,9 @@ import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Code compiled with `-pg` (GCC manual, "Program Instrumentation Options"): calls of `__fentry__` as the first
 /// instruction of each function (`-mfentry`), or of `mcount` behind its prologue; NOPs in their place
@@ -31,9 +31,9 @@ public final class ProfilingCallsProvider implements ProbeProvider {
     /// What starts gprof; programs linked with `-pg` call it.
     private static final String GPROF = "__monstartup";
 
-    private static final Set<HookSite.Form> CALLS =
-            Set.of(HookSite.Form.CALL, HookSite.Form.CALL_PADDED, HookSite.Form.CALL_INDIRECT);
-    private static final Set<HookSite.Form> NOPS = Set.of(HookSite.Form.NOP);
+    private static final Set<SiteInstruction.Form> CALLS =
+            Set.of(SiteInstruction.Form.CALL, SiteInstruction.Form.CALL_PADDED, SiteInstruction.Form.CALL_INDIRECT);
+    private static final Set<SiteInstruction.Form> NOPS = Set.of(SiteInstruction.Form.NOP);
 
     private final InstructionSet instructions;
     private final LengthDecoder decoder;
@@ -80,11 +80,11 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         return sites.toProbes();
     }
 
-    private void add(long address, Set<HookSite.Form> forms, LoadedRanges ranges, EntrySites sites) {
+    private void add(long address, Set<SiteInstruction.Form> forms, LoadedRanges ranges, EntrySites sites) {
         long function = ranges.functionAround(address);
         if (function != 0) {
             boolean first = address == instructions.firstInstruction(function);
-            sites.add(address, first ? HookSite.Role.WHOLE : HookSite.Role.COUNT, function, 0, forms);
+            sites.add(address, first ? SiteInstruction.Role.FUNCTION : SiteInstruction.Role.COUNT, function, 0, forms);
         }
     }
 
@@ -102,7 +102,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
             byte[] code = Memory.copy(start, Math.toIntExact(segment.fileSize()));
             HookScan scan = instructions.findHooks(code, start, ranges, targets, decoder);
             unproved += scan.unproved();
-            for (HookSite site : scan.sites()) {
+            for (SiteInstruction site : scan.sites()) {
                 calls.add(site.address());
             }
         }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Code compiled by Clang with `-fxray-instrument` ("XRay Instrumentation", LLVM documentation): sleds at entries,
 /// exits and sibling calls, listed in `xray_instr_map`.
@@ -32,7 +32,7 @@ public final class XRayProvider implements ProbeProvider {
     /// From this version on the addresses are relative to where they stand.
     private static final int RELATIVE = 2;
 
-    private static final Set<HookSite.Form> PRISTINE = Set.of(HookSite.Form.SKIP);
+    private static final Set<SiteInstruction.Form> PRISTINE = Set.of(SiteInstruction.Form.SKIP);
 
     private final InstructionSet instructions;
 
@@ -54,7 +54,7 @@ public final class XRayProvider implements ProbeProvider {
                 long origin = bytes.get(at + VERSION) >= RELATIVE ? map.address() + at : 0;
                 long sled = bytes.getLong(at) + origin;
                 long function = bytes.getLong(at + FUNCTION) + (origin == 0 ? 0 : origin + FUNCTION);
-                sites.add(sled, HookSite.Role.WHOLE, function, 0, PRISTINE);
+                sites.add(sled, SiteInstruction.Role.FUNCTION, function, 0, PRISTINE);
             }
         }
         if (sites.cramped() > 0) {

@@ -26,7 +26,7 @@ public final class CostModel {
     private static final double MEMBER = 8 * OPERATION;
 
     /// Finding a number's place in a table.
-    private static final double NOTE = 8 * OPERATION;
+    private static final double DISCOVERY = 8 * OPERATION;
 
     /// Reading the time-stamp counter.
     private static final double WALL_TIMER = 25;
@@ -130,7 +130,7 @@ public final class CostModel {
             case Statement.Stop(int timer, Statement.Clock clock) -> ticks(clock);
             case Statement.Mark mark -> 2 * OPERATION;
             case Statement.Let(int slot, Expression expression) -> OPERATION + ticks(expression);
-            case Statement.Note(int table, Expression number) -> NOTE + ticks(number);
+            case Statement.Discover(int table, Expression number) -> DISCOVERY + ticks(number);
             case Statement.ForEach each -> SET + MEMBER + ticks(each.body());
         };
     }

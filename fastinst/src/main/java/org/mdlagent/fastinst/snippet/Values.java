@@ -96,21 +96,21 @@ public final class Values {
         }
     }
 
-    /// Takes the numbers that threads have noted in a table since the last time ([Statement.Note]).
-    public Set<Long> takeNotes(int table) {
+    /// Takes the numbers that threads have noted in a table since the last time ([Statement.Discover]).
+    public Set<Long> takeDiscovered(int table) {
         require(table);
-        Set<Long> notes = new HashSet<>();
+        Set<Long> found = new HashSet<>();
         for (long thread = first(); thread != 0; thread = next(thread)) {
             long values = Memory.getLongAcquire(thread + ThreadDescriptor.VALUES);
-            for (int i = table; values != 0 && i < table + Statement.Note.SIZE; i++) {
-                long note = word(values, i);
-                if (note != 0) {
-                    notes.add(note);
+            for (int i = table; values != 0 && i < table + Statement.Discover.SIZE; i++) {
+                long number = word(values, i);
+                if (number != 0) {
+                    found.add(number);
                     Memory.putLong(values + (long) i * Long.BYTES, 0); // the thread stores where there is a 0 only
                 }
             }
         }
-        return notes;
+        return found;
     }
 
     /// A counter or flag in each thread that has run snippets, ended ones included.

@@ -25,8 +25,8 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.site.HookSite;
-import org.mdlagent.arch.site.HookSite.Role;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteInstruction.Role;
 
 /// What providers find in compiled libraries that the dynamic linker has loaded, against the functions that `nm` lists.
 class ProvidersTest {
@@ -73,13 +73,13 @@ class ProvidersTest {
             clang-14 -O2 -pg -mfentry                                     | CALL
             clang-14 -O2 -pg -mfentry -fno-plt                            | CALL
             """)
-    void shouldFindStartOfEachFunction(String compiler, HookSite.Form form) throws Exception {
-        Map<Long, HookSite> found = find(compiler, Role.WHOLE);
+    void shouldFindStartOfEachFunction(String compiler, SiteInstruction.Form form) throws Exception {
+        Map<Long, SiteInstruction> found = find(compiler, Role.FUNCTION);
 
         Map<Long, String> functions = functions(compiler.replace(" -s", ""));
         assertThat(functions).hasSize(FUNCTIONS.size());
         assertThat(found.keySet()).isEqualTo(functions.keySet());
-        assertThat(found.values()).allMatch(site -> site.form() == form && site.role() == Role.WHOLE);
+        assertThat(found.values()).allMatch(site -> site.form() == form && site.role() == Role.FUNCTION);
         assertThat(notes).isEmpty();
     }
 
@@ -89,8 +89,8 @@ class ProvidersTest {
             gcc -O0 -pg -fcf-protection=full| CALL_INDIRECT
             clang-14 -O2 -pg                | CALL
             """)
-    void shouldFindCallBehindPrologueOfEachFunction(String compiler, HookSite.Form form) throws Exception {
-        Map<Long, HookSite> found = find(compiler, Role.COUNT);
+    void shouldFindCallBehindPrologueOfEachFunction(String compiler, SiteInstruction.Form form) throws Exception {
+        Map<Long, SiteInstruction> found = find(compiler, Role.COUNT);
 
         assertThat(found.keySet()).containsAll(functions(compiler).keySet());
         assertThat(found.values()).allMatch(site -> site.form() == form && site.address() > site.function());
@@ -122,18 +122,18 @@ class ProvidersTest {
                 discover("gcc -O2 -fno-pic -Wl,-Bsymbolic -pg -mfentry -mnop-mcount -mrecord-mcount", null, true);
 
         assertThat(requireNonNull(probes).texts().getFirst().sites()).hasSize(FUNCTIONS.size());
-        assertThat(EnumSet.of(HookSite.Form.NOP))
+        assertThat(EnumSet.of(SiteInstruction.Form.NOP))
                 .contains(probes.texts().getFirst().sites().getFirst().hook().form());
     }
 
     /// Sites by the address of their function at link time, all of a role.
-    private Map<Long, HookSite> find(String compiler, Role role) throws Exception {
+    private Map<Long, SiteInstruction> find(String compiler, Role role) throws Exception {
         ImageProbes probes = requireNonNull(discover(compiler, null, false));
-        Map<Long, HookSite> sites = new TreeMap<>();
+        Map<Long, SiteInstruction> sites = new TreeMap<>();
         for (ImageProbes.Text text : probes.texts()) {
             long last = 0;
             for (ProbeSite site : text.sites()) {
-                HookSite hook = site.hook();
+                SiteInstruction hook = site.hook();
                 assertThat(hook.address()).isGreaterThan(last).isBetween(text.start(), text.end());
                 last = hook.address();
                 if (hook.role() == role) {

@@ -27,20 +27,20 @@ final class GrowingRequests {
 
     /// From now on objects that match appear.
     ///
-    /// @param sightings where, by kind
+    /// @param discoveries where, by kind
     /// @throws IllegalArgumentException when none can
     void add(
             MetricRequest request,
             double percentMax,
-            Map<Resource, List<SnippetRequest>> sightings,
+            Map<Resource, List<SnippetRequest>> discoveries,
             ProbedProgram program)
             throws IOException {
-        if (sightings.keySet().stream().noneMatch(kind -> FocusGlob.isPartOf(request.focus(), kind))) {
+        if (discoveries.keySet().stream().noneMatch(kind -> FocusGlob.isPartOf(request.focus(), kind))) {
             throw new IllegalArgumentException(
                     request.focus() + ": metric " + request.metric() + " has no constraint for it");
         }
-        objects.retain(sightings, program);
-        Growing before = requests.put(request, new Growing(percentMax, sightings.keySet()));
+        objects.retain(discoveries, program);
+        Growing before = requests.put(request, new Growing(percentMax, discoveries.keySet()));
         if (before != null) {
             objects.release(before.kinds);
         }

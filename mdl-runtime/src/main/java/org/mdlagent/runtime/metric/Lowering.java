@@ -81,8 +81,8 @@ final class Lowering {
             case SnippetExpression.Start(Value timer) ->
                 List.of(new Statement.Start(storage.index(timer), clock(timer)));
             case SnippetExpression.Stop(Value timer) -> List.of(new Statement.Stop(storage.index(timer), clock(timer)));
-            case SnippetExpression.Note(Value table, SnippetExpression number) ->
-                List.of(new Statement.Note(storage.index(table), lower(number)));
+            case SnippetExpression.Discover(Value table, SnippetExpression number) ->
+                List.of(new Statement.Discover(storage.index(table), lower(number)));
             case SnippetExpression.Call call -> List.of(new Statement.Run(call(call)));
             default -> {
                 // What has no effect of its own may have been written for that of a part.
@@ -124,7 +124,7 @@ final class Lowering {
             case SnippetExpression.Add add -> throw inside();
             case SnippetExpression.Start start -> throw inside();
             case SnippetExpression.Stop stop -> throw inside();
-            case SnippetExpression.Note note -> throw inside();
+            case SnippetExpression.Discover note -> throw inside();
         };
     }
 

@@ -151,7 +151,7 @@ public final class Metrics {
             throw new IllegalArgumentException(request + " would take some " + significant(percent.getAsDouble())
                     + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
         }
-        Map<Resource, List<SnippetRequest>> sightings = now.evaluator.sightings(metric);
+        Map<Resource, List<SnippetRequest>> discoveries = now.evaluator.discoveries(metric);
         List<EnabledMetric> started = new ArrayList<>();
         try (SideBySide places = new SideBySide(probes.snippets().values(), flags)) {
             places.reserve(found.values().stream().map(Candidate::instance).toList());
@@ -161,7 +161,7 @@ public final class Metrics {
                             one.getKey(),
                             focuses,
                             obstacles,
-                            () -> started.add(start(one.getKey(), one.getValue(), sightings, program, places)));
+                            () -> started.add(start(one.getKey(), one.getValue(), discoveries, program, places)));
                 }
             });
         } catch (IOException | RuntimeException e) {
@@ -180,7 +180,7 @@ public final class Metrics {
                     program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
         }
         if (FocusGlob.mayGrow(request.focus())) {
-            growing.add(request, percentMax, sightings, program);
+            growing.add(request, percentMax, discoveries, program);
         }
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
@@ -258,16 +258,16 @@ public final class Metrics {
     private EnabledMetric start(
             MetricRequest request,
             Candidate candidate,
-            Map<Resource, List<SnippetRequest>> sightings,
+            Map<Resource, List<SnippetRequest>> discoveries,
             ProbedProgram program,
             SideBySide places)
             throws IOException {
         EnabledMetric started = new EnabledMetric(candidate.instance, probes.snippets(), flags, probes::text);
         try {
             started.start(program, places);
-            objects.retain(sightings, program);
+            objects.retain(discoveries, program);
             long record = probes.metrics().add(started.row());
-            enabled.put(request, new Enabled(started, candidate.id, record, sightings.keySet()));
+            enabled.put(request, new Enabled(started, candidate.id, record, discoveries.keySet()));
         } catch (IOException | RuntimeException e) {
             started.stop();
             throw e;

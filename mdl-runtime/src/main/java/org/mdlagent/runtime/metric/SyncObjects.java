@@ -16,7 +16,7 @@ import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 
 /// What threads synchronise by: mutexes, condition variables, messages. They appear as they are used, where metrics are
-/// enabled that could be constrained to them. Threads note which ones they meet ([Statement.Note]), and the agent
+/// enabled that could be constrained to them. Threads note which ones they meet ([Statement.Discover]), and the agent
 /// takes the notes.
 final class SyncObjects {
     /// Of one kind.
@@ -44,12 +44,12 @@ final class SyncObjects {
 
     /// From now on objects of these kinds appear, if there is room for the notes.
     ///
-    /// @param sightings where, by kind
-    void retain(Map<Resource, List<SnippetRequest>> sightings, ProbedProgram program) throws IOException {
-        for (Map.Entry<Resource, List<SnippetRequest>> one : sightings.entrySet()) {
+    /// @param discoveries where, by kind
+    void retain(Map<Resource, List<SnippetRequest>> discoveries, ProbedProgram program) throws IOException {
+        for (Map.Entry<Resource, List<SnippetRequest>> one : discoveries.entrySet()) {
             Kind kind = kinds.get(one.getKey().toString());
             if (kind == null) {
-                kind = new Kind(snippets.values().counters(Statement.Note.SIZE), new SnippetGroup(snippets));
+                kind = new Kind(snippets.values().counters(Statement.Discover.SIZE), new SnippetGroup(snippets));
                 kinds.put(one.getKey().toString(), kind);
             }
             kind.references++;
@@ -101,7 +101,7 @@ final class SyncObjects {
         boolean more = false;
         for (Kind kind : kinds.values()) {
             if (kind.table != 0) {
-                for (long object : snippets.values().takeNotes(kind.table)) {
+                for (long object : snippets.values().takeDiscovered(kind.table)) {
                     more |= kind.seen.size() < OBJECTS_MAX && kind.seen.add(object);
                 }
             }

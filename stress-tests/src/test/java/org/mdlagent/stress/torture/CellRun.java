@@ -17,7 +17,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Sync;
@@ -210,8 +210,8 @@ final class CellRun {
             stops.stopThisThread();
         }
         for (int i = 0; i < stubs.length; i++) {
-            HookSite site =
-                    new HookSite(sites.list().get(i).address(), cell.kind().form(), HookSite.Role.ENTRY, 0);
+            SiteInstruction site = new SiteInstruction(
+                    sites.list().get(i).address(), cell.kind().form(), SiteInstruction.Role.ENTRY, 0);
             stubs[i] = laboratory.arena().allocate(site.address(), instructions.hookStubSize());
             byte[] stub = instructions.hookStub(
                     site, FrameKey.UNKNOWN, 0, stubs[i], laboratory.targets().stub());

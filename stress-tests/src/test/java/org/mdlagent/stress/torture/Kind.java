@@ -3,7 +3,7 @@ package org.mdlagent.stress.torture;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// What stands at a site. Words are chosen so that a mixture of the old and the new one returns a third value, or does
 /// not decode.
@@ -69,31 +69,31 @@ enum Kind {
                             Subject.change(4, "66ba1111", "66ba2222")));
         }
     },
-    HOOK_CALL(HookSite.Form.CALL) {
+    HOOK_CALL(SiteInstruction.Form.CALL) {
         @Override
         Subject subject(long address, Targets targets) {
             return Subject.ofHook(Subject.transfer("e8", address, targets.original()));
         }
     },
-    HOOK_CALL_PADDED(HookSite.Form.CALL_PADDED) {
+    HOOK_CALL_PADDED(SiteInstruction.Form.CALL_PADDED) {
         @Override
         Subject subject(long address, Targets targets) {
             return Subject.ofHook(Subject.transfer("67e8", address, targets.original()));
         }
     },
-    HOOK_CALL_GOT(HookSite.Form.CALL_INDIRECT) {
+    HOOK_CALL_GOT(SiteInstruction.Form.CALL_INDIRECT) {
         @Override
         Subject subject(long address, Targets targets) {
             return Subject.ofHook(Subject.transfer("ff15", address, targets.slot()));
         }
     },
-    HOOK_JUMP(HookSite.Form.JUMP) {
+    HOOK_JUMP(SiteInstruction.Form.JUMP) {
         @Override
         Subject subject(long address, Targets targets) {
             return Subject.ofHook(Subject.transfer("e9", address, targets.original()));
         }
     },
-    HOOK_JUMP_GOT(HookSite.Form.JUMP_INDIRECT) {
+    HOOK_JUMP_GOT(SiteInstruction.Form.JUMP_INDIRECT) {
         @Override
         Subject subject(long address, Targets targets) {
             return Subject.ofHook(Subject.transfer("ff25", address, targets.slot()));
@@ -103,7 +103,7 @@ enum Kind {
     private final @Nullable String first;
     private final @Nullable String second;
     private final long[] values;
-    private final HookSite.@Nullable Form form;
+    private final SiteInstruction.@Nullable Form form;
 
     Kind(String first, String second, long... values) {
         this.first = first;
@@ -116,7 +116,7 @@ enum Kind {
         this(null);
     }
 
-    Kind(HookSite.@Nullable Form form) {
+    Kind(SiteInstruction.@Nullable Form form) {
         first = null;
         second = null;
         values = new long[0];
@@ -129,7 +129,7 @@ enum Kind {
     }
 
     /// How callpatch sees it; null for what only wordpatch changes.
-    HookSite.@Nullable Form form() {
+    SiteInstruction.@Nullable Form form() {
         return form;
     }
 

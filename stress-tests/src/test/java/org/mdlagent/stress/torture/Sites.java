@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// The functions that a cell's executors call, each with the instructions to patch at another offset against the line.
 final class Sites {
@@ -65,8 +65,8 @@ final class Sites {
 
     private Site write(Cell cell, long address) {
         Subject subject = cell.kind().subject(address, laboratory.targets());
-        HookSite.Form form = cell.kind().form();
-        boolean leaves = form == HookSite.Form.JUMP || form == HookSite.Form.JUMP_INDIRECT;
+        SiteInstruction.Form form = cell.kind().form();
+        boolean leaves = form == SiteInstruction.Form.JUMP || form == SiteInstruction.Form.JUMP_INDIRECT;
         byte[] before = leaves ? Subject.BEFORE_JUMP : Subject.BEFORE;
         long function = address - before.length;
         Targets.write(laboratory.code(), function, before);

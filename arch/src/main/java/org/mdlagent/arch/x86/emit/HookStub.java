@@ -3,7 +3,7 @@ package org.mdlagent.arch.x86.emit;
 import org.mdlagent.arch.code.CodeStore;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Register;
@@ -55,12 +55,12 @@ public final class HookStub {
     }
 
     /// @param at where it will stand, a multiple of 8
-    public static byte[] assemble(HookSite site, FrameKey key, long record, long at, long body) {
+    public static byte[] assemble(SiteInstruction site, FrameKey key, long record, long at, long body) {
         if (at % Long.BYTES != 0) {
             throw new IllegalArgumentException("no place for a stub: 0x" + Long.toHexString(at));
         }
         Assembler out = new Assembler(at);
-        boolean jump = site.form() == HookSite.Form.JUMP || site.form() == HookSite.Form.JUMP_INDIRECT;
+        boolean jump = site.form() == SiteInstruction.Form.JUMP || site.form() == SiteInstruction.Form.JUMP_INDIRECT;
         switch (key.register()) {
             // A call has pushed its return address.
             case DWARF_RSP -> out.leaWide(Register.RAX, Register.RSP, Math.toIntExact(key.offset() + (jump ? 0 : 8)));

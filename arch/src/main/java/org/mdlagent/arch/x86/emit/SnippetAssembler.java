@@ -47,11 +47,11 @@ import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Clock;
+import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
-import org.mdlagent.arch.snippet.Statement.Note;
 import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
@@ -108,9 +108,9 @@ public final class SnippetAssembler {
     private static final int ARGUMENTS_OF_CALL = -128;
 
     /// 2^31 / golden ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4: multiplicative hashing).
-    private static final int NOTE_HASH = 0x4F1BBCDD;
+    private static final int DISCOVERY_HASH = 0x4F1BBCDD;
 
-    private static final int NOTE_SHIFT = 24;
+    private static final int DISCOVERY_SHIFT = 24;
 
     private static final int GETTID = 186;
     private static final int PROCESS_VM_READV = 310;
@@ -225,7 +225,7 @@ public final class SnippetAssembler {
                 case Stop(int timer, Clock clock) -> stop(timer, clock);
                 case Mark(int value, Member member) -> mark(value, member);
                 case Let(int slot, Expression expression) -> out.store(RSP, common(slot), compute(expression, 0));
-                case Note(int table, Expression number) -> note(table, number);
+                case Discover(int table, Expression number) -> discover(table, number);
                 case ForEach forEach -> runForEach(forEach);
             }
         }
@@ -288,15 +288,15 @@ public final class SnippetAssembler {
     }
 
     /// Where the places begin is hashed from the number, an address mostly: its lowest bits are all alike.
-    private void note(int table, Expression number) {
+    private void discover(int table, Expression number) {
         Label end = new Label();
         Register noted = compute(number, 0);
         change(RAX);
-        out.multiplyBy(RAX, noted, NOTE_HASH);
-        out.shiftRight(RAX, NOTE_SHIFT);
-        out.and(RAX, Note.STARTS - 1);
+        out.multiplyBy(RAX, noted, DISCOVERY_HASH);
+        out.shiftRight(RAX, DISCOVERY_SHIFT);
+        out.and(RAX, Discover.STARTS - 1);
         out.leaIndexed(RAX, R11, RAX);
-        for (int place = 0; place < Note.PLACES; place++) {
+        for (int place = 0; place < Discover.PLACES; place++) {
             Label next = new Label();
             int at = (table + place) * Long.BYTES;
             out.cmp(noted, RAX, at);

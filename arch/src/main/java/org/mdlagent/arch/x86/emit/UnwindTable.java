@@ -80,7 +80,7 @@ public final class UnwindTable {
     public static byte[] build(long at, List<TrampolineRange> ranges, List<UnwindRow> recording, long personality) {
         int count = 0;
         for (TrampolineRange range : ranges) {
-            count += range.kind() == TrampolineRange.Kind.WHOLE_STUBS ? stubs(range) : 1;
+            count += range.kind() == TrampolineRange.Kind.FUNCTION_STUBS ? stubs(range) : 1;
         }
         UnwindTable table = new UnwindTable(at, count);
         table.describe(ranges, recording, personality);
@@ -99,7 +99,7 @@ public final class UnwindTable {
                 case RECORDING -> frame(plainCie, range.start(), range.length(), recording);
                 case FRAMED -> frame(plainCie, range.start(), range.length(), FRAMED_ROWS);
                 case LEAF -> frame(plainCie, range.start(), range.length(), List.of());
-                case WHOLE_STUBS -> {
+                case FUNCTION_STUBS -> {
                     for (int i = 0; i < stubs(range); i++) {
                         frame(stubCie, range.start() + (long) i * FunctionStub.SIZE, FunctionStub.SIZE, STUB_ROWS);
                     }

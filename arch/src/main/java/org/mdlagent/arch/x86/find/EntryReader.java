@@ -4,7 +4,7 @@ import static org.mdlagent.arch.x86.X86InstructionSet.i32;
 import static org.mdlagent.arch.x86.X86InstructionSet.u8;
 
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// Tells what a compiler has left for a probe, from its bytes.
@@ -27,34 +27,34 @@ public final class EntryReader {
     private EntryReader() {}
 
     /// What is at the start of `code`; null when it is none of the known forms.
-    public static HookSite.@Nullable Form form(byte[] code) {
+    public static SiteInstruction.@Nullable Form form(byte[] code) {
         if (code.length >= ROOM && u8(code, 0) == X86InstructionSet.CALL) {
-            return HookSite.Form.CALL;
+            return SiteInstruction.Form.CALL;
         }
         if (code.length > ROOM) {
             int head = u8(code, 0) | u8(code, 1) << 8;
             if (head == (X86InstructionSet.ADDRESS_SIZE_PREFIX | X86InstructionSet.CALL << 8)) {
-                return HookSite.Form.CALL_PADDED;
+                return SiteInstruction.Form.CALL_PADDED;
             }
             if (head == 0x15FF) {
-                return HookSite.Form.CALL_INDIRECT;
+                return SiteInstruction.Form.CALL_INDIRECT;
             }
         }
         if (code.length >= ROOM && u8(code, 0) == 0xEB && code[1] >= ROOM - 2) {
-            return HookSite.Form.SKIP;
+            return SiteInstruction.Form.SKIP;
         }
         if (run(code) >= ROOM) {
-            return HookSite.Form.NOP_RUN;
+            return SiteInstruction.Form.NOP_RUN;
         }
         int nop = nop(code);
         if (nop >= ROOM) {
-            return HookSite.Form.NOP;
+            return SiteInstruction.Form.NOP;
         }
-        return run(code) >= 2 || nop == 2 ? HookSite.Form.NOP_SHORT : null;
+        return run(code) >= 2 || nop == 2 ? SiteInstruction.Form.NOP_SHORT : null;
     }
 
     /// How long the site at the start of `code` is.
-    public static int length(HookSite.Form form, byte[] code) {
+    public static int length(SiteInstruction.Form form, byte[] code) {
         return switch (form) {
             case CALL -> ROOM;
             case CALL_PADDED, CALL_INDIRECT -> ROOM + 1;

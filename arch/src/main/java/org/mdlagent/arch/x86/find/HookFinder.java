@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeRanges;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// Finds calls and jumps to hooks: first by their displacement, byte by byte, then by decoding the code ranges that
@@ -36,7 +36,7 @@ public final class HookFinder {
     private final HookTargets targets;
     private final LengthDecoder decoder;
     private final long lengths;
-    private final List<HookSite> sites = new ArrayList<>();
+    private final List<SiteInstruction> sites = new ArrayList<>();
     private int unproved;
     private int unpatchable;
 
@@ -120,7 +120,7 @@ public final class HookFinder {
         int next = 0;
         Range range = null;
         for (int at = 0; at + 5 <= code.length; at++) {
-            HookSite.Form form = candidate(at);
+            SiteInstruction.Form form = candidate(at);
             if (form == null) {
                 continue;
             }
@@ -140,13 +140,13 @@ public final class HookFinder {
         return new HookScan(sites, unproved, unpatchable);
     }
 
-    private HookSite.@Nullable Form candidate(int at) {
+    private SiteInstruction.@Nullable Form candidate(int at) {
         switch (u8(code, at)) {
             case X86InstructionSet.CALL -> {
-                return direct(at + 1) == 0 ? null : HookSite.Form.CALL;
+                return direct(at + 1) == 0 ? null : SiteInstruction.Form.CALL;
             }
             case X86InstructionSet.JUMP -> {
-                return direct(at + 1) == 0 ? null : HookSite.Form.JUMP;
+                return direct(at + 1) == 0 ? null : SiteInstruction.Form.JUMP;
             }
             case 0x0F -> {
                 if (at + 6 <= code.length && (u8(code, at + 1) & 0xF0) == 0x80 && direct(at + 2) != 0) {
@@ -162,7 +162,7 @@ public final class HookFinder {
                         || isLinkageStub(address + at)) {
                     return null;
                 }
-                return second == 0x15 ? HookSite.Form.CALL_INDIRECT : HookSite.Form.JUMP_INDIRECT;
+                return second == 0x15 ? SiteInstruction.Form.CALL_INDIRECT : SiteInstruction.Form.JUMP_INDIRECT;
             }
             default -> {
                 return null;
@@ -208,17 +208,17 @@ public final class HookFinder {
         return 0;
     }
 
-    private void add(HookSite.Form form, int at, Range range) {
-        boolean indirect = form == HookSite.Form.CALL_INDIRECT || form == HookSite.Form.JUMP_INDIRECT;
+    private void add(SiteInstruction.Form form, int at, Range range) {
+        boolean indirect = form == SiteInstruction.Form.CALL_INDIRECT || form == SiteInstruction.Form.JUMP_INDIRECT;
         int length = indirect ? 6 : 5;
         int first = at;
-        HookSite.Form found = form;
-        if (form == HookSite.Form.CALL
+        SiteInstruction.Form found = form;
+        if (form == SiteInstruction.Form.CALL
                 && at > 0
                 && range.boundaries[at] == 0
                 && range.boundaries[at - 1] == 6
                 && u8(code, range.start + at - 1) == X86InstructionSet.ADDRESS_SIZE_PREFIX) {
-            found = HookSite.Form.CALL_PADDED;
+            found = SiteInstruction.Form.CALL_PADDED;
             first = at - 1;
         } else if (range.boundaries[at] != length) {
             unproved++;
@@ -226,16 +226,16 @@ public final class HookFinder {
         }
         int operand = range.start + at + (indirect ? 2 : 1);
         boolean exit = (indirect ? indirect(operand) : direct(operand)) < 0;
-        boolean jump = form == HookSite.Form.JUMP || form == HookSite.Form.JUMP_INDIRECT;
+        boolean jump = form == SiteInstruction.Form.JUMP || form == SiteInstruction.Form.JUMP_INDIRECT;
         if (jump && !exit) {
             // A function does not end with its entry hook: a linkage stub, or hand-written code.
             unpatchable++;
             return;
         }
-        sites.add(new HookSite(
+        sites.add(new SiteInstruction(
                 address + range.start + first,
                 found,
-                exit ? HookSite.Role.EXIT : HookSite.Role.ENTRY,
+                exit ? SiteInstruction.Role.EXIT : SiteInstruction.Role.ENTRY,
                 function(first, range)));
     }
 

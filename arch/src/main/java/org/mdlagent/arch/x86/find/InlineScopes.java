@@ -9,7 +9,7 @@ import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// Finds out which of the functions that are inlined in another one the code of that one belongs to, by following its
@@ -21,14 +21,14 @@ import org.mdlagent.arch.x86.X86InstructionSet;
 public final class InlineScopes {
     private final byte[] code;
     private final byte[] lengths;
-    private final Map<Integer, HookSite> hooks;
+    private final Map<Integer, SiteInstruction> hooks;
     private final @Nullable Scope[] scopes;
     private final boolean[] reached;
     private final Deque<Way> ways = new ArrayDeque<>();
     private @Nullable Scope ofIndirect;
 
     /// A function that has begun and not ended.
-    private record Scope(HookSite entry, @Nullable Scope outer, int depth) {
+    private record Scope(SiteInstruction entry, @Nullable Scope outer, int depth) {
         static int depthOf(@Nullable Scope scope) {
             return scope == null ? 0 : scope.depth;
         }
@@ -38,7 +38,7 @@ public final class InlineScopes {
 
     /// @param lengths of the instructions, where they begin
     /// @param hooks   by offset
-    public InlineScopes(byte[] code, byte[] lengths, Map<Integer, HookSite> hooks) {
+    public InlineScopes(byte[] code, byte[] lengths, Map<Integer, SiteInstruction> hooks) {
         this.code = code;
         this.lengths = lengths;
         this.hooks = hooks;
@@ -48,18 +48,18 @@ public final class InlineScopes {
 
     /// The entry hook of the function that the code belongs to from an offset on, up to the next one; null for that
     /// which is inlined in none. An exit hook belongs to what goes on behind it.
-    public NavigableMap<Integer, @Nullable HookSite> find() {
+    public NavigableMap<Integer, @Nullable SiteInstruction> find() {
         follow(0, null, true);
         for (int at = 0; at < code.length; at++) {
             if (lengths[at] != 0 && !reached[at]) {
                 follow(at, ofIndirect, false);
             }
         }
-        NavigableMap<Integer, @Nullable HookSite> found = new TreeMap<>();
-        HookSite last = null;
+        NavigableMap<Integer, @Nullable SiteInstruction> found = new TreeMap<>();
+        SiteInstruction last = null;
         for (int at = 0; at < code.length; at++) {
             Scope scope = scopes[at];
-            HookSite entry = scope == null ? null : scope.entry;
+            SiteInstruction entry = scope == null ? null : scope.entry;
             if (reached[at] && !Objects.equals(entry, last)) {
                 last = entry;
                 found.put(at, last);
@@ -77,9 +77,9 @@ public final class InlineScopes {
             Scope scope = way.scope;
             while (at >= 0 && isNew(at, scope, again)) {
                 reached[at] = true;
-                HookSite hook = hooks.get(at);
+                SiteInstruction hook = hooks.get(at);
                 Scope behind = hook == null ? scope : behind(hook, scope);
-                scopes[at] = hook != null && hook.role() == HookSite.Role.EXIT ? behind : scope;
+                scopes[at] = hook != null && hook.role() == SiteInstruction.Role.EXIT ? behind : scope;
                 scope = behind;
                 at = next(at, scope, hook);
             }
@@ -92,8 +92,8 @@ public final class InlineScopes {
                 && (!reached[at] || again && Scope.depthOf(scope) < Scope.depthOf(scopes[at]));
     }
 
-    private static @Nullable Scope behind(HookSite hook, @Nullable Scope scope) {
-        if (hook.role() == HookSite.Role.ENTRY) {
+    private static @Nullable Scope behind(SiteInstruction hook, @Nullable Scope scope) {
+        if (hook.role() == SiteInstruction.Role.ENTRY) {
             return new Scope(hook, scope, Scope.depthOf(scope) + 1);
         }
         for (Scope ended = scope; ended != null; ended = ended.outer) {
@@ -106,9 +106,10 @@ public final class InlineScopes {
     }
 
     /// Where the code goes on, -1 where it does not; remembers where else it may.
-    private int next(int at, @Nullable Scope scope, @Nullable HookSite hook) {
+    private int next(int at, @Nullable Scope scope, @Nullable SiteInstruction hook) {
         if (hook != null) {
-            boolean jump = hook.form() == HookSite.Form.JUMP || hook.form() == HookSite.Form.JUMP_INDIRECT;
+            boolean jump =
+                    hook.form() == SiteInstruction.Form.JUMP || hook.form() == SiteInstruction.Form.JUMP_INDIRECT;
             return jump ? -1 : at + hook.length();
         }
         int target = HookFinder.branchTarget(code, at, lengths[at]);

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.find.EntryReader;
 
@@ -79,16 +79,16 @@ public final class EntryView {
             .flatMap(top -> Arrays.stream(INERT).map(next -> top << 24 | next << 16 | NOP << 8 | NOP))
             .toArray();
 
-    private final HookSite site;
+    private final SiteInstruction site;
     private final long address;
     private final int atomicUnit;
 
     /// @throws IllegalArgumentException when the bytes at the site's address are not of its form
-    public EntryView(HookSite site, int atomicUnit) {
+    public EntryView(SiteInstruction site, int atomicUnit) {
         this.site = site;
         this.atomicUnit = atomicUnit;
         address = site.address();
-        HookSite.Form found = EntryReader.form(Memory.copy(address, site.length()));
+        SiteInstruction.Form found = EntryReader.form(Memory.copy(address, site.length()));
         if (found != site.form()) {
             throw new IllegalArgumentException(
                     "no " + site.form() + " at 0x" + Long.toHexString(address) + " but " + found);
@@ -97,7 +97,7 @@ public final class EntryView {
 
     /// Whether the site can be made to toggle where it is.
     public boolean isPatchable() {
-        boolean whole = site.role() == HookSite.Role.WHOLE;
+        boolean whole = site.role() == SiteInstruction.Role.FUNCTION;
         return switch (site.form()) {
             case CALL, CALL_PADDED, CALL_INDIRECT -> true;
             case NOP ->
@@ -157,7 +157,7 @@ public final class EntryView {
             case CALL_INDIRECT -> test(1, true, target);
             case NOP, SKIP -> {
                 if (site.length() == JUMP_LENGTH) {
-                    yield site.form() == HookSite.Form.NOP ? test(0, false, target) : skip(target);
+                    yield site.form() == SiteInstruction.Form.NOP ? test(0, false, target) : skip(target);
                 }
                 yield isSplitBehindOne() ? jumpOver(target) : skip(target);
             }
@@ -189,7 +189,7 @@ public final class EntryView {
                 tail,
                 toggleAt,
                 1,
-                site.role() == HookSite.Role.COUNT ? X86InstructionSet.CALL : X86InstructionSet.JUMP,
+                site.role() == SiteInstruction.Role.COUNT ? X86InstructionSet.CALL : X86InstructionSet.JUMP,
                 TEST,
                 newPrefix && !both ? join(bytes(head, 2), tail) : NOTHING);
     }

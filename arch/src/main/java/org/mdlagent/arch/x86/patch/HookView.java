@@ -2,7 +2,7 @@ package org.mdlagent.arch.x86.patch;
 
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// A view of the instruction at a hook site that knows how to make it toggle by one store ("Living on the Edge", PLDI
@@ -30,11 +30,11 @@ public final class HookView {
     private static final int NOP = 0x00441F0F;
     private static final int PADDED_NOP = 0x441F0F66;
 
-    private final HookSite site;
+    private final SiteInstruction site;
     private final int length;
 
     /// @throws IllegalArgumentException when the bytes at the site's address are not of its form
-    public HookView(HookSite site) {
+    public HookView(SiteInstruction site) {
         this.site = site;
         int first = Memory.getByte(site.address()) & 0xFF;
         int second = Memory.getByte(site.address() + 1) & 0xFF;
@@ -112,7 +112,7 @@ public final class HookView {
     private PatchPlan planAcrossPrefix(long address, int displacement) {
         int on = X86InstructionSet.CALL | displacement << 8;
         byte[] tail = bytes(displacement >> 24, 1);
-        return site.form() == HookSite.Form.CALL_PADDED
+        return site.form() == SiteInstruction.Form.CALL_PADDED
                 ? new PatchPlan(address, length, address + 1, 4, NOP, address + 5, tail, address + 1, 4, on, NOP)
                 : new PatchPlan(
                         address,

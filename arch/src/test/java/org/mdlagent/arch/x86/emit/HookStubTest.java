@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.arch.code.CodeStore;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.arch.site.HookSite;
-import org.mdlagent.arch.site.HookSite.Form;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteInstruction.Form;
 import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
@@ -51,7 +51,7 @@ class HookStubTest {
     void shouldComputeKeyLoadRecordAndGoOnWhereItIsTold(
             Form form, int register, long offset, String keyInstruction, String filling) throws Exception {
         long at = memory.address() + 24;
-        HookSite site = new HookSite(memory.address() + 200, form, HookSite.Role.ENTRY, 0);
+        SiteInstruction site = new SiteInstruction(memory.address() + 200, form, SiteInstruction.Role.ENTRY, 0);
         byte[] stub = instructions.hookStub(site, new FrameKey(register, offset), RECORD, at, body);
         assertThat(stub).hasSize(instructions.hookStubSize()).hasSize(24);
         Memory.put(at, stub);
@@ -70,7 +70,7 @@ class HookStubTest {
 
     @Test
     void shouldRefuseToRetargetAnythingElse() {
-        HookSite site = new HookSite(memory.address() + 200, Form.CALL, HookSite.Role.ENTRY, 0);
+        SiteInstruction site = new SiteInstruction(memory.address() + 200, Form.CALL, SiteInstruction.Role.ENTRY, 0);
         byte[] stub = instructions.hookStub(site, new FrameKey(7, 16), RECORD, memory.address(), body);
         for (int damaged : new int[] {9, 10, 19}) {
             Memory.put(memory.address(), stub);
@@ -91,7 +91,7 @@ class HookStubTest {
 
     @Test
     void shouldRefuseUnalignedPlace() {
-        HookSite site = new HookSite(memory.address() + 200, Form.CALL, HookSite.Role.ENTRY, 0);
+        SiteInstruction site = new SiteInstruction(memory.address() + 200, Form.CALL, SiteInstruction.Role.ENTRY, 0);
 
         assertThatThrownBy(() -> instructions.hookStub(site, FrameKey.UNKNOWN, RECORD, memory.address() + 4, body))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.find.EntryReader;
 
 /// Bytes are those of GNU as: `printf 'call *0x20(%%rip)' | as -o o - && objdump -d o`.
@@ -25,8 +25,8 @@ class ImportStubTest {
                                 + "ff2505000000") // jmp *0x5(%rip)
                 .contains("8877665544332211");
         assertThat(stub).hasSize(InstructionSet.host().importStubSize());
-        assertThat(EntryReader.form(stub)).isEqualTo(HookSite.Form.NOP);
-        assertThat(EntryReader.length(HookSite.Form.NOP, stub)).isEqualTo(ImportStub.SITE_LENGTH);
+        assertThat(EntryReader.form(stub)).isEqualTo(SiteInstruction.Form.NOP);
+        assertThat(EntryReader.length(SiteInstruction.Form.NOP, stub)).isEqualTo(ImportStub.SITE_LENGTH);
     }
 
     @ParameterizedTest

@@ -64,7 +64,7 @@ class SnippetExecutionTest {
     private final long after = ARENA.allocate(8L * REGISTERS, 8).address();
     private final long own = ARENA.allocate(8L * REGISTERS, 8).address();
     private final long stack = ARENA.allocate(8L * STACK_WORDS, 16).address();
-    private final long values = ARENA.allocate(8L * (RandomSnippets.VALUES + 1 + Statement.Note.SIZE), 8)
+    private final long values = ARENA.allocate(8L * (RandomSnippets.VALUES + 1 + Statement.Discover.SIZE), 8)
             .address();
     private final long frame = ARENA.allocate(FrameDescriptor.SIZE, 8).address();
     private final long data = ARENA.allocate(8L * 4, 8).address();
@@ -152,9 +152,9 @@ class SnippetExecutionTest {
     @Test
     void shouldNoteEachNumberOnceAsLongAsThereIsRoom() {
         int table = 2;
-        byte[] note = assemble(new Statement.Note(table, new Value(1)));
-        long behind = values + 8L * (table + Statement.Note.SIZE);
-        for (int i = 0; i < table + Statement.Note.SIZE; i++) {
+        byte[] note = assemble(new Statement.Discover(table, new Value(1)));
+        long behind = values + 8L * (table + Statement.Discover.SIZE);
+        for (int i = 0; i < table + Statement.Discover.SIZE; i++) {
             Memory.putLong(values + 8L * i, 0);
         }
         Memory.putLong(behind, 42);
@@ -173,7 +173,7 @@ class SnippetExecutionTest {
             numbers.add(number);
             note(note, number);
         }
-        assertThat(noted(table)).doesNotHaveDuplicates().hasSize(Statement.Note.SIZE);
+        assertThat(noted(table)).doesNotHaveDuplicates().hasSize(Statement.Discover.SIZE);
         assertThat(numbers).containsAll(noted(table));
         assertThat(Memory.getLong(behind)).isEqualTo(42);
     }
@@ -184,7 +184,7 @@ class SnippetExecutionTest {
     }
 
     private List<Long> noted(int table) {
-        return IntStream.range(table, table + Statement.Note.SIZE)
+        return IntStream.range(table, table + Statement.Discover.SIZE)
                 .mapToObj(i -> Memory.getLong(values + 8L * i))
                 .filter(number -> number != 0)
                 .toList();

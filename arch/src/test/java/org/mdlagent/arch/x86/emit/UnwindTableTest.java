@@ -29,7 +29,7 @@ class UnwindTableTest {
 
     private final List<TrampolineRange> ranges = List.of(
             new TrampolineRange(CODE, 0x400, Kind.RECORDING),
-            new TrampolineRange(STUBS, 128, Kind.WHOLE_STUBS),
+            new TrampolineRange(STUBS, 128, Kind.FUNCTION_STUBS),
             new TrampolineRange(LEAVES, 48, Kind.LEAF));
     private final List<UnwindRow> recording = List.of(
             new UnwindRow(0x100, UnwindRow.Rule.FRAMED),

@@ -24,8 +24,8 @@ import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookSite;
 import org.mdlagent.arch.site.HookTargets;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
@@ -89,9 +89,9 @@ class HookFinderTest {
                 }
             });
             Set<String> found = new TreeSet<>();
-            for (HookSite site : scan.sites()) {
+            for (SiteInstruction site : scan.sites()) {
                 found.add(Long.toHexString(site.address() - bias)
-                        + (site.role() == HookSite.Role.EXIT ? " exit" : " entry"));
+                        + (site.role() == SiteInstruction.Role.EXIT ? " exit" : " entry"));
             }
             assertThat(expected).hasSizeGreaterThan(10);
             assertThat(found).isEqualTo(expected);
@@ -107,8 +107,8 @@ class HookFinderTest {
             return; // GOT slots hold addresses only once the dynamic linker filled them
         }
         Set<String> names = new TreeSet<>();
-        for (HookSite site : scan.sites()) {
-            if (site.role() == HookSite.Role.ENTRY) {
+        for (SiteInstruction site : scan.sites()) {
+            if (site.role() == SiteInstruction.Role.ENTRY) {
                 // Code that is not position-independent names the address that it was linked for.
                 int function = elf.symbols().at(site.function() - (flags.contains("-no-pie") ? 0 : bias));
                 assertThat(function).as("function of %x", site.address() - bias).isNotNegative();

@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.mdlagent.arch.site.HookSite;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// Functions `f`, which others are inlined in, instruction by instruction.
 class InlineScopesTest {
     private final StringBuilder code = new StringBuilder();
     private final StringBuilder lengths = new StringBuilder();
-    private final Map<Integer, HookSite> hooks = new LinkedHashMap<>();
+    private final Map<Integer, SiteInstruction> hooks = new LinkedHashMap<>();
 
     private int at() {
         return code.length() / 2;
@@ -26,24 +26,24 @@ class InlineScopesTest {
         lengths.append("%02x".formatted(hex.length() / 2)).append("00".repeat(hex.length() / 2 - 1));
     }
 
-    private void hook(HookSite.Role role, int function) {
-        hooks.put(at(), new HookSite(0x1000 + at(), HookSite.Form.CALL, role, function));
+    private void hook(SiteInstruction.Role role, int function) {
+        hooks.put(at(), new SiteInstruction(0x1000 + at(), SiteInstruction.Form.CALL, role, function));
         instruction("0f1f440000");
     }
 
     private void enter(int function) {
-        hook(HookSite.Role.ENTRY, function);
+        hook(SiteInstruction.Role.ENTRY, function);
     }
 
     private void leave(int function) {
-        hook(HookSite.Role.EXIT, function);
+        hook(SiteInstruction.Role.EXIT, function);
     }
 
     /// By the offset where it begins, the function that code belongs to; 0 for none.
     private Map<Integer, Long> scopes() {
         HexFormat hex = HexFormat.of();
         Map<Integer, Long> functions = new TreeMap<>();
-        Map<Integer, @Nullable HookSite> found =
+        Map<Integer, @Nullable SiteInstruction> found =
                 new InlineScopes(hex.parseHex(code), hex.parseHex(lengths), new HashMap<>(hooks)).find();
         found.forEach((at, entry) -> functions.put(at, entry == null ? 0 : entry.function()));
         return functions;

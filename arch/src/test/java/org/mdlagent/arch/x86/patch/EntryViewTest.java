@@ -24,9 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookSite;
-import org.mdlagent.arch.site.HookSite.Form;
-import org.mdlagent.arch.site.HookSite.Role;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteInstruction.Form;
+import org.mdlagent.arch.site.SiteInstruction.Role;
 import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
@@ -82,7 +82,7 @@ class EntryViewTest {
     void shouldJumpToStubWhenOnAndDoNothingElseAtEveryOffset(Left left) throws Exception {
         int refused = 0;
         for (int offset = 64; offset < 64 + 2 * UNIT; offset++) {
-            HookSite site = write(left, offset, Role.WHOLE);
+            SiteInstruction site = write(left, offset, Role.FUNCTION);
             if (site == null) {
                 refused++;
                 continue;
@@ -109,7 +109,7 @@ class EntryViewTest {
         assertThat(write(left, 64, Role.COUNT)).isNull();
     }
 
-    private @Nullable HookSite write(Left left, int offset, Role role) {
+    private @Nullable SiteInstruction write(Left left, int offset, Role role) {
         memory.fill((byte) 0x90);
         long address = memory.address() + offset;
         Memory.put(address, left.bytes);
@@ -117,7 +117,7 @@ class EntryViewTest {
         return instructions.entrySite(address, address + 32, role, address, 5);
     }
 
-    private void check(Left left, HookSite site, String transfer) throws Exception {
+    private void check(Left left, SiteInstruction site, String transfer) throws Exception {
         long address = site.address();
         long[] hops = instructions.hops(site);
         long target = hops.length == 0 ? address + 0x12345678 : hops[hops.length - 1];
@@ -153,14 +153,14 @@ class EntryViewTest {
         assertThat(Memory.getByte(address - 1)).isEqualTo((byte) 0x90);
     }
 
-    private void assertNothing(Left left, HookSite site, String state) throws Exception {
+    private void assertNothing(Left left, SiteInstruction site, String state) throws Exception {
         for (int from : left.standing) {
             assertNothing(site, from, state);
         }
     }
 
     /// Whether a thread at offset `from` comes to the end of the site, or to `ret` behind it, and only flags change.
-    private void assertNothing(HookSite site, int from, String state) throws Exception {
+    private void assertNothing(SiteInstruction site, int from, String state) throws Exception {
         long behind = site.address() + site.length();
         long at = site.address() + from;
         while (at < behind) {
@@ -202,9 +202,9 @@ class EntryViewTest {
 
     @Test
     void shouldHaveHopsOfRunsOfNopsAtTheSameDistancesInBothDirections() {
-        long[] one = instructions.hops(requireNonNull(write(Left.NOPS_5, 64, Role.WHOLE)));
+        long[] one = instructions.hops(requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION)));
         long first = memory.address() + 64;
-        long[] other = instructions.hops(requireNonNull(write(Left.NOPS_7, 77, Role.WHOLE)));
+        long[] other = instructions.hops(requireNonNull(write(Left.NOPS_7, 77, Role.FUNCTION)));
 
         assertThat(one).hasSameSizeAs(other);
         for (int i = 0; i < one.length; i++) {
@@ -217,7 +217,7 @@ class EntryViewTest {
 
     @Test
     void shouldRefuseDisplacementWithAnEffect() {
-        HookSite site = requireNonNull(write(Left.NOPS_5, 64, Role.WHOLE));
+        SiteInstruction site = requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION));
 
         assertThatThrownBy(() -> instructions.plan(site, site.address() + 5 + 0x90909050, 0)) // push %rax
                 .isInstanceOf(IllegalArgumentException.class)
@@ -226,7 +226,7 @@ class EntryViewTest {
 
     @Test
     void shouldNotPutSegmentPrefixBeforeAnother() {
-        HookSite site = requireNonNull(write(Left.NOPS_5, 64, Role.WHOLE));
+        SiteInstruction site = requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION));
         long[] hops = instructions.hops(site);
         long ahead = IntStream.range(0, hops.length)
                 .filter(i -> hops[i] > site.address())
@@ -248,12 +248,12 @@ class EntryViewTest {
         Memory.put(function, HexFormat.ofDelimiter(" ").parseHex("f3 0f 1e fa 90 90 55")); // endbr64; nop; nop; push
 
         long first = instructions.firstInstruction(function);
-        HookSite site = requireNonNull(instructions.entrySite(first, function + 7, Role.WHOLE, function, 5));
+        SiteInstruction site = requireNonNull(instructions.entrySite(first, function + 7, Role.FUNCTION, function, 5));
 
         assertThat(first).isEqualTo(function + 4);
         assertThat(instructions.hops(site)).containsExactly(function - 5);
         assertThat(instructions.plan(site, function - 5, 0).tail()).containsExactly(0xF5); // cmc; -11 as a displacement
-        assertThat(instructions.entrySite(first, function + 7, Role.WHOLE, function, 4))
+        assertThat(instructions.entrySite(first, function + 7, Role.FUNCTION, function, 4))
                 .as("no room in front")
                 .isNull();
     }
@@ -267,7 +267,7 @@ class EntryViewTest {
         long first = instructions.firstInstruction(function);
 
         assertThat(first).isEqualTo(function + 8);
-        assertThat(requireNonNull(instructions.entrySite(first, function + 14, Role.WHOLE, function, 0))
+        assertThat(requireNonNull(instructions.entrySite(first, function + 14, Role.FUNCTION, function, 0))
                         .form())
                 .isEqualTo(Form.NOP);
     }
@@ -279,7 +279,7 @@ class EntryViewTest {
             memory.fill((byte) 0xC3);
             Memory.put(memory.address() + 64, HexFormat.ofDelimiter(" ").parseHex(other));
             assertThat(instructions.entrySite(
-                            memory.address() + 64, memory.address() + 96, Role.WHOLE, memory.address() + 64, 5))
+                            memory.address() + 64, memory.address() + 96, Role.FUNCTION, memory.address() + 64, 5))
                     .as(other)
                     .isNull();
         }
@@ -287,18 +287,18 @@ class EntryViewTest {
 
     @Test
     void shouldNotReadBehindTheText() {
-        write(Left.NOPS_5, 64, Role.WHOLE);
+        write(Left.NOPS_5, 64, Role.FUNCTION);
         long address = memory.address() + 64;
 
-        assertThat(instructions.entrySite(address, address + 4, Role.WHOLE, address, 0))
+        assertThat(instructions.entrySite(address, address + 4, Role.FUNCTION, address, 0))
                 .isNull();
-        assertThat(instructions.entrySite(address, address + 5, Role.WHOLE, address, 0))
+        assertThat(instructions.entrySite(address, address + 5, Role.FUNCTION, address, 0))
                 .isNotNull();
     }
 
     @Test
     void shouldRefuseOtherInstruction() {
-        HookSite site = requireNonNull(write(Left.NOP_5, 64, Role.WHOLE));
+        SiteInstruction site = requireNonNull(write(Left.NOP_5, 64, Role.FUNCTION));
         Memory.putByte(site.address(), (byte) 0xE8);
 
         assertThatThrownBy(() -> instructions.plan(site, site.address(), 0))

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookSite;
-import org.mdlagent.arch.site.HookSite.Form;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteInstruction.Form;
 import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
@@ -58,8 +58,8 @@ class HookViewTest {
         long address = memory.address() + offset;
         memory.fill((byte) 0x90);
         Memory.put(address, original);
-        PatchPlan plan =
-                new X86InstructionSet(unit).plan(new HookSite(address, form, HookSite.Role.ENTRY, 0), stub, returnStub);
+        PatchPlan plan = new X86InstructionSet(unit)
+                .plan(new SiteInstruction(address, form, SiteInstruction.Role.ENTRY, 0), stub, returnStub);
 
         assertThat(plan.length()).isEqualTo(original.length);
         assertWithinUnit(plan.neutralAt(), plan.neutralSize(), unit);
@@ -178,7 +178,7 @@ class HookViewTest {
                     Memory.put(address, original(form));
                     PatchPlan plan = new X86InstructionSet(unit)
                             .plan(
-                                    new HookSite(address, form, HookSite.Role.ENTRY, 0),
+                                    new SiteInstruction(address, form, SiteInstruction.Role.ENTRY, 0),
                                     address + length + 0x44332211,
                                     address + length + 0x08070605);
                     store(plan.neutralAt(), plan.neutral(), plan.neutralSize());
@@ -221,11 +221,11 @@ class HookViewTest {
         X86InstructionSet instructions = new X86InstructionSet(8);
         long far = memory.address() + (1L << 40);
 
-        PatchPlan whole =
-                instructions.plan(new HookSite(memory.address(), Form.CALL, HookSite.Role.ENTRY, 0), stub, far);
+        PatchPlan whole = instructions.plan(
+                new SiteInstruction(memory.address(), Form.CALL, SiteInstruction.Role.ENTRY, 0), stub, far);
 
         assertThat(whole.toggleAt()).isEqualTo(memory.address());
-        HookSite split = new HookSite(memory.address() + 15, Form.CALL, HookSite.Role.ENTRY, 0);
+        SiteInstruction split = new SiteInstruction(memory.address() + 15, Form.CALL, SiteInstruction.Role.ENTRY, 0);
         assertThatThrownBy(() -> instructions.plan(split, stub, far))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("0x" + Long.toHexString(far) + " is out of reach");
@@ -237,7 +237,10 @@ class HookViewTest {
         List<Form> refused = new ArrayList<>();
         for (Form form : TRANSFERS) {
             assertThatThrownBy(() -> new X86InstructionSet(8)
-                            .plan(new HookSite(memory.address(), form, HookSite.Role.ENTRY, 0), stub, returnStub))
+                            .plan(
+                                    new SiteInstruction(memory.address(), form, SiteInstruction.Role.ENTRY, 0),
+                                    stub,
+                                    returnStub))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(form.name());
             refused.add(form);

@@ -20,7 +20,7 @@ final class CodeResolver {
         this.environment = environment;
     }
 
-    List<SnippetRequest.Step> steps(List<Code> code) throws NotHere {
+    List<SnippetRequest.Step> steps(List<Code> code) throws Unresolvable {
         List<SnippetRequest.Step> steps = new ArrayList<>();
         for (Code statement : code) {
             Expression condition = statement.condition();
@@ -30,7 +30,7 @@ final class CodeResolver {
         return List.copyOf(steps);
     }
 
-    private SnippetExpression resolve(Expression expression) throws NotHere {
+    private SnippetExpression resolve(Expression expression) throws Unresolvable {
         return switch (expression) {
             case Expression.IntegerLiteral literal -> new SnippetExpression.Constant(literal.value());
             case Expression.StringLiteral literal -> new SnippetExpression.Text(literal.value());
@@ -52,7 +52,7 @@ final class CodeResolver {
         };
     }
 
-    private SnippetExpression variable(Expression.Variable variable) throws NotHere {
+    private SnippetExpression variable(Expression.Variable variable) throws Unresolvable {
         if (variable.name().equals("$return")) {
             return new SnippetExpression.Result();
         }
@@ -61,7 +61,7 @@ final class CodeResolver {
     }
 
     /// What the statements around the code know.
-    private SnippetExpression constant(Expression expression) throws NotHere {
+    private SnippetExpression constant(Expression expression) throws Unresolvable {
         return switch (where.evaluate(expression, environment)) {
             case WhereValue.Whole(long value) -> new SnippetExpression.Constant(value);
             case WhereValue.Text(String value) -> new SnippetExpression.Text(value);
@@ -77,7 +77,7 @@ final class CodeResolver {
         return Objects.requireNonNull(environment.values().get(name.text()), name.text());
     }
 
-    private SnippetExpression assignment(Expression.Assignment assignment) throws NotHere {
+    private SnippetExpression assignment(Expression.Assignment assignment) throws Unresolvable {
         Value target = value(assignment.target());
         SnippetExpression value = resolve(assignment.value());
         return switch (assignment.operator()) {
@@ -87,7 +87,7 @@ final class CodeResolver {
         };
     }
 
-    private SnippetExpression call(Expression.Call call) throws NotHere {
+    private SnippetExpression call(Expression.Call call) throws Unresolvable {
         List<Expression> arguments = call.arguments();
         String function = call.function().text();
         switch (function) {
@@ -120,26 +120,26 @@ final class CodeResolver {
         return value(new Name(timer.name(), timer.at()));
     }
 
-    private Symbol symbol(String name) throws NotHere {
+    private Symbol symbol(String name) throws Unresolvable {
         @Nullable Symbol symbol = program.symbol(name);
         if (symbol == null) {
-            throw new NotHere(name, "the program has no such symbol");
+            throw new Unresolvable(name, "the program has no such symbol");
         }
         return symbol;
     }
 
-    private Symbol function(String name) throws NotHere {
+    private Symbol function(String name) throws Unresolvable {
         @Nullable Symbol function = program.function(name);
         if (function == null) {
-            throw new NotHere(name, "neither the program nor a library of its start has such a function to call");
+            throw new Unresolvable(name, "neither the program nor a library of its start has such a function to call");
         }
         return function;
     }
 
-    private static Symbol variable(Symbol symbol) throws NotHere {
+    private static Symbol variable(Symbol symbol) throws Unresolvable {
         int size = symbol.size();
         if (size != 1 && size != 2 && size != 4 && size != 8) {
-            throw new NotHere(symbol.name(), "it has " + size + " bytes, code reads 1, 2, 4 or 8");
+            throw new Unresolvable(symbol.name(), "it has " + size + " bytes, code reads 1, 2, 4 or 8");
         }
         return symbol;
     }

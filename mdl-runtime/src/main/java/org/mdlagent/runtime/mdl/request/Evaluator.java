@@ -44,40 +44,40 @@ public final class Evaluator {
                 applied.add(apply(metric, resource));
             }
             return evaluate(metric, focus, id, applied);
-        } catch (NotHere e) {
+        } catch (Unresolvable e) {
             return new Answer.Refused(String.valueOf(e.getMessage()));
         }
     }
 
     /// How objects appear that a metric can be constrained to: by their kind, as `/SyncObject/Mutex`, snippets that
     /// note what its constraint compares with the object.
-    public Map<Resource, List<SnippetRequest>> sightings(Metric metric) {
-        Map<Resource, List<SnippetRequest>> sightings = new LinkedHashMap<>();
+    public Map<Resource, List<SnippetRequest>> discoveries(Metric metric) {
+        Map<Resource, List<SnippetRequest>> discoveries = new LinkedHashMap<>();
         for (Constraint constraint : metric.constraints()) {
             if (constraint.ofObjects()) {
                 SnippetCollector collector = new SnippetCollector(program, where);
                 try {
-                    sightings.put(Sighting.kind(constraint), Sighting.of(constraint, collector));
-                } catch (NotHere e) {
+                    discoveries.put(ObjectDiscovery.kind(constraint), ObjectDiscovery.of(constraint, collector));
+                } catch (Unresolvable e) {
                     // None appears.
                 }
             }
         }
-        return sightings;
+        return discoveries;
     }
 
     /// The constraint of a metric that serves a resource.
-    private Applied apply(Metric metric, Resource resource) throws NotHere {
+    private Applied apply(Metric metric, Resource resource) throws Unresolvable {
         Constraint constraint = metric.constraints().stream()
                 .filter(candidate -> candidate.serves(resource.components()))
                 .min(Comparator.comparing(Constraint::isDefault).thenComparingInt(Constraint::depth))
-                .orElseThrow(
-                        () -> new NotHere(resource.toString(), "metric " + metric.id() + " has no constraint for it"));
+                .orElseThrow(() ->
+                        new Unresolvable(resource.toString(), "metric " + metric.id() + " has no constraint for it"));
         return new Applied(constraint, resource, selected(constraint, resource));
     }
 
     /// What `$constraint[0]`, `[1]`, ... are.
-    private List<WhereValue> selected(Constraint constraint, Resource resource) throws NotHere {
+    private List<WhereValue> selected(Constraint constraint, Resource resource) throws Unresolvable {
         List<WhereValue> selected = new ArrayList<>();
         int last = resource.components().size() - 1;
         int span = resource.hierarchy().equals("Code") ? constraint.span() : last;
@@ -87,7 +87,7 @@ public final class Evaluator {
         return selected;
     }
 
-    private WhereValue component(Resource resource, int level) throws NotHere {
+    private WhereValue component(Resource resource, int level) throws Unresolvable {
         List<String> components = resource.components();
         String name = components.get(level);
         if (resource.hierarchy().equals("SyncObject")) {
@@ -117,14 +117,14 @@ public final class Evaluator {
         }
     }
 
-    private Answer evaluate(Metric metric, Focus focus, int id, List<Applied> applied) throws NotHere {
+    private Answer evaluate(Metric metric, Focus focus, int id, List<Applied> applied) throws Unresolvable {
         List<Applied> flags = applied.stream()
                 .filter(a -> !a.constraint.isDefault() && !a.constraint.replaces())
                 .toList();
         Applied replacement = replacement(metric, applied);
         ValueKind kind = replacement == null ? metric.kind() : kind(replacement);
         if (kind.hasEvent() && !flags.isEmpty()) {
-            throw new NotHere(focus.toString(), "the kernel counts " + metric.event() + " for whole threads");
+            throw new Unresolvable(focus.toString(), "the kernel counts " + metric.event() + " for whole threads");
         }
         String owner = metric.id() + "@" + focus;
         Value value = new Value(metric.id(), kind, owner);
@@ -159,7 +159,7 @@ public final class Evaluator {
                 flags.stream().map(Applied::flag).toList());
         List<SnippetRequest> own = collector.take();
         if (own.isEmpty() && !kind.hasEvent()) {
-            throw new NotHere("metric " + metric.id(), nothing(collector.obstacles()));
+            throw new Unresolvable("metric " + metric.id(), nothing(collector.obstacles()));
         }
         return new Answer.Instance(
                 metric,
@@ -174,11 +174,11 @@ public final class Evaluator {
                         .toList());
     }
 
-    private static @Nullable Applied replacement(Metric metric, List<Applied> applied) throws NotHere {
+    private static @Nullable Applied replacement(Metric metric, List<Applied> applied) throws Unresolvable {
         List<Applied> replacements =
                 applied.stream().filter(a -> a.constraint.replaces()).toList();
         if (replacements.size() > 1) {
-            throw new NotHere("metric " + metric.id(), "two of the constraints replace its base");
+            throw new Unresolvable("metric " + metric.id(), "two of the constraints replace its base");
         }
         return replacements.isEmpty() ? null : replacements.getFirst();
     }

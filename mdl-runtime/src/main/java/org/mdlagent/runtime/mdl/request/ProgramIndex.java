@@ -108,7 +108,7 @@ final class ProgramIndex {
                 .toList();
     }
 
-    CodeModule module(String name) throws NotHere {
+    CodeModule module(String name) throws Unresolvable {
         CodeModule module = modules.get(name);
         if (module == null) {
             throw missing("/Code/" + name, "the program has no such module", Spelling.hint(name, modules.keySet()));
@@ -117,7 +117,7 @@ final class ProgramIndex {
     }
 
     /// The procedure of a name in a module, in the copies that the compiler has made of it.
-    List<Procedure> copies(String moduleName, String name) throws NotHere {
+    List<Procedure> copies(String moduleName, String name) throws Unresolvable {
         CodeModule module = module(moduleName);
         List<Procedure> found = withoutParts(named.getOrDefault(name, List.of()).stream()
                 .filter(procedure -> procedure.module().equals(moduleName))
@@ -131,12 +131,12 @@ final class ProgramIndex {
         long originals = found.stream().map(Procedure::pathOfCopies).distinct().count();
         long names = found.stream().map(Procedure::name).distinct().count();
         if (originals > 1 || names < found.size()) {
-            throw new NotHere(path, "this means " + found.size() + " functions, write its parameters too");
+            throw new Unresolvable(path, "this means " + found.size() + " functions, write its parameters too");
         }
         return found;
     }
 
-    private static NotHere missing(String path, String reason, @Nullable String hint) {
-        return new NotHere(path, hint == null ? reason : reason + ", " + hint);
+    private static Unresolvable missing(String path, String reason, @Nullable String hint) {
+        return new Unresolvable(path, hint == null ? reason : reason + ", " + hint);
     }
 }

@@ -37,15 +37,15 @@ final class SnippetCollector {
     }
 
     /// @param guards flags of `constrained` snippets
-    void execute(List<Statement> statements, Environment environment, List<Value> guards) throws NotHere {
+    void execute(List<Statement> statements, Environment environment, List<Value> guards) throws Unresolvable {
         for (Statement statement : statements) {
             execute(statement, environment, guards);
         }
     }
 
-    private void execute(Statement statement, Environment environment, List<Value> guards) throws NotHere {
+    private void execute(Statement statement, Environment environment, List<Value> guards) throws Unresolvable {
         if (++executed > STATEMENTS_MAX) {
-            throw new NotHere("the request", "it executes more than " + STATEMENTS_MAX + " statements");
+            throw new Unresolvable("the request", "it executes more than " + STATEMENTS_MAX + " statements");
         }
         switch (statement) {
             case Statement.Block block -> execute(block.statements(), environment, guards);
@@ -63,7 +63,7 @@ final class SnippetCollector {
             case Statement.Insert insert -> {
                 insert(insert, environment, guards);
                 if (snippets.size() > SNIPPETS_MAX) {
-                    throw new NotHere("the request", "it needs more than " + SNIPPETS_MAX + " snippets");
+                    throw new Unresolvable("the request", "it needs more than " + SNIPPETS_MAX + " snippets");
                 }
             }
         }
@@ -85,7 +85,7 @@ final class SnippetCollector {
                     obstacles.add(new Answer.Obstacle(point.description(), obstacle));
                 }
             }
-        } catch (NotHere e) {
+        } catch (Unresolvable e) {
             obstacles.add(e.obstacle());
         }
     }

@@ -48,7 +48,7 @@ public sealed interface SnippetExpression {
     /// Lets a thread tell of a number that it has come by; yields 0.
     ///
     /// @param table of which there is one for each kind of number
-    record Note(Value table, SnippetExpression number) implements SnippetExpression {}
+    record Discover(Value table, SnippetExpression number) implements SnippetExpression {}
 
     /// Calls a function of the target.
     record Call(Symbol function, List<SnippetExpression> arguments) implements SnippetExpression {}

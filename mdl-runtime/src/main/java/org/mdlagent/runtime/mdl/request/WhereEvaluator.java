@@ -25,7 +25,7 @@ final class WhereEvaluator {
         this.lists = lists;
     }
 
-    WhereValue evaluate(Expression expression, Environment environment) throws NotHere {
+    WhereValue evaluate(Expression expression, Environment environment) throws Unresolvable {
         return switch (expression) {
             case Expression.IntegerLiteral literal -> new WhereValue.Whole(literal.value());
             case Expression.DecimalLiteral literal -> new WhereValue.Real(literal.value());
@@ -49,7 +49,7 @@ final class WhereEvaluator {
         return new AssertionError("stands in code only: " + expression);
     }
 
-    private WhereValue variable(String name, Environment environment) throws NotHere {
+    private WhereValue variable(String name, Environment environment) throws Unresolvable {
         WhereValue value = environment.variables().get(name);
         if (value != null) {
             return value;
@@ -64,9 +64,9 @@ final class WhereEvaluator {
         };
     }
 
-    private static WhereValue known(@Nullable Procedure procedure, String name) throws NotHere {
+    private static WhereValue known(@Nullable Procedure procedure, String name) throws Unresolvable {
         if (procedure == null) {
-            throw new NotHere(name, "the program's function is not known");
+            throw new Unresolvable(name, "the program's function is not known");
         }
         return new WhereValue.OfProcedure(procedure);
     }
@@ -83,10 +83,10 @@ final class WhereEvaluator {
     }
 
     /// A list of a file. Procedures and modules that the program does not have are left out.
-    private WhereValue list(String name) throws NotHere {
+    private WhereValue list(String name) throws Unresolvable {
         Definition.Items list = lists.get(name);
         if (list == null) {
-            throw new NotHere("list " + name, "it is not defined any more");
+            throw new Unresolvable("list " + name, "it is not defined any more");
         }
         return switch (list.type()) {
             case PROCEDURE -> {
@@ -115,7 +115,7 @@ final class WhereEvaluator {
         };
     }
 
-    private WhereValue attribute(WhereValue of, String name) throws NotHere {
+    private WhereValue attribute(WhereValue of, String name) throws Unresolvable {
         return switch (of) {
             case WhereValue.OfProcedure(List<Procedure> copies) -> {
                 Procedure procedure = copies.getFirst();
@@ -124,7 +124,7 @@ final class WhereEvaluator {
                     case "return" -> points(copies, copy -> List.of(new Point.Return(copy)));
                     case "calls" -> points(copies, program::calls);
                     case "name" -> new WhereValue.Text(procedure.name());
-                    default -> throw new NotHere(procedure.path(), "a function here belongs to no single thread");
+                    default -> throw new Unresolvable(procedure.path(), "a function here belongs to no single thread");
                 };
             }
             case WhereValue.OfModule(CodeModule module) ->
@@ -141,14 +141,14 @@ final class WhereEvaluator {
                 .toList());
     }
 
-    private static WhereValue selected(Expression.Element element, Environment environment) throws NotHere {
+    private static WhereValue selected(Expression.Element element, Environment environment) throws Unresolvable {
         int wanted = (int) ((Expression.IntegerLiteral) element.index()).value();
         if (wanted >= environment.selected().size()) {
-            throw new NotHere("$constraint[" + wanted + "]", "the focus has no such component");
+            throw new Unresolvable("$constraint[" + wanted + "]", "the focus has no such component");
         }
         WhereValue selected = environment.selected().get(wanted);
         if (selected instanceof WhereValue.Text(String name)) {
-            throw new NotHere("$constraint[" + wanted + "]", "'" + name + "' is no number");
+            throw new Unresolvable("$constraint[" + wanted + "]", "'" + name + "' is no number");
         }
         return selected;
     }
@@ -159,7 +159,7 @@ final class WhereEvaluator {
                 : new WhereValue.Whole(-((WhereValue.Whole) operand).value());
     }
 
-    private WhereValue binary(Expression.Binary binary, Environment environment) throws NotHere {
+    private WhereValue binary(Expression.Binary binary, Environment environment) throws Unresolvable {
         Operator operator = binary.operator();
         WhereValue left = evaluate(binary.left(), environment);
         if (operator.isLogical()) {

@@ -8,11 +8,11 @@ package org.mdlagent.arch.site;
 /// @param length   in bytes; behind them the function goes on
 /// @param role     what its trampoline sees of the call
 /// @param function address of the function that the hook is told of, 0 where the code does not show it
-public record HookSite(long address, Form form, int length, Role role, long function) {
+public record SiteInstruction(long address, Form form, int length, Role role, long function) {
     /// A transfer, whose form says how long it is.
     ///
     /// @throws IllegalArgumentException when it does not
-    public HookSite(long address, Form form, Role role, long function) {
+    public SiteInstruction(long address, Form form, Role role, long function) {
         this(address, form, form.length(), role, function);
     }
 
@@ -23,7 +23,7 @@ public record HookSite(long address, Form form, int length, Role role, long func
         /// It ends, at an instruction in the body.
         EXIT,
         /// All of it, for the site is where the function starts: its trampoline calls the body.
-        WHOLE,
+        FUNCTION,
         /// That it took place.
         COUNT
     }

@@ -11,32 +11,32 @@ import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
 /// Makes of a constraint's code, which compares an argument with the object that is selected, code that notes the
 /// argument.
-final class Sighting {
+final class ObjectDiscovery {
     /// Is the object while the constraint's statements are executed. No file has it: numbers in files have no sign.
     private static final long SELECTED = Long.MIN_VALUE + 1;
 
-    private Sighting() {}
+    private ObjectDiscovery() {}
 
-    /// @throws NotHere when the program lacks what the statements need
-    static List<SnippetRequest> of(Constraint constraint, SnippetCollector collector) throws NotHere {
+    /// @throws Unresolvable when the program lacks what the statements need
+    static List<SnippetRequest> of(Constraint constraint, SnippetCollector collector) throws Unresolvable {
         String kind = kind(constraint).toString();
         Value flag = new Value(constraint.name(), ValueKind.COUNTER, kind);
         Environment environment =
                 new Environment(Map.of(), Map.of(constraint.name(), flag), List.of(new WhereValue.Whole(SELECTED)), 0);
         collector.execute(constraint.definition().statements(), environment, List.of());
         Value table = new Value("objects", ValueKind.COUNTER, kind);
-        List<SnippetRequest> sightings = new ArrayList<>();
+        List<SnippetRequest> discoveries = new ArrayList<>();
         for (SnippetRequest request : collector.take()) {
             List<SnippetRequest.Step> notes = request.code().stream()
-                    .flatMap(Sighting::parts)
-                    .flatMap(Sighting::compared)
-                    .map(number -> new SnippetRequest.Step(null, new SnippetExpression.Note(table, number)))
+                    .flatMap(ObjectDiscovery::parts)
+                    .flatMap(ObjectDiscovery::compared)
+                    .map(number -> new SnippetRequest.Step(null, new SnippetExpression.Discover(table, number)))
                     .toList();
             if (!notes.isEmpty()) {
-                sightings.add(new SnippetRequest(request.point(), request.side(), request.order(), List.of(), notes));
+                discoveries.add(new SnippetRequest(request.point(), request.side(), request.order(), List.of(), notes));
             }
         }
-        return sightings;
+        return discoveries;
     }
 
     /// What the objects are a part of, as `/SyncObject/Mutex`.

@@ -1,13 +1,13 @@
 package org.mdlagent.runtime.mdl.request;
 
 /// A program does not have what a metric asks for.
-final class NotHere extends Exception {
+final class Unresolvable extends Exception {
     private static final long serialVersionUID = 1;
 
     private final String what;
     private final String reason;
 
-    NotHere(String what, String reason) {
+    Unresolvable(String what, String reason) {
         super(what + ": " + reason);
         this.what = what;
         this.reason = reason;
