@@ -7,6 +7,7 @@ module org.mdlagent.arch {
     exports org.mdlagent.arch.cpu;
     exports org.mdlagent.arch.elf;
     exports org.mdlagent.arch.layout;
+    exports org.mdlagent.arch.session;
     exports org.mdlagent.arch.shim;
     exports org.mdlagent.arch.site;
     exports org.mdlagent.arch.snippet;

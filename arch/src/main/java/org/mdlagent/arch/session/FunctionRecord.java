@@ -1,0 +1,86 @@
+package org.mdlagent.arch.session;
+
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.shim.Memory;
+
+/// Reads what the session knows of one probed function, `struct mdl_function`.
+///
+/// @param address of the record
+public record FunctionRecord(long address) {
+    public int index() {
+        return Memory.getInt(address + FunctionDescriptor.INDEX);
+    }
+
+    /// Where its code begins, 0 when its image is not loaded.
+    public long code() {
+        return Memory.getLong(address + FunctionDescriptor.ADDRESS);
+    }
+
+    /// Offset of a string of the session, 0 for none.
+    public int name() {
+        return Memory.getInt(address + FunctionDescriptor.NAME);
+    }
+
+    /// Offset of a string of the session, 0 for none.
+    public int symbol() {
+        return Memory.getInt(address + FunctionDescriptor.SYMBOL);
+    }
+
+    /// Offset of a string of the session, 0 when no source line is known.
+    public int fileAcquire() {
+        return Memory.getIntAcquire(address + FunctionDescriptor.FILE);
+    }
+
+    public int line() {
+        return Memory.getInt(address + FunctionDescriptor.LINE);
+    }
+
+    /// One of `FunctionDescriptor.STATE_`. The shim changes it.
+    public int stateAcquire() {
+        return Memory.getIntAcquire(address + FunctionDescriptor.STATE);
+    }
+
+    public boolean isOff() {
+        return hasFlag(FunctionDescriptor.FLAG_OFF);
+    }
+
+    public boolean isImported() {
+        return hasFlag(FunctionDescriptor.FLAG_IMPORTED);
+    }
+
+    public boolean recordsEveryCall() {
+        return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL);
+    }
+
+    private boolean hasFlag(int flag) {
+        return (Memory.getInt(address + FunctionDescriptor.FLAGS) & flag) != 0;
+    }
+
+    /// An estimate of its calls.
+    public double calls() {
+        return Double.longBitsToDouble(Memory.getLong(address + FunctionDescriptor.CALLS));
+    }
+
+    /// Variance of [#calls].
+    public double callsVariance() {
+        return Double.longBitsToDouble(Memory.getLong(address + FunctionDescriptor.CALLS_VARIANCE));
+    }
+
+    /// Address of the row of its sampled calls, 0 before the first.
+    public long row() {
+        return Memory.getLong(address + FunctionDescriptor.ROW);
+    }
+
+    /// Address of the indices of its sites, exits first; 0 when none was written.
+    public long siteList() {
+        return Memory.getLong(address + FunctionDescriptor.SITE_LIST);
+    }
+
+    public int exitSites() {
+        return Memory.getInt(address + FunctionDescriptor.EXIT_SITES);
+    }
+
+    public int entrySites() {
+        return Memory.getInt(address + FunctionDescriptor.ENTRY_SITES);
+    }
+}

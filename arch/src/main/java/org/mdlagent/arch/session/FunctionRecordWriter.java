@@ -1,0 +1,109 @@
+package org.mdlagent.arch.session;
+
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.shim.Memory;
+
+/// Writes what Java owns in the record of a probed function: who it is, its sites, its lease and its estimates.
+///
+/// @param address of the record
+public record FunctionRecordWriter(long address) {
+    public void setIndex(int index) {
+        Memory.putInt(address + FunctionDescriptor.INDEX, index);
+    }
+
+    /// @param name offset of a string of the session
+    public void setName(int name) {
+        Memory.putInt(address + FunctionDescriptor.NAME, name);
+    }
+
+    /// @param symbol offset of a string of the session
+    public void setSymbol(int symbol) {
+        Memory.putInt(address + FunctionDescriptor.SYMBOL, symbol);
+    }
+
+    /// @param image offset of a string of the session
+    public void setImage(int image) {
+        Memory.putInt(address + FunctionDescriptor.IMAGE, image);
+    }
+
+    /// @param build offset of a string of the session
+    public void setBuild(int build) {
+        Memory.putInt(address + FunctionDescriptor.BUILD, build);
+    }
+
+    /// @param end address behind the function's code
+    public void setEnd(long end) {
+        Memory.putLong(address + FunctionDescriptor.END, end);
+    }
+
+    /// Publishes the record.
+    ///
+    /// @param code where the function begins, 0 when its image has gone
+    public void setCodeRelease(long code) {
+        Memory.putLongRelease(address + FunctionDescriptor.ADDRESS, code);
+    }
+
+    /// @param file offset of a string of the session
+    public void setSourceRelease(int file, int line) {
+        Memory.putInt(address + FunctionDescriptor.LINE, line);
+        Memory.putIntRelease(address + FunctionDescriptor.FILE, file);
+    }
+
+    /// @param flags of `FunctionDescriptor.FLAG_`
+    public void addFlags(int flags) {
+        Memory.putInt(address + FunctionDescriptor.FLAGS, Memory.getInt(address + FunctionDescriptor.FLAGS) | flags);
+    }
+
+    /// @param flags of `FunctionDescriptor.FLAG_`
+    public void removeFlags(int flags) {
+        Memory.putInt(address + FunctionDescriptor.FLAGS, Memory.getInt(address + FunctionDescriptor.FLAGS) & ~flags);
+    }
+
+    /// @param list address of the indices of its sites, exits first
+    public void setSiteList(long list) {
+        Memory.putLong(address + FunctionDescriptor.SITE_LIST, list);
+    }
+
+    /// How many of the list's sites are in use.
+    public void setSites(int exits, int entries) {
+        Memory.putInt(address + FunctionDescriptor.EXIT_SITES, exits);
+        Memory.putInt(address + FunctionDescriptor.ENTRY_SITES, entries);
+    }
+
+    /// @param row address of the row of its sampled calls
+    public void setRowRelease(long row) {
+        Memory.putLongRelease(address + FunctionDescriptor.ROW, row);
+    }
+
+    /// @param ticks of the time-stamp counter: a call that finds them passed ends the window
+    public void setDeadline(long ticks) {
+        Memory.putLong(address + FunctionDescriptor.DEADLINE, ticks);
+    }
+
+    /// How many more calls the window times.
+    public void setRemaining(int calls) {
+        Memory.putInt(address + FunctionDescriptor.REMAINING, calls);
+    }
+
+    /// Of the calls that remain, how many are recorded: the last.
+    public void setRecorded(int calls) {
+        Memory.putInt(address + FunctionDescriptor.RECORDED, calls);
+    }
+
+    /// Which calls are timed: those whose number in their thread, with `phase` added, has none of the bits of `mask`.
+    public void setRuns(int mask, int phase) {
+        // By one store: with the phase of another mask, no call might be timed.
+        Memory.putLong(
+                address + FunctionDescriptor.RUN_MASK, Integer.toUnsignedLong(mask) | (long) phase << Integer.SIZE);
+    }
+
+    /// Whether its entries have been on without a break since the session began.
+    public void setWhole(boolean whole) {
+        Memory.putInt(address + FunctionDescriptor.WHOLE, whole ? 1 : 0);
+    }
+
+    public void setCalls(double estimate, double variance) {
+        Memory.putDouble(address + FunctionDescriptor.CALLS, estimate);
+        Memory.putDouble(address + FunctionDescriptor.CALLS_VARIANCE, variance);
+    }
+}

@@ -1,0 +1,65 @@
+package org.mdlagent.arch.session;
+
+import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.shim.Memory;
+
+/// Writes what Java owns in the record of a patch site.
+///
+/// @param address of the record
+public record SiteRecordWriter(long address) {
+    /// How one store toggles the site.
+    ///
+    /// @param alias where to store, in the writable view of the code
+    /// @param size  of the store in bytes
+    public void setToggle(long alias, int on, int off, int size) {
+        Memory.putLong(address + SiteDescriptor.STORE, alias);
+        Memory.putInt(address + SiteDescriptor.ON, on);
+        Memory.putInt(address + SiteDescriptor.OFF, off);
+        Memory.putByte(address + SiteDescriptor.SIZE_AT, (byte) size);
+    }
+
+    /// @param function address of its record
+    public void setFunction(long function) {
+        Memory.putLong(address + SiteDescriptor.FUNCTION, function);
+    }
+
+    /// @param kind one of `SiteDescriptor.KIND_`
+    public void setKind(byte kind) {
+        Memory.putByte(address + SiteDescriptor.KIND, kind);
+    }
+
+    public void setIndex(int index) {
+        Memory.putInt(address + SiteDescriptor.INDEX, index);
+    }
+
+    /// @param code address of its instruction
+    public void setCode(long code) {
+        Memory.putLong(address + SiteDescriptor.ADDRESS, code);
+    }
+
+    public void setStub(long stub) {
+        Memory.putLong(address + SiteDescriptor.STUB, stub);
+    }
+
+    /// @param image offset of a string of the session
+    public void setImage(int image) {
+        Memory.putInt(address + SiteDescriptor.IMAGE, image);
+    }
+
+    /// @param function address of the record of the function that its instruction is in, 0 when it has none
+    public void setOwner(long function) {
+        Memory.putLong(address + SiteDescriptor.OWNER, function);
+    }
+
+    /// @param code where the site's snippets end
+    public void setSnippets(long code) {
+        Memory.putLong(address + SiteDescriptor.SNIPPETS, code);
+    }
+
+    /// Opens the site to clients.
+    ///
+    /// @param bodies offset of the table of what its stub may lead to
+    public void setBodiesRelease(int bodies) {
+        Memory.putIntRelease(address + SiteDescriptor.BODIES, bodies);
+    }
+}
