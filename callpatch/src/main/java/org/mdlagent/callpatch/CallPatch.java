@@ -71,7 +71,7 @@ public final class CallPatch {
     ///     reach
     /// @throws IOException when there is no memory within reach for an empty function
     public PatchPlan plan(SiteInstruction site, long stub) throws IOException {
-        return instructions.plan(site, stub, emptyFunctionNear(site.address()));
+        return instructions.sites().plan(site, stub, emptyFunctionNear(site.address()));
     }
 
     private long emptyFunctionNear(long address) throws IOException {
@@ -80,7 +80,7 @@ public final class CallPatch {
                 return function;
             }
         }
-        byte[] bytes = instructions.emptyFunction();
+        byte[] bytes = instructions.sites().emptyFunction();
         long function = arena.allocate(address, bytes.length);
         Memory.put(code.alias(function), bytes);
         emptyFunctions.add(function);
@@ -134,7 +134,7 @@ public final class CallPatch {
     ///
     /// @throws IllegalArgumentException when there is no hook stub, or `body` is out of reach
     public void retarget(long stub, long body) {
-        CodeStore store = instructions.retarget(stub, body);
+        CodeStore store = instructions.sites().retarget(stub, body);
         writer.store(code.alias(store.address()), store.word(), store.size());
     }
 }

@@ -107,7 +107,7 @@ class CallPatchTest {
         Memory.putLong(code.alias(originalSlot), original);
         body = functionReturning(BODY);
         otherBody = functionReturning(OTHER_BODY);
-        int stubSize = InstructionSet.host().hookStubSize();
+        int stubSize = InstructionSet.host().stubs().hookStubSize();
         stubs = arena.allocate(text, SITES * stubSize);
         records = API.allocate(SITES * SiteDescriptor.SIZE);
         Memory.putLong(API.session() + HeaderDescriptor.SITES, records);
@@ -331,9 +331,9 @@ class CallPatchTest {
         }
         SiteInstruction hook =
                 new SiteInstruction(address, form, jump ? SiteInstruction.Role.EXIT : SiteInstruction.Role.ENTRY, 0);
-        long stub = stubs + (long) index * instructions.hookStubSize();
+        long stub = stubs + (long) index * instructions.stubs().hookStubSize();
         long record = records + index * SiteDescriptor.SIZE;
-        Memory.put(code.alias(stub), instructions.hookStub(hook, new FrameKey(7, 16), record, stub, body));
+        Memory.put(code.alias(stub), instructions.stubs().hookStub(hook, new FrameKey(7, 16), record, stub, body));
         PatchPlan plan = callPatch.plan(hook, stub);
         callPatch.describe(plan, record);
         return new Site(hook, address - prologue.length, stub, plan);

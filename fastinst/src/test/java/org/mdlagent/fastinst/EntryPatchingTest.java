@@ -134,7 +134,7 @@ class EntryPatchingTest {
         byte[] bytes = left.bytes.clone();
         if (left.name().startsWith("CALL")) {
             long hook = arena.allocate(text, 1);
-            Memory.put(code.alias(hook), instructions.emptyFunction());
+            Memory.put(code.alias(hook), instructions.sites().emptyFunction());
             long slot = arena.allocate(text, Long.BYTES);
             Memory.putLong(code.alias(slot), hook);
             int displacement = Math.toIntExact((bytes.length == 5 ? hook : slot) - (address + bytes.length));
@@ -145,7 +145,7 @@ class EntryPatchingTest {
         Memory.put(code.alias(address), bytes);
         Memory.put(code.alias(address + bytes.length), returning(BODY));
         SiteInstruction site = requireNonNull(
-                instructions.entrySite(address, address + 32, SiteInstruction.Role.FUNCTION, address, 5));
+                instructions.sites().entrySite(address, address + 32, SiteInstruction.Role.FUNCTION, address, 5));
         assertThat(site.length()).isEqualTo(bytes.length);
         return site;
     }
@@ -171,10 +171,10 @@ class EntryPatchingTest {
 
     /// Where the site is to lead.
     private long hop(SiteInstruction site, long stub) throws IOException {
-        long[] hops = instructions.hops(site);
+        long[] hops = instructions.sites().hops(site);
         for (long hop : hops) {
             if (hops.length == 1 || CodeMemory.reaches(hop, hop, stub) && code.allocateAt(hop, hop + 5)) {
-                Memory.put(code.alias(hop), instructions.hop(hop, stub));
+                Memory.put(code.alias(hop), instructions.sites().hop(hop, stub));
                 return hop;
             }
         }

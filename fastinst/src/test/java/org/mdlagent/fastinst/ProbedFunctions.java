@@ -83,7 +83,7 @@ public final class ProbedFunctions {
         CodeArena arena = new CodeArena(CODE, 1 << 20);
         RecordingEntryPoints shim = API.recordingEntryPoints(true);
         long base = aligned(arena.allocate(HEADER, 16384));
-        RecordingCode recording = INSTRUCTIONS.recordingCode(shim, base);
+        RecordingCode recording = INSTRUCTIONS.stubs().recordingCode(shim, base);
         Memory.put(CODE.alias(base), recording.bytes());
         StubBodies bodies = new StubBodies(INSTRUCTIONS, recording, base, CODE.alias(base), tables);
         long stubs = aligned(base + recording.bytes().length);
@@ -113,12 +113,14 @@ public final class ProbedFunctions {
         Memory.put(CODE.alias(functions[1]), returning(functions[1], stubs + 128));
         Memory.put(
                 CODE.alias(stubs + 128),
-                INSTRUCTIONS.functionStub(
-                        site(2),
-                        stubs + 128,
-                        functions[1] + 5,
-                        bodies.record(Body.FUNCTION_ENTRY),
-                        bodies.record(Body.FUNCTION_EXIT)));
+                INSTRUCTIONS
+                        .stubs()
+                        .functionStub(
+                                site(2),
+                                stubs + 128,
+                                functions[1] + 5,
+                                bodies.record(Body.FUNCTION_ENTRY),
+                                bodies.record(Body.FUNCTION_EXIT)));
         describeSite(2, 1, functions[1], stubs + 128, SiteDescriptor.KIND_WHOLE, bodies, Body.FUNCTION_ENTRY);
         describeSite(3, 1, functions[1], stubs + 128, SiteDescriptor.KIND_RETURN, bodies, Body.FUNCTION_EXIT);
 
@@ -130,7 +132,9 @@ public final class ProbedFunctions {
         counted.put((byte) 0xB8).putInt(RESULT);
         counted.put(new byte[] {0x4D, 0x39, (byte) 0xD3, 0x74, 2, 0x31, (byte) 0xC0, (byte) 0xC3});
         Memory.put(CODE.alias(functions[2]), counted.array());
-        Memory.put(CODE.alias(stubs + 192), INSTRUCTIONS.countStub(site(4), stubs + 192, bodies.record(Body.COUNT)));
+        Memory.put(
+                CODE.alias(stubs + 192),
+                INSTRUCTIONS.stubs().countStub(site(4), stubs + 192, bodies.record(Body.COUNT)));
         describeSite(4, 2, functions[2] + countAt, stubs + 192, SiteDescriptor.KIND_COUNT, bodies, Body.COUNT);
 
         Memory.putIntRelease(HEADER + HeaderDescriptor.SITE_COUNT, PROBES);
@@ -175,7 +179,9 @@ public final class ProbedFunctions {
         // 16 bytes from the stack pointer at the call to the canonical frame address.
         Memory.put(
                 CODE.alias(stub),
-                INSTRUCTIONS.hookStub(site, new FrameKey(7, 16), site(body.ordinal()), stub, bodies.record(body)));
+                INSTRUCTIONS
+                        .stubs()
+                        .hookStub(site, new FrameKey(7, 16), site(body.ordinal()), stub, bodies.record(body)));
     }
 
     private static void describeFunction(SessionTables tables, long records, int index) {

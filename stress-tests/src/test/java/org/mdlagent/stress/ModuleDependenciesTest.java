@@ -2,6 +2,7 @@ package org.mdlagent.stress;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -71,6 +72,18 @@ class ModuleDependenciesTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("org.mdlagent.arch.x86..")
+                .check(PRODUCT);
+    }
+
+    @Test
+    void shouldHaveNoCircleOfPackagesInArch() {
+        slices().matching("org.mdlagent.arch.(**)").should().beFreeOfCycles().check(PRODUCT);
+        noClasses()
+                .that()
+                .resideInAPackage("org.mdlagent.arch.*..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.mdlagent.arch")
                 .check(PRODUCT);
     }
 

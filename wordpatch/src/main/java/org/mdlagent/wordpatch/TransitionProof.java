@@ -50,12 +50,13 @@ final class TransitionProof {
         byte[] after = bytes(to, length);
         int[] oldHeads = heads("old", before);
         int[] newHeads = heads("new", after);
-        if (after[0] == instructions.trapByte()) {
+        if (after[0] == instructions.relocation().trapByte()) {
             throw new UnsafePatchException("the new word traps at once");
         }
         List<Transition.Trap> interior = new ArrayList<>(0);
         int[] trapping = Arrays.stream(oldHeads)
-                .filter(at -> at < length && after[at] == instructions.trapByte())
+                .filter(at ->
+                        at < length && after[at] == instructions.relocation().trapByte())
                 .toArray();
         for (int at : oldHeads) {
             if (Arrays.binarySearch(trapping, at) >= 0) {
@@ -126,7 +127,7 @@ final class TransitionProof {
             return new Transition.Trap(row, new Redirect.Spin().action());
         }
         byte[] old = Arrays.copyOfRange(before, at, end);
-        Redirect redirect = instructions.redirect(old, site.address() + at);
+        Redirect redirect = instructions.relocation().redirect(old, site.address() + at);
         if (redirect != null) {
             return new Transition.Trap(row, redirect.action());
         }
@@ -138,9 +139,9 @@ final class TransitionProof {
     /// Copies stay for good: a thread may be in one at any time.
     private long copy(byte[] old, long address) throws UnsafePatchException {
         try {
-            int size = instructions.relocate(api, old, address, address).length;
+            int size = instructions.relocation().relocate(api, old, address, address).length;
             long at = arena.allocate(address, size);
-            Memory.put(code.alias(at), instructions.relocate(api, old, address, at));
+            Memory.put(code.alias(at), instructions.relocation().relocate(api, old, address, at));
             return at;
         } catch (IllegalArgumentException | IOException e) {
             throw new UnsafePatchException("the old instruction cannot be executed elsewhere: " + e.getMessage());

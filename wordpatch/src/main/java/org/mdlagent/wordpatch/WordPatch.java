@@ -88,7 +88,7 @@ public final class WordPatch {
         this.code = code;
         this.traps = traps;
         this.sync = sync;
-        trapByte = instructions.trapByte();
+        trapByte = instructions.relocation().trapByte();
         atomicUnit = instructions.atomicUnit();
         proof = new TransitionProof(api, code, arena, traps, mode, instructions);
     }

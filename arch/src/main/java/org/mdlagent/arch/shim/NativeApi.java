@@ -236,7 +236,7 @@ public final class NativeApi implements CodeWriter {
 
     /// Lets unwinders and debuggers know generated code.
     ///
-    /// @param unwindTable its `.eh_frame_hdr`, with `.eh_frame` behind it ([InstructionSet#unwindTable])
+    /// @param unwindTable its `.eh_frame_hdr`, with `.eh_frame` behind it (`StubCode.unwindTable`)
     /// @throws IllegalStateException when there is no room for another range
     public void addTrampolines(long start, long length, long unwindTable) {
         long result = call(function(TRAMPOLINES), start, length, unwindTable);

@@ -60,7 +60,8 @@ public class CallPatchBenchmark {
         private final CallPatch callPatch =
                 new CallPatch(code.api, code.api, code.code, code.arena, new Membarrier(code.api), instructions);
         private final long[] bodies = {
-            code.write(instructions.emptyFunction()), code.write(instructions.emptyFunction())
+            code.write(instructions.sites().emptyFunction()),
+            code.write(instructions.sites().emptyFunction())
         };
         private final long[] stubs = new long[SITES];
         private final MemorySegment indices = Arena.global().allocate(ValueLayout.JAVA_INT, SITES);
@@ -71,18 +72,18 @@ public class CallPatchBenchmark {
             long records = code.api.allocate(SITES * SiteDescriptor.SIZE);
             Memory.putLong(code.api.session() + HeaderDescriptor.SITES, records);
             Memory.putInt(code.api.session() + HeaderDescriptor.SITE_CAPACITY, SITES);
-            long stub = code.allocate(SITES * instructions.hookStubSize());
+            long stub = code.allocate(SITES * instructions.stubs().hookStubSize());
             List<PatchPlan> plans = new ArrayList<>(SITES);
             for (int i = 0; i < SITES; i++) {
                 SiteInstruction site = new SiteInstruction(
                         code.function(i) + SITE_AT, SiteInstruction.Form.CALL, SiteInstruction.Role.ENTRY, 0);
                 long record = records + i * SiteDescriptor.SIZE;
-                Memory.put(code.code.alias(stub), instructions.hookStub(site, KEY, record, stub, bodies[0]));
+                Memory.put(code.code.alias(stub), instructions.stubs().hookStub(site, KEY, record, stub, bodies[0]));
                 PatchPlan plan = plan(site, stub);
                 callPatch.describe(plan, record);
                 plans.add(plan);
                 stubs[i] = stub;
-                stub += instructions.hookStubSize();
+                stub += instructions.stubs().hookStubSize();
                 indices.setAtIndex(ValueLayout.JAVA_INT, i, i);
             }
             callPatch.install(plans);

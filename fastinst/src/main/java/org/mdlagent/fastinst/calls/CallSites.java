@@ -119,7 +119,9 @@ public final class CallSites {
         long alias = code.alias(start);
         int length = Math.toIntExact(end - start);
         boolean whole = code.alias(end - 1) - alias == length - 1;
-        return whole ? instructions.inlineScopes(Memory.copy(alias, length), own, api::decode) : new TreeMap<>();
+        return whole
+                ? instructions.search().inlineScopes(Memory.copy(alias, length), own, api::decode)
+                : new TreeMap<>();
     }
 
     private NavigableMap<Long, SiteInstruction> hooks() {
@@ -155,11 +157,12 @@ public final class CallSites {
     }
 
     private int target(long address, Library library, Library.Placement placement) {
-        int length = instructions.directCallLength();
+        int length = instructions.search().directCallLength();
         if (!code.hasAlias(address - length) || !code.hasAlias(address - 1)) {
             return CallSite.NONE;
         }
-        long target = instructions.directCallTarget(Memory.copy(code.alias(address - length), length), address);
+        long target =
+                instructions.search().directCallTarget(Memory.copy(code.alias(address - length), length), address);
         return library.functions().getOrDefault(target - placement.bias(), CallSite.NONE);
     }
 }

@@ -127,7 +127,7 @@ final class Callees implements AutoCloseable {
     List<Transfer> transfers(FunctionRanges.Range range, InstructionSet instructions, LengthDecoder decoder)
             throws IOException {
         byte[] code = file.code(range.start(), range.end() - range.start());
-        return instructions.transfers(code, range.start(), decoder).stream()
+        return instructions.search().transfers(code, range.start(), decoder).stream()
                 .filter(transfer -> !sites.contains(transfer.address()))
                 .toList();
     }
@@ -166,7 +166,7 @@ final class Callees implements AutoCloseable {
     /// The word that the linkage stub at an offset jumps through, 0 when there is no stub.
     long linkageSlot(long offset, InstructionSet instructions) {
         try {
-            return instructions.linkageSlot(file.code(offset, LINKAGE_STUB_BYTES), offset);
+            return instructions.search().linkageSlot(file.code(offset, LINKAGE_STUB_BYTES), offset);
         } catch (IOException e) {
             return 0; // no code is there
         }

@@ -68,7 +68,7 @@ public final class ImportStubs {
         Free taken = free.removeLast();
         long at = taken.site.hook().address();
         // Nobody has come here yet. The site stays as it is.
-        byte[] stub = instructions.importStub(at, target);
+        byte[] stub = instructions.stubs().importStub(at, target);
         for (int i = taken.site.hook().length(); i < stub.length; i++) {
             Memory.putByte(code.alias(at + i), stub[i]);
         }
@@ -83,14 +83,14 @@ public final class ImportStubs {
     }
 
     private void addBlock(long near) throws IOException {
-        int size = instructions.importStubSize();
+        int size = instructions.stubs().importStubSize();
         int first = probes.addSites(2 * BLOCK);
         long start = arena.allocate(near, near, (BLOCK + 1) * size) + size - 1 & -size;
         List<ProbeSite> sites = new ArrayList<>();
         for (int i = 0; i < BLOCK; i++) {
             long at = start + (long) i * size;
-            Memory.put(code.alias(at), instructions.importStub(at, 0));
-            sites.add(new ProbeSite(instructions.importSite(at), FrameKey.UNKNOWN));
+            Memory.put(code.alias(at), instructions.stubs().importStub(at, 0));
+            sites.add(new ProbeSite(instructions.stubs().importSite(at), FrameKey.UNKNOWN));
         }
         Trampolines.OfText text =
                 trampolines.plan(new ImageProbes.Text(start, start + (long) BLOCK * size, List.copyOf(sites)));

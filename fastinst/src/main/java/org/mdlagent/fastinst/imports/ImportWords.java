@@ -92,7 +92,7 @@ final class ImportWords {
             for (Segment segment : code) {
                 long start = image.bias() + segment.address();
                 byte[] bytes = Memory.copy(start, Math.toIntExact(segment.fileSize()));
-                found.addAll(instructions.loaded(bytes, start, globals));
+                found.addAll(instructions.search().loaded(bytes, start, globals));
             }
             loaded = found;
         }

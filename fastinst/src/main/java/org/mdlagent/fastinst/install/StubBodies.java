@@ -27,7 +27,8 @@ public final class StubBodies {
             Body body = clients.getKey();
             long table = session.allocate(BodiesDescriptor.SIZE);
             Memory.putLong(table + BodiesDescriptor.ALIAS, alias - base);
-            Memory.putLong(table + BodiesDescriptor.DISPLACEMENT, instructions.displacementAt(body));
+            Memory.putLong(
+                    table + BodiesDescriptor.DISPLACEMENT, instructions.stubs().displacementAt(body));
             Memory.putLong(table + BodiesDescriptor.RECORD, record(body));
             Memory.putLong(
                     table + BodiesDescriptor.CLIENT, base + clients.getValue().call());

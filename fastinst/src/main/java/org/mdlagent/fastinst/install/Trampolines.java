@@ -23,7 +23,7 @@ import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// What sites lead to: recording code, a stub for each site, and hops to the stubs from where sites can lead that
-/// cannot lead everywhere ([InstructionSet#hops]).
+/// cannot lead everywhere ([org.mdlagent.arch.site.PatchSites#hops]).
 public final class Trampolines {
     /// Sites closer to each other have their hops in one mapping.
     private static final long CHUNK = 64 * 1024;
@@ -51,7 +51,7 @@ public final class Trampolines {
         this.arena = arena;
         this.callPatch = callPatch;
         this.recording = recording;
-        recordingSize = instructions.recordingCode(recording, 0).bytes().length;
+        recordingSize = instructions.stubs().recordingCode(recording, 0).bytes().length;
     }
 
     /// A site and where it leads.
@@ -105,15 +105,24 @@ public final class Trampolines {
             int counted = count(SiteInstruction.Role.COUNT);
             int hookStubs = aligned(recordingSize);
             int wholeStubs = hookStubs
-                    + aligned(Math.multiplyExact(text.sites().size() - whole - counted, instructions.hookStubSize()));
-            int countStubs = wholeStubs + Math.multiplyExact(whole, instructions.functionStubSize());
-            unwindTable = countStubs + aligned(Math.multiplyExact(counted, instructions.countStubSize()));
+                    + aligned(Math.multiplyExact(
+                            text.sites().size() - whole - counted,
+                            instructions.stubs().hookStubSize()));
+            int countStubs =
+                    wholeStubs + Math.multiplyExact(whole, instructions.stubs().functionStubSize());
+            unwindTable = countStubs
+                    + aligned(Math.multiplyExact(counted, instructions.stubs().countStubSize()));
             // It holds wherever the piece is: what it says of addresses is relative.
-            byte[] table = instructions.unwindTable(
-                    unwindTable, ranges(hookStubs, wholeStubs, countStubs, unwindTable), recording, api.personality());
+            byte[] table = instructions
+                    .stubs()
+                    .unwindTable(
+                            unwindTable,
+                            ranges(hookStubs, wholeStubs, countStubs, unwindTable),
+                            recording,
+                            api.personality());
             base = aligned(
                     arena.allocate(text.start(), text.end(), Math.addExact(unwindTable + ALIGNMENT, table.length)));
-            body = instructions.recordingCode(recording, base);
+            body = instructions.stubs().recordingCode(recording, base);
             nextHookStub = base + hookStubs;
             nextWholeStub = base + wholeStubs;
             nextCountStub = base + countStubs;
@@ -145,7 +154,7 @@ public final class Trampolines {
         private void planSites(List<ProbeSite> all) throws IOException {
             List<ProbeSite> choosing = new ArrayList<>();
             for (ProbeSite site : all) {
-                long[] places = instructions.hops(site.hook());
+                long[] places = instructions.sites().hops(site.hook());
                 if (places.length > 1) {
                     choosing.add(site);
                 } else {
@@ -170,10 +179,10 @@ public final class Trampolines {
         private void planChoosing(List<ProbeSite> near) throws IOException {
             SiteInstruction first = near.getFirst().hook();
             SiteInstruction last = near.getLast().hook();
-            for (long place : instructions.hops(first)) {
+            for (long place : instructions.sites().hops(first)) {
                 long distance = place - first.address();
                 long start = first.address() + distance;
-                long end = last.address() + distance + instructions.hop(0, 0).length;
+                long end = last.address() + distance + instructions.sites().hop(0, 0).length;
                 if (CodeMemory.reaches(start, end, base)
                         && CodeMemory.reaches(start, end, base + unwindTable)
                         && code.allocateAt(start, end)) {
@@ -198,9 +207,15 @@ public final class Trampolines {
 
         private long nextStub(SiteInstruction.Role role) {
             return switch (role) {
-                case ENTRY, EXIT -> (nextHookStub += instructions.hookStubSize()) - instructions.hookStubSize();
-                case FUNCTION -> (nextWholeStub += instructions.functionStubSize()) - instructions.functionStubSize();
-                case COUNT -> (nextCountStub += instructions.countStubSize()) - instructions.countStubSize();
+                case ENTRY, EXIT ->
+                    (nextHookStub += instructions.stubs().hookStubSize())
+                            - instructions.stubs().hookStubSize();
+                case FUNCTION ->
+                    (nextWholeStub += instructions.stubs().functionStubSize())
+                            - instructions.stubs().functionStubSize();
+                case COUNT ->
+                    (nextCountStub += instructions.stubs().countStubSize())
+                            - instructions.stubs().countStubSize();
             };
         }
 
@@ -218,7 +233,7 @@ public final class Trampolines {
                 long offset = address - site.stub();
                 if (site.hook().role() == SiteInstruction.Role.FUNCTION
                         && offset >= 0
-                        && offset < instructions.functionStubSize()) {
+                        && offset < instructions.stubs().functionStubSize()) {
                     return site.hook().function();
                 }
             }
@@ -277,20 +292,23 @@ public final class Trampolines {
             SiteInstruction hook = site.hook();
             long stub = site.stub();
             byte[] bytes = switch (hook.role()) {
-                case ENTRY -> instructions.hookStub(hook, site.probe().key(), record, stub, base + body.entry());
-                case EXIT -> instructions.hookStub(hook, site.probe().key(), record, stub, base + body.exit());
+                case ENTRY ->
+                    instructions.stubs().hookStub(hook, site.probe().key(), record, stub, base + body.entry());
+                case EXIT -> instructions.stubs().hookStub(hook, site.probe().key(), record, stub, base + body.exit());
                 case FUNCTION ->
-                    instructions.functionStub(
-                            record,
-                            stub,
-                            hook.address() + hook.length(),
-                            base + body.functionEntry(),
-                            base + body.functionExit());
-                case COUNT -> instructions.countStub(record, stub, base + body.count());
+                    instructions
+                            .stubs()
+                            .functionStub(
+                                    record,
+                                    stub,
+                                    hook.address() + hook.length(),
+                                    base + body.functionEntry(),
+                                    base + body.functionExit());
+                case COUNT -> instructions.stubs().countStub(record, stub, base + body.count());
             };
             Memory.put(code.alias(stub), bytes);
             if (site.hop() != 0) {
-                Memory.put(code.alias(site.hop()), instructions.hop(site.hop(), stub));
+                Memory.put(code.alias(site.hop()), instructions.sites().hop(site.hop(), stub));
             }
         }
 
@@ -320,7 +338,7 @@ public final class Trampolines {
     }
 
     private byte[] unwindTableOf(TrampolineRange range, long at) {
-        return instructions.unwindTable(at, List.of(range), recording, api.personality());
+        return instructions.stubs().unwindTable(at, List.of(range), recording, api.personality());
     }
 
     private static int aligned(int size) {

@@ -65,7 +65,7 @@ public final class EntrySites {
             return;
         }
         long end = image.bias() + segment.address() + segment.fileSize();
-        SiteInstruction site = instructions.entrySite(at, end, role, function, room);
+        SiteInstruction site = instructions.sites().entrySite(at, end, role, function, room);
         if (site != null && forms.contains(site.form())) {
             sites.put(at, site);
         } else {

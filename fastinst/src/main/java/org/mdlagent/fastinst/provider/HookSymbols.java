@@ -45,7 +45,7 @@ record HookSymbols(long[] addresses, long[] slots) {
                 long start = image.bias() + section.address();
                 byte[] code = Memory.copy(start, Math.toIntExact(section.size()));
                 for (long slot : slots) {
-                    stubs.addAll(instructions.linkageStubs(code, start, slot));
+                    stubs.addAll(instructions.search().linkageStubs(code, start, slot));
                 }
             }
         }

@@ -65,7 +65,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         for (Segment segment : elf.executableSegments()) {
             long start = image.bias() + segment.address();
             byte[] code = Memory.copy(start, Math.toIntExact(segment.fileSize()));
-            HookScan scan = instructions.findHooks(code, start, ranges, targets, decoder);
+            HookScan scan = instructions.search().findHooks(code, start, ranges, targets, decoder);
             unproved += scan.unproved();
             unpatchable += scan.unpatchable();
             if (!scan.sites().isEmpty()) {
@@ -143,7 +143,8 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         if (enter == 0 || exit == 0) {
             return null;
         }
-        if (!instructions.isEmptyFunction(enter) || !instructions.isEmptyFunction(exit)) {
+        if (!instructions.search().isEmptyFunction(enter)
+                || !instructions.search().isEmptyFunction(exit)) {
             notes.add(image.path() + ": left alone, it has hooks of its own that do something");
             return null;
         }

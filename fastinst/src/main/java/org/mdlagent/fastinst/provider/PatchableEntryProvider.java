@@ -44,7 +44,12 @@ public final class PatchableEntryProvider implements ProbeProvider {
                 continue;
             }
             int room = Math.toIntExact(Math.max(0, function - address));
-            sites.add(instructions.firstInstruction(function), SiteInstruction.Role.FUNCTION, function, room, NOPS);
+            sites.add(
+                    instructions.search().firstInstruction(function),
+                    SiteInstruction.Role.FUNCTION,
+                    function,
+                    room,
+                    NOPS);
         }
         if (unknown > 0) {
             notes.add(image.path() + ": " + unknown
@@ -61,7 +66,7 @@ public final class PatchableEntryProvider implements ProbeProvider {
     private long functionOf(long address, LoadedRanges ranges) {
         long around = ranges.functionAround(address);
         if (around != 0) {
-            return address == around || address == instructions.firstInstruction(around) ? around : 0;
+            return address == around || address == instructions.search().firstInstruction(around) ? around : 0;
         }
         long next = ranges.functionFrom(address);
         return next - address <= ROOM_MAX ? next : 0;

@@ -83,7 +83,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
     private void add(long address, Set<SiteInstruction.Form> forms, LoadedRanges ranges, EntrySites sites) {
         long function = ranges.functionAround(address);
         if (function != 0) {
-            boolean first = address == instructions.firstInstruction(function);
+            boolean first = address == instructions.search().firstInstruction(function);
             sites.add(address, first ? SiteInstruction.Role.FUNCTION : SiteInstruction.Role.COUNT, function, 0, forms);
         }
     }
@@ -100,7 +100,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         for (Segment segment : elf.executableSegments()) {
             long start = image.bias() + segment.address();
             byte[] code = Memory.copy(start, Math.toIntExact(segment.fileSize()));
-            HookScan scan = instructions.findHooks(code, start, ranges, targets, decoder);
+            HookScan scan = instructions.search().findHooks(code, start, ranges, targets, decoder);
             unproved += scan.unproved();
             for (SiteInstruction site : scan.sites()) {
                 calls.add(site.address());

@@ -48,14 +48,14 @@ final class SnippetCode {
     }
 
     private byte[] unwindTable(TrampolineRange range, long at) {
-        return instructions.unwindTable(at, List.of(range), recording, api.personality());
+        return instructions.stubs().unwindTable(at, List.of(range), recording, api.personality());
     }
 
     /// Looks whether snippets can run somewhere.
     ///
     /// @throws IllegalArgumentException when they cannot, with the reason
     void require(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) {
-        byte[] unused = instructions.snippets(chain, place, place.resume(), optimisations);
+        byte[] unused = instructions.snippets().compile(chain, place, place.resume(), optimisations);
     }
 
     /// Where the snippets of a site run.
@@ -70,9 +70,9 @@ final class SnippetCode {
     /// @throws IllegalArgumentException when a snippet cannot run there
     /// @throws IOException when code memory is refused
     long add(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) throws IOException {
-        int length = instructions.snippets(chain, place, place.resume(), optimisations).length;
+        int length = instructions.snippets().compile(chain, place, place.resume(), optimisations).length;
         long at = arena(place.body()).allocate(place.resume(), length);
-        Memory.put(code.alias(at), instructions.snippets(chain, place, at, optimisations));
+        Memory.put(code.alias(at), instructions.snippets().compile(chain, place, at, optimisations));
         return at;
     }
 

@@ -147,7 +147,7 @@ final class PatchedCode implements CodeWriter, CoreSync {
     }
 
     void storeTrap() {
-        store(alias + STRADDLER, INSTRUCTIONS.trapByte(), 1);
+        store(alias + STRADDLER, INSTRUCTIONS.relocation().trapByte(), 1);
     }
 
     void storeTailOfTwo() {

@@ -212,9 +212,17 @@ final class CellRun {
         for (int i = 0; i < stubs.length; i++) {
             SiteInstruction site = new SiteInstruction(
                     sites.list().get(i).address(), cell.kind().form(), SiteInstruction.Role.ENTRY, 0);
-            stubs[i] = laboratory.arena().allocate(site.address(), instructions.hookStubSize());
-            byte[] stub = instructions.hookStub(
-                    site, FrameKey.UNKNOWN, 0, stubs[i], laboratory.targets().stub());
+            stubs[i] = laboratory
+                    .arena()
+                    .allocate(site.address(), instructions.stubs().hookStubSize());
+            byte[] stub = instructions
+                    .stubs()
+                    .hookStub(
+                            site,
+                            FrameKey.UNKNOWN,
+                            0,
+                            stubs[i],
+                            laboratory.targets().stub());
             Targets.write(laboratory.code(), stubs[i], stub);
             PatchPlan plan = callPatch.plan(site, stubs[i]);
             callPatch.describe(plan, table + i * SiteDescriptor.SIZE);

@@ -3,7 +3,6 @@ package org.mdlagent.arch.x86.bytes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// Emits the few x86-64 encodings that the product needs, into an array: never into live code.
 ///
@@ -453,7 +452,7 @@ public final class Assembler {
     /// @throws IllegalArgumentException when `target` is out of reach
     public void call(long target) {
         emit(0xE8);
-        emitInt(X86InstructionSet.displacement(origin + size + 4, target));
+        emitInt(Encoding.displacement(origin + size + 4, target));
     }
 
     public void jump(Register register) {
@@ -466,7 +465,7 @@ public final class Assembler {
     /// @throws IllegalArgumentException when `target` is out of reach
     public void jump(long target) {
         emit(0xE9);
-        emitInt(X86InstructionSet.displacement(origin + size + 4, target));
+        emitInt(Encoding.displacement(origin + size + 4, target));
     }
 
     public void ret() {

@@ -4,8 +4,8 @@ import org.mdlagent.arch.code.CodeStore;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.Assembler;
+import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Register;
 
 /// A view of the stub that a hook site leads to, and how it is made.
@@ -37,10 +37,8 @@ public final class HookStub {
     /// @throws IllegalArgumentException when there is no stub at `address`
     public HookStub(long address) {
         byte[] code = Memory.copy(address, SIZE);
-        int mov = X86InstructionSet.u8(code, RECORD_AT) | X86InstructionSet.u8(code, RECORD_AT + 1) << 8;
-        if (address % Long.BYTES != 0
-                || mov != MOV_R10
-                || X86InstructionSet.u8(code, JUMP_AT) != X86InstructionSet.JUMP) {
+        int mov = Encoding.u8(code, RECORD_AT) | Encoding.u8(code, RECORD_AT + 1) << 8;
+        if (address % Long.BYTES != 0 || mov != MOV_R10 || Encoding.u8(code, JUMP_AT) != Encoding.JUMP) {
             throw new IllegalArgumentException("no hook stub at 0x" + Long.toHexString(address));
         }
         this.address = address;
@@ -50,7 +48,7 @@ public final class HookStub {
     ///
     /// @throws IllegalArgumentException when `body` is out of reach
     public CodeStore retarget(long body) {
-        int displacement = X86InstructionSet.displacement(address + SIZE, body);
+        int displacement = Encoding.displacement(address + SIZE, body);
         return new CodeStore(address + DISPLACEMENT_AT, displacement, Integer.BYTES);
     }
 

@@ -1,11 +1,11 @@
 package org.mdlagent.arch.x86.find;
 
-import static org.mdlagent.arch.x86.X86InstructionSet.i32;
-import static org.mdlagent.arch.x86.X86InstructionSet.u8;
+import static org.mdlagent.arch.x86.bytes.Encoding.i32;
+import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Tells what a compiler has left for a probe, from its bytes.
 public final class EntryReader {
@@ -28,12 +28,12 @@ public final class EntryReader {
 
     /// What is at the start of `code`; null when it is none of the known forms.
     public static SiteInstruction.@Nullable Form form(byte[] code) {
-        if (code.length >= ROOM && u8(code, 0) == X86InstructionSet.CALL) {
+        if (code.length >= ROOM && u8(code, 0) == Encoding.CALL) {
             return SiteInstruction.Form.CALL;
         }
         if (code.length > ROOM) {
             int head = u8(code, 0) | u8(code, 1) << 8;
-            if (head == (X86InstructionSet.ADDRESS_SIZE_PREFIX | X86InstructionSet.CALL << 8)) {
+            if (head == (Encoding.ADDRESS_SIZE_PREFIX | Encoding.CALL << 8)) {
                 return SiteInstruction.Form.CALL_PADDED;
             }
             if (head == 0x15FF) {
@@ -106,7 +106,7 @@ public final class EntryReader {
     /// Bytes in front of the first instruction of the function whose first four bytes these are: a landing pad for
     /// indirect branches, or [#typeData].
     public static int preamble(byte[] function) {
-        return i32(function, 0) == X86InstructionSet.ENDBR64 ? Integer.BYTES : typeData(function, 0);
+        return i32(function, 0) == Encoding.ENDBR64 ? Integer.BYTES : typeData(function, 0);
     }
 
     /// Bytes at the start of a function that are no instructions of its own: what clang's `-fsanitize=function` notes

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.x86.find;
 
-import static org.mdlagent.arch.x86.X86InstructionSet.i32;
-import static org.mdlagent.arch.x86.X86InstructionSet.u8;
+import static org.mdlagent.arch.x86.bytes.Encoding.i32;
+import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -13,7 +13,7 @@ import org.mdlagent.arch.site.HookScan;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Finds calls and jumps to hooks: first by their displacement, byte by byte, then by decoding the code ranges that
 /// hold a candidate.
@@ -142,10 +142,10 @@ public final class HookFinder {
 
     private SiteInstruction.@Nullable Form candidate(int at) {
         switch (u8(code, at)) {
-            case X86InstructionSet.CALL -> {
+            case Encoding.CALL -> {
                 return direct(at + 1) == 0 ? null : SiteInstruction.Form.CALL;
             }
-            case X86InstructionSet.JUMP -> {
+            case Encoding.JUMP -> {
                 return direct(at + 1) == 0 ? null : SiteInstruction.Form.JUMP;
             }
             case 0x0F -> {
@@ -217,7 +217,7 @@ public final class HookFinder {
                 && at > 0
                 && range.boundaries[at] == 0
                 && range.boundaries[at - 1] == 6
-                && u8(code, range.start + at - 1) == X86InstructionSet.ADDRESS_SIZE_PREFIX) {
+                && u8(code, range.start + at - 1) == Encoding.ADDRESS_SIZE_PREFIX) {
             found = SiteInstruction.Form.CALL_PADDED;
             first = at - 1;
         } else if (range.boundaries[at] != length) {

@@ -1,6 +1,6 @@
 package org.mdlagent.arch.x86.find;
 
-import static org.mdlagent.arch.x86.X86InstructionSet.u8;
+import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Finds out which of the functions that are inlined in another one the code of that one belongs to, by following its
 /// branches from hook to hook.
@@ -143,7 +143,7 @@ public final class InlineScopes {
         return octet == 0xF2
                 || octet == 0xF3
                 || octet == 0x3E
-                || octet == X86InstructionSet.ADDRESS_SIZE_PREFIX
+                || octet == Encoding.ADDRESS_SIZE_PREFIX
                 || (octet & 0xF0) == 0x40;
     }
 }

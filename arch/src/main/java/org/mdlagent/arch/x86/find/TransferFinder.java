@@ -1,13 +1,13 @@
 package org.mdlagent.arch.x86.find;
 
-import static org.mdlagent.arch.x86.X86InstructionSet.i32;
-import static org.mdlagent.arch.x86.X86InstructionSet.u8;
+import static org.mdlagent.arch.x86.bytes.Encoding.i32;
+import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.site.Transfer;
 import org.mdlagent.arch.site.Transfer.Kind;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Finds the calls in a piece of code, and the jumps that leave it.
 public final class TransferFinder {
@@ -44,7 +44,7 @@ public final class TransferFinder {
     private void look(int at, int end) {
         int op = InlineScopes.opcode(code, at, lengths[at]);
         switch (u8(code, op)) {
-            case X86InstructionSet.CALL -> add(at, end, Kind.CALL, i32(code, op + 1));
+            case Encoding.CALL -> add(at, end, Kind.CALL, i32(code, op + 1));
             case 0xFF -> {
                 int operand = u8(code, op + 1);
                 if (operand == CALL_RELATIVE) {
@@ -63,7 +63,7 @@ public final class TransferFinder {
         int opcode = u8(code, op);
         if (opcode == 0xEB || (opcode & 0xF0) == 0x70) {
             addIfLeaving(at, end, code[end - 1]);
-        } else if (opcode == X86InstructionSet.JUMP || opcode == 0x0F && (u8(code, op + 1) & 0xF0) == 0x80) {
+        } else if (opcode == Encoding.JUMP || opcode == 0x0F && (u8(code, op + 1) & 0xF0) == 0x80) {
             addIfLeaving(at, end, i32(code, end - Integer.BYTES));
         }
     }

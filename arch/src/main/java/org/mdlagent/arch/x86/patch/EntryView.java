@@ -5,7 +5,7 @@ import java.util.stream.IntStream;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.find.EntryReader;
 
 /// A view of what a compiler has left for a probe at a function's entry, or in its prologue, that knows how to make it
@@ -162,8 +162,8 @@ public final class EntryView {
                 yield isSplitBehindOne() ? jumpOver(target) : skip(target);
             }
             case NOP_RUN -> {
-                int displacement = X86InstructionSet.displacement(address + JUMP_LENGTH, target);
-                yield inert(X86InstructionSet.JUMP, displacement, Integer.BYTES);
+                int displacement = Encoding.displacement(address + JUMP_LENGTH, target);
+                yield inert(Encoding.JUMP, displacement, Integer.BYTES);
             }
             case NOP_SHORT -> inert(SHORT_JUMP, Math.toIntExact(target - (address + SHORT_JUMP_LENGTH)), Byte.BYTES);
             case JUMP, JUMP_INDIRECT -> throw new IllegalArgumentException("no entry: " + site.form());
@@ -176,7 +176,7 @@ public final class EntryView {
     /// @param newPrefix whether the byte in front of it must become a prefix
     private PatchPlan test(int opcode, boolean newPrefix, long target) {
         long toggleAt = address + opcode;
-        byte[] tail = bytes(X86InstructionSet.displacement(toggleAt + JUMP_LENGTH, target), Integer.BYTES);
+        byte[] tail = bytes(Encoding.displacement(toggleAt + JUMP_LENGTH, target), Integer.BYTES);
         boolean both = newPrefix && !isSplitBehindOne();
         int head = SEGMENT_PREFIX | TEST << 8;
         return new PatchPlan(
@@ -189,15 +189,15 @@ public final class EntryView {
                 tail,
                 toggleAt,
                 1,
-                site.role() == SiteInstruction.Role.COUNT ? X86InstructionSet.CALL : X86InstructionSet.JUMP,
+                site.role() == SiteInstruction.Role.COUNT ? Encoding.CALL : Encoding.JUMP,
                 TEST,
                 newPrefix && !both ? join(bytes(head, 2), tail) : NOTHING);
     }
 
     /// Toggles between a jump to the target and one over the rest of the site.
     private PatchPlan skip(long target) {
-        int displacement = X86InstructionSet.displacement(address + JUMP_LENGTH, target);
-        int on = X86InstructionSet.JUMP | (displacement & 0xFF) << 8;
+        int displacement = Encoding.displacement(address + JUMP_LENGTH, target);
+        int on = Encoding.JUMP | (displacement & 0xFF) << 8;
         int off = SHORT_JUMP | site.length() - SHORT_JUMP_LENGTH << 8;
         return new PatchPlan(
                 address, site.length(), address, 2, off, address + 2, bytes(displacement >> 8, 3), address, 2, on, off);
@@ -205,11 +205,11 @@ public final class EntryView {
 
     /// The same behind the first byte: the displacement is toggled.
     private PatchPlan jumpOver(long target) {
-        int on = X86InstructionSet.displacement(address + JUMP_LENGTH, target);
+        int on = Encoding.displacement(address + JUMP_LENGTH, target);
         int off = site.length() - JUMP_LENGTH;
         byte[] rest = new byte[off];
         Arrays.fill(rest, (byte) NOP);
-        byte[] jump = join(bytes(X86InstructionSet.JUMP, 1), bytes(off, Integer.BYTES));
+        byte[] jump = join(bytes(Encoding.JUMP, 1), bytes(off, Integer.BYTES));
         return new PatchPlan(
                 address,
                 site.length(),

@@ -3,7 +3,7 @@ package org.mdlagent.arch.x86.patch;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// A view of the instruction at a hook site that knows how to make it toggle by one store ("Living on the Edge", PLDI
 /// 2016, section 6, "callpatch").
@@ -39,10 +39,10 @@ public final class HookView {
         int first = Memory.getByte(site.address()) & 0xFF;
         int second = Memory.getByte(site.address() + 1) & 0xFF;
         boolean right = switch (site.form()) {
-            case CALL -> first == X86InstructionSet.CALL;
-            case CALL_PADDED -> first == X86InstructionSet.ADDRESS_SIZE_PREFIX && second == X86InstructionSet.CALL;
+            case CALL -> first == Encoding.CALL;
+            case CALL_PADDED -> first == Encoding.ADDRESS_SIZE_PREFIX && second == Encoding.CALL;
             case CALL_INDIRECT -> first == 0xFF && second == 0x15;
-            case JUMP -> first == X86InstructionSet.JUMP;
+            case JUMP -> first == Encoding.JUMP;
             case JUMP_INDIRECT -> first == 0xFF && second == 0x25;
             case NOP, NOP_RUN, NOP_SHORT, SKIP -> false;
         };
@@ -56,49 +56,35 @@ public final class HookView {
     public PatchPlan plan(long stub, long returnStub, int atomicUnit) {
         long address = site.address();
         int before = atomicUnit - (int) (address & (atomicUnit - 1));
-        int displacement = X86InstructionSet.displacement(address + length, stub);
+        int displacement = Encoding.displacement(address + length, stub);
         return switch (site.form()) {
             case CALL -> {
                 if (before == 1) {
-                    int nothing = X86InstructionSet.displacement(address + length, returnStub);
+                    int nothing = Encoding.displacement(address + length, returnStub);
                     yield plan(address + 1, 4, displacement, nothing, address + 5, 0, 0);
                 }
                 yield before < 4
                         ? plan(
                                 address,
                                 2,
-                                X86InstructionSet.CALL | (displacement & 0xFF) << 8,
+                                Encoding.CALL | (displacement & 0xFF) << 8,
                                 SHORT_JUMP | 3 << 8,
                                 address + 2,
                                 displacement >> 8,
                                 3)
-                        : plan(
-                                address,
-                                4,
-                                X86InstructionSet.CALL | displacement << 8,
-                                NOP,
-                                address + 4,
-                                displacement >> 24,
-                                1);
+                        : plan(address, 4, Encoding.CALL | displacement << 8, NOP, address + 4, displacement >> 24, 1);
             }
             case CALL_PADDED, CALL_INDIRECT -> {
                 if (before == 1) {
                     yield planAcrossPrefix(address, displacement);
                 }
-                int head = X86InstructionSet.ADDRESS_SIZE_PREFIX | X86InstructionSet.CALL << 8;
+                int head = Encoding.ADDRESS_SIZE_PREFIX | Encoding.CALL << 8;
                 yield before < 4
                         ? plan(address, 2, head, SHORT_JUMP | 4 << 8, address + 2, displacement, 4)
                         : plan(address, 4, head | displacement << 16, PADDED_NOP, address + 4, displacement >> 16, 2);
             }
             case JUMP, JUMP_INDIRECT ->
-                plan(
-                        address,
-                        1,
-                        X86InstructionSet.JUMP,
-                        X86InstructionSet.RET,
-                        address + 1,
-                        X86InstructionSet.displacement(address + 5, stub),
-                        4);
+                plan(address, 1, Encoding.JUMP, Encoding.RET, address + 1, Encoding.displacement(address + 5, stub), 4);
             case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException("no transfer: " + site.form());
         };
     }
@@ -110,7 +96,7 @@ public final class HookView {
     }
 
     private PatchPlan planAcrossPrefix(long address, int displacement) {
-        int on = X86InstructionSet.CALL | displacement << 8;
+        int on = Encoding.CALL | displacement << 8;
         byte[] tail = bytes(displacement >> 24, 1);
         return site.form() == SiteInstruction.Form.CALL_PADDED
                 ? new PatchPlan(address, length, address + 1, 4, NOP, address + 5, tail, address + 1, 4, on, NOP)
@@ -119,7 +105,7 @@ public final class HookView {
                         length,
                         address,
                         1,
-                        X86InstructionSet.ADDRESS_SIZE_PREFIX,
+                        Encoding.ADDRESS_SIZE_PREFIX,
                         address + 5,
                         tail,
                         address + 1,

@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Instruction;
 import org.mdlagent.arch.x86.bytes.InstructionDecoder;
 
@@ -146,7 +146,7 @@ public final class Relocator {
 
         void jump(long target) {
             if (isReached(target)) {
-                put(X86InstructionSet.JUMP);
+                put(Encoding.JUMP);
                 putDisplacement(target);
             } else {
                 put(0xFF, 0x25, 0, 0, 0, 0); // jmp *0(%rip)
@@ -193,7 +193,7 @@ public final class Relocator {
 
         /// From the end of what was written.
         private int displacement(long target) {
-            return X86InstructionSet.displacement(at + out.position(), target);
+            return Encoding.displacement(at + out.position(), target);
         }
 
         private void put(int... values) {

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.arch.x86.X86InstructionSet;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// What the stubs decode to, by objdump, and that other code finds its places in them.
@@ -21,13 +21,13 @@ class FunctionStubTest {
     @TempDir
     Path directory;
 
-    private final X86InstructionSet instructions = new X86InstructionSet(8);
+    private final InstructionSet instructions = InstructionSet.ofAtomicUnit(8);
 
     @Test
     void shouldCallTheBodyBetweenEntryAndExit() throws Exception {
-        byte[] stub = instructions.functionStub(SITE, AT, BODY, ENTRY, EXIT);
+        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT);
 
-        assertThat(stub).hasSize(instructions.functionStubSize());
+        assertThat(stub).hasSize(instructions.stubs().functionStubSize());
         assertThat(GnuTools.disassemble(directory, stub, AT))
                 .startsWith(
                         "5 mov %r11,-0x10(%rsp)",
@@ -47,7 +47,7 @@ class FunctionStubTest {
     @Test
     void shouldHaveItsPlacesWhereUnwindersLook() throws Exception {
         List<String> lines =
-                GnuTools.disassemble(directory, instructions.functionStub(SITE, AT, BODY, ENTRY, EXIT), AT);
+                GnuTools.disassemble(directory, instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT), AT);
 
         assertThat(offsetBehind(lines, "pop 0x20(%r11)")).isEqualTo(FunctionStub.POPPED_AT);
         assertThat(offsetBehind(lines, "mov %r11,%rbx")).isEqualTo(FunctionStub.FRAMED_AT);
@@ -58,8 +58,8 @@ class FunctionStubTest {
 
     @Test
     void shouldLetOneAlignedStoreRetargetEntryAndExit() throws Exception {
-        byte[] stub = instructions.functionStub(SITE, AT, BODY, ENTRY, EXIT);
-        byte[] other = instructions.functionStub(SITE, AT, BODY, ENTRY + 0x01020304, EXIT + 0x01020304);
+        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT);
+        byte[] other = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY + 0x01020304, EXIT + 0x01020304);
 
         int[] changed = java.util.stream.IntStream.range(0, stub.length)
                 .filter(i -> stub[i] != other[i])
@@ -72,13 +72,13 @@ class FunctionStubTest {
 
     @Test
     void shouldLeaveTheReturnToWhatCounts() throws Exception {
-        assertThat(GnuTools.disassemble(directory, instructions.countStub(SITE, AT, ENTRY), AT))
+        assertThat(GnuTools.disassemble(directory, instructions.stubs().countStub(SITE, AT, ENTRY), AT))
                 .startsWith("5 mov %r11,-0x8(%rsp)", "10 movabs $0x7f1122334455,%r11", "5 jmp 0x50000");
     }
 
     @Test
     void shouldRefuseUnalignedPlace() {
-        assertThatThrownBy(() -> instructions.functionStub(SITE, AT + 32, BODY, ENTRY, EXIT))
+        assertThatThrownBy(() -> instructions.stubs().functionStub(SITE, AT + 32, BODY, ENTRY, EXIT))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

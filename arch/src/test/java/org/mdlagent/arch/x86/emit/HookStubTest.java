@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeStore;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteInstruction.Form;
-import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// What hook stubs decode to, by objdump, as made and after a store that retargets them.
@@ -29,7 +29,7 @@ class HookStubTest {
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(256, 64);
-    private final X86InstructionSet instructions = new X86InstructionSet(8);
+    private final InstructionSet instructions = InstructionSet.ofAtomicUnit(8);
     private final long body = memory.address() + 0x1234567;
     private final long otherBody = memory.address() - 0x7654321;
 
@@ -52,12 +52,12 @@ class HookStubTest {
             Form form, int register, long offset, String keyInstruction, String filling) throws Exception {
         long at = memory.address() + 24;
         SiteInstruction site = new SiteInstruction(memory.address() + 200, form, SiteInstruction.Role.ENTRY, 0);
-        byte[] stub = instructions.hookStub(site, new FrameKey(register, offset), RECORD, at, body);
-        assertThat(stub).hasSize(instructions.hookStubSize()).hasSize(24);
+        byte[] stub = instructions.stubs().hookStub(site, new FrameKey(register, offset), RECORD, at, body);
+        assertThat(stub).hasSize(instructions.stubs().hookStubSize()).hasSize(24);
         Memory.put(at, stub);
         assertThat(decode(at)).containsExactly(keyInstruction, filling, "10 movabs $0x7f1122334455,%r10", jump(body));
 
-        CodeStore store = instructions.retarget(at, otherBody);
+        CodeStore store = instructions.sites().retarget(at, otherBody);
 
         assertThat(store.size()).isEqualTo(4);
         assertThat(store.address() % 4).as("naturally aligned").isZero();
@@ -71,20 +71,20 @@ class HookStubTest {
     @Test
     void shouldRefuseToRetargetAnythingElse() {
         SiteInstruction site = new SiteInstruction(memory.address() + 200, Form.CALL, SiteInstruction.Role.ENTRY, 0);
-        byte[] stub = instructions.hookStub(site, new FrameKey(7, 16), RECORD, memory.address(), body);
+        byte[] stub = instructions.stubs().hookStub(site, new FrameKey(7, 16), RECORD, memory.address(), body);
         for (int damaged : new int[] {9, 10, 19}) {
             Memory.put(memory.address(), stub);
             Memory.putByte(memory.address() + damaged, (byte) 0x90);
-            assertThatThrownBy(() -> instructions.retarget(memory.address(), otherBody))
+            assertThatThrownBy(() -> instructions.sites().retarget(memory.address(), otherBody))
                     .as("byte %d", damaged)
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("no hook stub at 0x" + Long.toHexString(memory.address()));
         }
         Memory.put(memory.address() + 4, stub);
-        assertThatThrownBy(() -> instructions.retarget(memory.address() + 4, otherBody))
+        assertThatThrownBy(() -> instructions.sites().retarget(memory.address() + 4, otherBody))
                 .isInstanceOf(IllegalArgumentException.class);
         Memory.put(memory.address(), stub);
-        assertThatThrownBy(() -> instructions.retarget(memory.address(), memory.address() + (1L << 32)))
+        assertThatThrownBy(() -> instructions.sites().retarget(memory.address(), memory.address() + (1L << 32)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("out of reach");
     }
@@ -93,7 +93,8 @@ class HookStubTest {
     void shouldRefuseUnalignedPlace() {
         SiteInstruction site = new SiteInstruction(memory.address() + 200, Form.CALL, SiteInstruction.Role.ENTRY, 0);
 
-        assertThatThrownBy(() -> instructions.hookStub(site, FrameKey.UNKNOWN, RECORD, memory.address() + 4, body))
+        assertThatThrownBy(
+                        () -> instructions.stubs().hookStub(site, FrameKey.UNKNOWN, RECORD, memory.address() + 4, body))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

@@ -17,14 +17,14 @@ class ImportStubTest {
 
     @Test
     void shouldBeginWithASiteAndGoOnAtTheTarget() {
-        byte[] stub = InstructionSet.host().importStub(AT, 0x1122334455667788L);
+        byte[] stub = InstructionSet.host().stubs().importStub(AT, 0x1122334455667788L);
 
         assertThat(HexFormat.of().formatHex(stub))
                 .startsWith(
                         "6666666690" // data16 data16 data16 xchg %ax,%ax
                                 + "ff2505000000") // jmp *0x5(%rip)
                 .contains("8877665544332211");
-        assertThat(stub).hasSize(InstructionSet.host().importStubSize());
+        assertThat(stub).hasSize(InstructionSet.host().stubs().importStubSize());
         assertThat(EntryReader.form(stub)).isEqualTo(SiteInstruction.Form.NOP);
         assertThat(EntryReader.length(SiteInstruction.Form.NOP, stub)).isEqualTo(ImportStub.SITE_LENGTH);
     }
@@ -44,6 +44,7 @@ class ImportStubTest {
         long address = Long.parseLong(word, 16);
 
         assertThat(InstructionSet.host()
+                        .search()
                         .loaded(HexFormat.of().parseHex(code), AT, Set.of(address, address + 0x1000))
                         .contains(address))
                 .as(instruction)

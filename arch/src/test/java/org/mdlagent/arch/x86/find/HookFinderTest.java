@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeRanges;
 import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
@@ -26,7 +27,6 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.HookScan;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// The hook sites of compiled programs, against what objdump shows of them.
@@ -134,7 +134,7 @@ class HookFinderTest {
     }
 
     private static HookScan scan(ElfFile elf, long bias, TreeMap<Long, Integer> lengths) throws Exception {
-        X86InstructionSet x86 = new X86InstructionSet(8);
+        InstructionSet x86 = InstructionSet.ofAtomicUnit(8);
         List<Long> entrySlots = new ArrayList<>();
         List<Long> exitSlots = new ArrayList<>();
         for (Relocation relocation : elf.dynamic().slotsOf(Set.of(ENTER, EXIT))) {
@@ -145,23 +145,26 @@ class HookFinderTest {
         for (Section section : elf.sections()) {
             if (section.name().startsWith(".plt")) {
                 byte[] code = Memory.copy(bias + section.address(), (int) section.size());
-                entrySlots.forEach(slot -> entries.addAll(x86.linkageStubs(code, bias + section.address(), slot)));
-                exitSlots.forEach(slot -> exits.addAll(x86.linkageStubs(code, bias + section.address(), slot)));
+                entrySlots.forEach(
+                        slot -> entries.addAll(x86.search().linkageStubs(code, bias + section.address(), slot)));
+                exitSlots.forEach(
+                        slot -> exits.addAll(x86.search().linkageStubs(code, bias + section.address(), slot)));
             }
         }
         HookTargets targets = new HookTargets(longs(entries), longs(exits), longs(entrySlots), longs(exitSlots));
         Segment text = elf.executableSegments().getFirst();
-        return x86.findHooks(
-                Memory.copy(bias + text.address(), (int) text.fileSize()),
-                bias + text.address(),
-                ranges(elf.ehFrame(), bias),
-                targets,
-                (code, length, out) -> {
-                    for (long i = 0; i < length; i++) {
-                        Memory.putByte(out + i, (byte) (int) lengths.getOrDefault(code + i - bias, 0));
-                    }
-                    return length;
-                });
+        return x86.search()
+                .findHooks(
+                        Memory.copy(bias + text.address(), (int) text.fileSize()),
+                        bias + text.address(),
+                        ranges(elf.ehFrame(), bias),
+                        targets,
+                        (code, length, out) -> {
+                            for (long i = 0; i < length; i++) {
+                                Memory.putByte(out + i, (byte) (int) lengths.getOrDefault(code + i - bias, 0));
+                            }
+                            return length;
+                        });
     }
 
     private static long[] longs(List<Long> values) {

@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.Harness;
 import org.mdlagent.arch.site.Transfer;
-import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// The calls of compiled functions and the jumps that leave them, against what objdump shows.
@@ -70,7 +70,8 @@ class TransferFinderTest {
             for (int i = 0; i < symbols.size(); i++) {
                 long start = symbols.start(i);
                 if (symbols.length(i) > 0) {
-                    new X86InstructionSet(8)
+                    InstructionSet.ofAtomicUnit(8)
+                            .search()
                             .transfers(elf.code(start, symbols.length(i)), start, Harness.API::decode)
                             .forEach(transfer -> found.add(Long.toHexString(transfer.address()) + " " + transfer.kind()
                                     + " " + Long.toHexString(transfer.target())));
@@ -85,11 +86,13 @@ class TransferFinderTest {
     void shouldReadTheSlotOfALinkageStub() throws Exception {
         for (String stub : List.of("jmp *0x1234(%rip)", "bnd jmp *0x1234(%rip)", "endbr64\nbnd jmp *0x1234(%rip)")) {
             byte[] code = GnuTools.assemble(directory, stub);
-            assertThat(new X86InstructionSet(8).linkageSlot(code, 0x5000)).isEqualTo(0x5000 + code.length + 0x1234);
+            assertThat(InstructionSet.ofAtomicUnit(8).search().linkageSlot(code, 0x5000))
+                    .isEqualTo(0x5000 + code.length + 0x1234);
         }
         byte[] other = GnuTools.assemble(directory, "mov %rax,%rbx\njmp *0x1234(%rip)");
-        assertThat(new X86InstructionSet(8).linkageSlot(other, 0x5000)).isZero();
-        assertThat(new X86InstructionSet(8).linkageSlot(new byte[] {(byte) 0xFF}, 0x5000))
+        assertThat(InstructionSet.ofAtomicUnit(8).search().linkageSlot(other, 0x5000))
+                .isZero();
+        assertThat(InstructionSet.ofAtomicUnit(8).search().linkageSlot(new byte[] {(byte) 0xFF}, 0x5000))
                 .isZero();
     }
 

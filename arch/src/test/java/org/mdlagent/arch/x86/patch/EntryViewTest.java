@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteInstruction.Form;
 import org.mdlagent.arch.site.SiteInstruction.Role;
-import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// What an entry decodes to after each store of its patch, for a thread at any place where one may stand, by objdump.
@@ -69,7 +69,7 @@ class EntryViewTest {
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(256, 64);
-    private final X86InstructionSet instructions = new X86InstructionSet(UNIT);
+    private final InstructionSet instructions = InstructionSet.ofAtomicUnit(UNIT);
     private final Map<String, List<String>> decoded = new HashMap<>();
 
     @AfterEach
@@ -114,14 +114,14 @@ class EntryViewTest {
         long address = memory.address() + offset;
         Memory.put(address, left.bytes);
         Memory.putByte(address + left.bytes.length, (byte) 0xC3); // ret: the run of NOPs ends here
-        return instructions.entrySite(address, address + 32, role, address, 5);
+        return instructions.sites().entrySite(address, address + 32, role, address, 5);
     }
 
     private void check(Left left, SiteInstruction site, String transfer) throws Exception {
         long address = site.address();
-        long[] hops = instructions.hops(site);
+        long[] hops = instructions.sites().hops(site);
         long target = hops.length == 0 ? address + 0x12345678 : hops[hops.length - 1];
-        PatchPlan plan = instructions.plan(site, target, 0);
+        PatchPlan plan = instructions.sites().plan(site, target, 0);
         assertWithinUnit(plan.neutralAt(), plan.neutralSize());
         assertWithinUnit(plan.toggleAt(), plan.toggleSize());
         if (plan.rewritten().length > 0) {
@@ -202,9 +202,9 @@ class EntryViewTest {
 
     @Test
     void shouldHaveHopsOfRunsOfNopsAtTheSameDistancesInBothDirections() {
-        long[] one = instructions.hops(requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION)));
+        long[] one = instructions.sites().hops(requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION)));
         long first = memory.address() + 64;
-        long[] other = instructions.hops(requireNonNull(write(Left.NOPS_7, 77, Role.FUNCTION)));
+        long[] other = instructions.sites().hops(requireNonNull(write(Left.NOPS_7, 77, Role.FUNCTION)));
 
         assertThat(one).hasSameSizeAs(other);
         for (int i = 0; i < one.length; i++) {
@@ -219,7 +219,7 @@ class EntryViewTest {
     void shouldRefuseDisplacementWithAnEffect() {
         SiteInstruction site = requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION));
 
-        assertThatThrownBy(() -> instructions.plan(site, site.address() + 5 + 0x90909050, 0)) // push %rax
+        assertThatThrownBy(() -> instructions.sites().plan(site, site.address() + 5 + 0x90909050, 0)) // push %rax
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("has an effect");
     }
@@ -227,18 +227,19 @@ class EntryViewTest {
     @Test
     void shouldNotPutSegmentPrefixBeforeAnother() {
         SiteInstruction site = requireNonNull(write(Left.NOPS_5, 64, Role.FUNCTION));
-        long[] hops = instructions.hops(site);
+        long[] hops = instructions.sites().hops(site);
         long ahead = IntStream.range(0, hops.length)
                 .filter(i -> hops[i] > site.address())
                 .mapToLong(i -> hops[i])
                 .findFirst()
                 .orElseThrow();
-        assertThat(instructions.plan(site, ahead, 0).tail()[3]).isEqualTo((byte) 0x36);
+        assertThat(instructions.sites().plan(site, ahead, 0).tail()[3]).isEqualTo((byte) 0x36);
 
         Memory.put(site.address() + 5, new byte[] {0x66, 0x64, (byte) 0x8B}); // an access by %fs
 
-        assertThatThrownBy(() -> instructions.plan(site, ahead, 0)).isInstanceOf(IllegalArgumentException.class);
-        assertThat(instructions.plan(site, hops[0], 0).tail()[3]).isEqualTo((byte) 0x90);
+        assertThatThrownBy(() -> instructions.sites().plan(site, ahead, 0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(instructions.sites().plan(site, hops[0], 0).tail()[3]).isEqualTo((byte) 0x90);
     }
 
     @Test
@@ -247,13 +248,15 @@ class EntryViewTest {
         long function = memory.address() + 64;
         Memory.put(function, HexFormat.ofDelimiter(" ").parseHex("f3 0f 1e fa 90 90 55")); // endbr64; nop; nop; push
 
-        long first = instructions.firstInstruction(function);
-        SiteInstruction site = requireNonNull(instructions.entrySite(first, function + 7, Role.FUNCTION, function, 5));
+        long first = instructions.search().firstInstruction(function);
+        SiteInstruction site =
+                requireNonNull(instructions.sites().entrySite(first, function + 7, Role.FUNCTION, function, 5));
 
         assertThat(first).isEqualTo(function + 4);
-        assertThat(instructions.hops(site)).containsExactly(function - 5);
-        assertThat(instructions.plan(site, function - 5, 0).tail()).containsExactly(0xF5); // cmc; -11 as a displacement
-        assertThat(instructions.entrySite(first, function + 7, Role.FUNCTION, function, 4))
+        assertThat(instructions.sites().hops(site)).containsExactly(function - 5);
+        assertThat(instructions.sites().plan(site, function - 5, 0).tail())
+                .containsExactly(0xF5); // cmc; -11 as a displacement
+        assertThat(instructions.sites().entrySite(first, function + 7, Role.FUNCTION, function, 4))
                 .as("no room in front")
                 .isNull();
     }
@@ -264,10 +267,10 @@ class EntryViewTest {
         // clang++-14 -fsanitize=function: jmp over the data; the data; nopl; push
         Memory.put(function, HexFormat.ofDelimiter(" ").parseHex("eb 06 76 32 f0 49 01 00 0f 1f 44 00 08 53"));
 
-        long first = instructions.firstInstruction(function);
+        long first = instructions.search().firstInstruction(function);
 
         assertThat(first).isEqualTo(function + 8);
-        assertThat(requireNonNull(instructions.entrySite(first, function + 14, Role.FUNCTION, function, 0))
+        assertThat(requireNonNull(instructions.sites().entrySite(first, function + 14, Role.FUNCTION, function, 0))
                         .form())
                 .isEqualTo(Form.NOP);
     }
@@ -278,8 +281,14 @@ class EntryViewTest {
                 List.of("55 48 89 e5 90 90", "90 55", "eb 02 90 90", "0f 1f 00 55", "66 55", "0f 1e fa 55")) {
             memory.fill((byte) 0xC3);
             Memory.put(memory.address() + 64, HexFormat.ofDelimiter(" ").parseHex(other));
-            assertThat(instructions.entrySite(
-                            memory.address() + 64, memory.address() + 96, Role.FUNCTION, memory.address() + 64, 5))
+            assertThat(instructions
+                            .sites()
+                            .entrySite(
+                                    memory.address() + 64,
+                                    memory.address() + 96,
+                                    Role.FUNCTION,
+                                    memory.address() + 64,
+                                    5))
                     .as(other)
                     .isNull();
         }
@@ -290,9 +299,9 @@ class EntryViewTest {
         write(Left.NOPS_5, 64, Role.FUNCTION);
         long address = memory.address() + 64;
 
-        assertThat(instructions.entrySite(address, address + 4, Role.FUNCTION, address, 0))
+        assertThat(instructions.sites().entrySite(address, address + 4, Role.FUNCTION, address, 0))
                 .isNull();
-        assertThat(instructions.entrySite(address, address + 5, Role.FUNCTION, address, 0))
+        assertThat(instructions.sites().entrySite(address, address + 5, Role.FUNCTION, address, 0))
                 .isNotNull();
     }
 
@@ -301,7 +310,7 @@ class EntryViewTest {
         SiteInstruction site = requireNonNull(write(Left.NOP_5, 64, Role.FUNCTION));
         Memory.putByte(site.address(), (byte) 0xE8);
 
-        assertThatThrownBy(() -> instructions.plan(site, site.address(), 0))
+        assertThatThrownBy(() -> instructions.sites().plan(site, site.address(), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no NOP at 0x" + Long.toHexString(site.address()) + " but CALL");
         assertThat(EnumSet.allOf(Form.class)).hasSize(9);

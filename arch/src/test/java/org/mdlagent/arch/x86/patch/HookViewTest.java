@@ -14,11 +14,11 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteInstruction.Form;
-import org.mdlagent.arch.x86.X86InstructionSet;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// What a site decodes to after each step of its patch, at every offset against the atomic unit, by objdump.
@@ -58,7 +58,8 @@ class HookViewTest {
         long address = memory.address() + offset;
         memory.fill((byte) 0x90);
         Memory.put(address, original);
-        PatchPlan plan = new X86InstructionSet(unit)
+        PatchPlan plan = InstructionSet.ofAtomicUnit(unit)
+                .sites()
                 .plan(new SiteInstruction(address, form, SiteInstruction.Role.ENTRY, 0), stub, returnStub);
 
         assertThat(plan.length()).isEqualTo(original.length);
@@ -176,7 +177,8 @@ class HookViewTest {
                     int length = golden.on.length() / 3 + 1;
                     memory.fill((byte) 0x90);
                     Memory.put(address, original(form));
-                    PatchPlan plan = new X86InstructionSet(unit)
+                    PatchPlan plan = InstructionSet.ofAtomicUnit(unit)
+                            .sites()
                             .plan(
                                     new SiteInstruction(address, form, SiteInstruction.Role.ENTRY, 0),
                                     address + length + 0x44332211,
@@ -218,15 +220,16 @@ class HookViewTest {
         memory.fill((byte) 0x90);
         Memory.put(memory.address(), original(Form.CALL));
         Memory.put(memory.address() + 15, original(Form.CALL));
-        X86InstructionSet instructions = new X86InstructionSet(8);
+        InstructionSet instructions = InstructionSet.ofAtomicUnit(8);
         long far = memory.address() + (1L << 40);
 
-        PatchPlan whole = instructions.plan(
-                new SiteInstruction(memory.address(), Form.CALL, SiteInstruction.Role.ENTRY, 0), stub, far);
+        PatchPlan whole = instructions
+                .sites()
+                .plan(new SiteInstruction(memory.address(), Form.CALL, SiteInstruction.Role.ENTRY, 0), stub, far);
 
         assertThat(whole.toggleAt()).isEqualTo(memory.address());
         SiteInstruction split = new SiteInstruction(memory.address() + 15, Form.CALL, SiteInstruction.Role.ENTRY, 0);
-        assertThatThrownBy(() -> instructions.plan(split, stub, far))
+        assertThatThrownBy(() -> instructions.sites().plan(split, stub, far))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("0x" + Long.toHexString(far) + " is out of reach");
     }
@@ -236,7 +239,8 @@ class HookViewTest {
         memory.fill((byte) 0x90);
         List<Form> refused = new ArrayList<>();
         for (Form form : TRANSFERS) {
-            assertThatThrownBy(() -> new X86InstructionSet(8)
+            assertThatThrownBy(() -> InstructionSet.ofAtomicUnit(8)
+                            .sites()
                             .plan(
                                     new SiteInstruction(memory.address(), form, SiteInstruction.Role.ENTRY, 0),
                                     stub,

@@ -5,17 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HexFormat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.Redirect;
-import org.mdlagent.arch.x86.X86InstructionSet;
 
 /// Bytes by `as`; what a thread does that meets a trapping byte in their place.
 class RedirectTest {
     private static final long ADDRESS = 0x401000;
 
-    private final X86InstructionSet instructions = new X86InstructionSet(8);
+    private final InstructionSet instructions = InstructionSet.ofAtomicUnit(8);
 
     private Redirect redirect(String hex) {
-        return instructions.redirect(HexFormat.of().parseHex(hex), ADDRESS);
+        return instructions.relocation().redirect(HexFormat.of().parseHex(hex), ADDRESS);
     }
 
     @ParameterizedTest

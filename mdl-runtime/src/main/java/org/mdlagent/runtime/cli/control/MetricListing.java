@@ -67,7 +67,8 @@ final class MetricListing {
     String asm(Disassembler disassembler) {
         return text(group -> {
             byte[] code = InstructionSet.ofAtomicUnit(Long.BYTES)
-                    .snippets(
+                    .snippets()
+                    .compile(
                             List.of(group.snippet), new SnippetPlace(group.body, RESUME, CALL), AT, Optimisation.all());
             return disassembler.list(code, AT);
         });

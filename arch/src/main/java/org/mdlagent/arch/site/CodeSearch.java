@@ -1,0 +1,66 @@
+package org.mdlagent.arch.site;
+
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.CodeRanges;
+
+/// What is found in a program's code: instructions that lead to hooks, to functions and through linkage words.
+public interface CodeSearch {
+    /// Finds the transfers to hooks in `code`, which lies at `address`, and proves by decoding that each is an
+    /// instruction.
+    ///
+    /// @param ranges what may be decoded; transfers elsewhere are not reported
+    HookScan findHooks(byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder);
+
+    /// Whether the instructions at `address` return without any effect: an empty hook.
+    boolean isEmptyFunction(long address);
+
+    /// Finds out which parts of a function's code are those of others that are inlined there.
+    ///
+    /// @param code  its bytes
+    /// @param hooks the calls of hooks in it, by offset
+    /// @return by the offset where it begins, the entry hook of what each part belongs to, up to the next one; null
+    ///     for what is in none. An exit hook belongs to what goes on behind it
+    NavigableMap<Integer, @Nullable SiteInstruction> inlineScopes(
+            byte[] code, Map<Integer, SiteInstruction> hooks, LengthDecoder decoder);
+
+    /// Finds the calls in a piece of code and the jumps that leave it, in ascending order of address.
+    ///
+    /// @param code    its bytes
+    /// @param address where it is executed
+    List<Transfer> transfers(byte[] code, long address, LengthDecoder decoder);
+
+    /// Addresses in `[address, address + code.length)` of linkage stubs (PLT entries) that jump through `slot`.
+    ///
+    /// @param code the bytes of a linkage section
+    List<Long> linkageStubs(byte[] code, long address, long slot);
+
+    /// The slot that a linkage stub (PLT entry) jumps through, 0 when there is none.
+    ///
+    /// @param stub    bytes that begin where it would
+    /// @param address of the first
+    long linkageSlot(byte[] stub, long address);
+
+    /// Which of these words, that code reads relative to where it stands, are read by anything but a call or a jump
+    /// through them. One more may be, which no instruction reads.
+    ///
+    /// @param code    that lies at `address`
+    /// @param words   addresses of 8 bytes each
+    Set<Long> loaded(byte[] code, long address, Set<Long> words);
+
+    /// Bytes of a direct call.
+    int directCallLength();
+
+    /// Where the direct call in front of `returnAddress` leads to, 0 when there is none.
+    ///
+    /// @param call the [#directCallLength] bytes there
+    long directCallTarget(byte[] call, long returnAddress);
+
+    /// The first instruction of a function, behind a landing pad for indirect branches and behind data on its type.
+    ///
+    /// @param function its address
+    long firstInstruction(long function);
+}

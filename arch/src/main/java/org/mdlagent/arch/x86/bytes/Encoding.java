@@ -1,0 +1,36 @@
+package org.mdlagent.arch.x86.bytes;
+
+/// Opcodes and fields of instructions that more than one package reads or writes.
+public final class Encoding {
+    public static final int CALL = 0xE8;
+    public static final int CALL_LENGTH = 5;
+    public static final int JUMP = 0xE9;
+    public static final int RET = 0xC3;
+    public static final int ADDRESS_SIZE_PREFIX = 0x67;
+    public static final int BND_PREFIX = 0xF2;
+
+    /// The four bytes of a landing pad for indirect branches.
+    public static final int ENDBR64 = 0xFA1E0FF3;
+
+    private Encoding() {}
+
+    /// The displacement that leads from `next`, the address behind an instruction, to `target`.
+    ///
+    /// @throws IllegalArgumentException when it does not fit in 32 bits
+    public static int displacement(long next, long target) {
+        long displacement = target - next;
+        if (displacement != (int) displacement) {
+            throw new IllegalArgumentException(
+                    "0x" + Long.toHexString(target) + " is out of reach of 0x" + Long.toHexString(next));
+        }
+        return (int) displacement;
+    }
+
+    public static int u8(byte[] code, int at) {
+        return code[at] & 0xFF;
+    }
+
+    public static int i32(byte[] code, int at) {
+        return u8(code, at) | u8(code, at + 1) << 8 | u8(code, at + 2) << 16 | code[at + 3] << 24;
+    }
+}

@@ -1,0 +1,137 @@
+package org.mdlagent.arch.x86.find;
+
+import static org.mdlagent.arch.x86.bytes.Encoding.BND_PREFIX;
+import static org.mdlagent.arch.x86.bytes.Encoding.CALL;
+import static org.mdlagent.arch.x86.bytes.Encoding.CALL_LENGTH;
+import static org.mdlagent.arch.x86.bytes.Encoding.ENDBR64;
+import static org.mdlagent.arch.x86.bytes.Encoding.RET;
+import static org.mdlagent.arch.x86.bytes.Encoding.i32;
+import static org.mdlagent.arch.x86.bytes.Encoding.u8;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.CodeRanges;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.CodeSearch;
+import org.mdlagent.arch.site.HookScan;
+import org.mdlagent.arch.site.HookTargets;
+import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.Transfer;
+
+/// Searches x86-64 code.
+public final class X86CodeSearch implements CodeSearch {
+    @Override
+    public HookScan findHooks(
+            byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder) {
+        try (Arena arena = Arena.ofConfined()) {
+            HookFinder finder = new HookFinder(
+                    code,
+                    address,
+                    targets,
+                    decoder,
+                    arena.allocate(Math.max(1, code.length)).address());
+            return finder.find(ranges);
+        }
+    }
+
+    @Override
+    public boolean isEmptyFunction(long address) {
+        // [endbr64] [push %rbp; mov %rsp,%rbp; {mov %rdi,d8(%rbp); mov %rsi,d8(%rbp)} nop; pop %rbp] ret
+        byte[] code = Memory.copy(address, 24);
+        int at = i32(code, 0) == ENDBR64 ? 4 : 0;
+        if (u8(code, at) == 0x55 && (i32(code, at) >>> 8) == 0xE58948) {
+            at += 4;
+            while (i32(code, at) << 8 >>> 8 == 0x7D8948 || i32(code, at) << 8 >>> 8 == 0x758948) {
+                at += 4;
+            }
+            if (u8(code, at) == 0x90) {
+                at++;
+            }
+            if (u8(code, at) != 0x5D) {
+                return false;
+            }
+            at++;
+        }
+        return u8(code, at) == RET || u8(code, at) == 0xF3 && u8(code, at + 1) == RET;
+    }
+
+    @Override
+    public NavigableMap<Integer, @Nullable SiteInstruction> inlineScopes(
+            byte[] code, Map<Integer, SiteInstruction> hooks, LengthDecoder decoder) {
+        // Hooks are being patched, maybe.
+        byte[] still = code.clone();
+        hooks.forEach((at, hook) ->
+                Arrays.fill(still, at, Math.min(at + hook.length(), still.length), (byte) EntryReader.NOP));
+        try (Arena arena = Arena.ofConfined()) {
+            long copy = arena.allocate(2L * still.length).address();
+            Memory.put(copy, still);
+            long unused = decoder.decode(copy, still.length, copy + still.length);
+            return new InlineScopes(still, Memory.copy(copy + still.length, still.length), hooks).find();
+        }
+    }
+
+    @Override
+    public List<Transfer> transfers(byte[] code, long address, LengthDecoder decoder) {
+        try (Arena arena = Arena.ofConfined()) {
+            long copy = arena.allocate(2L * code.length).address();
+            Memory.put(copy, code);
+            long unused = decoder.decode(copy, code.length, copy + code.length);
+            return new TransferFinder(code, Memory.copy(copy + code.length, code.length), address).find();
+        }
+    }
+
+    @Override
+    public List<Long> linkageStubs(byte[] code, long address, long slot) {
+        List<Long> stubs = new ArrayList<>();
+        for (int i = 0; i + 6 <= code.length; i++) {
+            if (u8(code, i) == 0xFF && u8(code, i + 1) == 0x25 && address + i + 6 + i32(code, i + 2) == slot) {
+                int start = i;
+                if (start >= 1 && u8(code, start - 1) == BND_PREFIX) {
+                    start--;
+                }
+                if (start >= 4 && i32(code, start - 4) == ENDBR64) {
+                    start -= 4;
+                }
+                stubs.add(address + start);
+            }
+        }
+        return stubs;
+    }
+
+    @Override
+    public long linkageSlot(byte[] stub, long address) {
+        int at = stub.length >= Integer.BYTES && i32(stub, 0) == ENDBR64 ? Integer.BYTES : 0;
+        if (at < stub.length && u8(stub, at) == BND_PREFIX) {
+            at++;
+        }
+        boolean jumps = at + 6 <= stub.length && u8(stub, at) == 0xFF && u8(stub, at + 1) == 0x25;
+        return jumps ? address + at + 6 + i32(stub, at + 2) : 0;
+    }
+
+    @Override
+    public Set<Long> loaded(byte[] code, long address, Set<Long> words) {
+        return LoadedWords.find(code, address, words);
+    }
+
+    @Override
+    public int directCallLength() {
+        return CALL_LENGTH;
+    }
+
+    @Override
+    public long directCallTarget(byte[] call, long returnAddress) {
+        return u8(call, 0) == CALL ? returnAddress + i32(call, 1) : 0;
+    }
+
+    @Override
+    public long firstInstruction(long function) {
+        return function + EntryReader.preamble(Memory.copy(function, Integer.BYTES));
+    }
+}
