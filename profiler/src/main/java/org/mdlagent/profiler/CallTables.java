@@ -1,10 +1,12 @@
 package org.mdlagent.profiler;
 
-import java.util.Arrays;
-import org.mdlagent.arch.layout.FunctionDescriptor;
+import java.util.ArrayList;
+import java.util.List;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.session.FunctionRecords;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
 /// What the session has measured of its functions so far: of sampled ones a row of each, of those whose calls are all
@@ -13,9 +15,10 @@ final class CallTables {
     private final long header;
     private final boolean exact;
     private final EnteredCalls counters;
+    private final FunctionRecords functions;
 
-    /// Addresses of the threads' blocks, the newest first.
-    private long[] threads = {};
+    /// The threads' blocks, the newest first.
+    private final List<ThreadBlock> threads = new ArrayList<>();
 
     /// By function: calls that probes have counted.
     private long[] entered = {};
@@ -24,20 +27,16 @@ final class CallTables {
         this.header = header;
         this.exact = exact;
         counters = new EnteredCalls(header);
+        functions = new FunctionRecords(header);
     }
 
     /// Looks at all threads.
     void refresh() {
-        entered = counters.read(Memory.getIntAcquire(header + HeaderDescriptor.FUNCTION_COUNT));
-        int count = 0;
-        long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
-        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
-            if (count == threads.length) {
-                threads = Arrays.copyOf(threads, 2 * count + 8);
-            }
-            threads[count++] = thread;
+        entered = counters.read(functions.countAcquire());
+        threads.clear();
+        for (ThreadBlock thread : new ThreadBlocks(header)) {
+            threads.add(thread);
         }
-        threads = Arrays.copyOf(threads, count);
     }
 
     int functions() {
@@ -46,23 +45,24 @@ final class CallTables {
 
     /// Calls of a function, counted or estimated.
     long calls(int function) {
-        return isExact(function) ? entered[function] : rounded(function(function) + FunctionDescriptor.CALLS);
+        return isExact(function)
+                ? entered[function]
+                : Math.round(functions.get(function).calls());
     }
 
     /// Variance of an estimate of calls.
     long variance(int function) {
-        return isExact(function) ? 0 : rounded(function(function) + FunctionDescriptor.CALLS_VARIANCE);
+        return isExact(function) ? 0 : Math.round(functions.get(function).callsVariance());
     }
 
     private boolean isExact(int function) {
-        int flags = Memory.getInt(function(function) + FunctionDescriptor.FLAGS);
-        return exact || (flags & FunctionDescriptor.FLAG_EVERY_CALL) != 0;
+        return exact || functions.get(function).recordsEveryCall();
     }
 
     /// Calls that the durations of a function are of.
     long timed(int function) {
         long sum = 0;
-        for (int i = 0; i <= threads.length; i++) {
+        for (int i = 0; i <= threads.size(); i++) {
             long row = row(i, function);
             sum += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
         }
@@ -71,7 +71,7 @@ final class CallTables {
 
     /// Adds all that is known of a function.
     void add(int function, RowSums sums) {
-        for (int i = 0; i <= threads.length; i++) {
+        for (int i = 0; i <= threads.size(); i++) {
             long row = row(i, function);
             if (row != 0) {
                 sums.add(row);
@@ -97,18 +97,10 @@ final class CallTables {
 
     /// A function's row in a thread, or behind the last thread its own; 0 when there is none.
     private long row(int thread, int function) {
-        if (thread == threads.length) {
-            return Memory.getLong(function(function) + FunctionDescriptor.ROW);
+        if (thread == threads.size()) {
+            return functions.get(function).row();
         }
-        long rows = Memory.getLong(threads[thread] + ThreadDescriptor.ROWS);
+        long rows = threads.get(thread).rows();
         return rows == 0 ? 0 : Memory.getLong(rows + (long) function * Long.BYTES);
-    }
-
-    private long function(int index) {
-        return Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + index * FunctionDescriptor.SIZE;
-    }
-
-    private static long rounded(long doubleAt) {
-        return Math.round(Double.longBitsToDouble(Memory.getLong(doubleAt)));
     }
 }

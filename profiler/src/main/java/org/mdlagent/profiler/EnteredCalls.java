@@ -1,19 +1,19 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
-import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
 /// By function: calls that probes have counted, in all threads together.
 final class EnteredCalls {
-    private final long header;
+    private final ThreadBlocks threads;
     private long[] calls = {};
     private long[] ofThread = {};
 
     /// @param header address of the session's header
     EnteredCalls(long header) {
-        this.header = header;
+        threads = new ThreadBlocks(header);
     }
 
     /// Adds them up anew.
@@ -25,9 +25,8 @@ final class EnteredCalls {
             ofThread = new long[functions];
         }
         Arrays.fill(calls, 0);
-        long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
-        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
-            long counters = Memory.getLongAcquire(thread + ThreadDescriptor.CALLS);
+        for (ThreadBlock thread : threads) {
+            long counters = thread.callsAcquire();
             if (counters != 0) {
                 add(counters);
             }

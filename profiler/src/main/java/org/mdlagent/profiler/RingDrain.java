@@ -6,11 +6,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.session.FunctionRecord;
+import org.mdlagent.arch.session.FunctionRecords;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlockWriter;
+import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.calls.CallSite;
@@ -58,7 +60,8 @@ final class RingDrain {
     private static final int FUNCTION_AND_SEQ = (int) (RecordDescriptor.FUNCTION / Long.BYTES);
 
     private final NativeApi api;
-    private final long header;
+    private final ThreadBlocks threads;
+    private final FunctionRecords functions;
     private final CallEdges edges;
 
     /// By thread block: the position that was incomplete in the last drain.
@@ -75,7 +78,8 @@ final class RingDrain {
     /// @param callSites tells of a return address what call stands there
     RingDrain(NativeApi api, LongFunction<CallSite> callSites) {
         this.api = api;
-        header = api.session();
+        threads = new ThreadBlocks(api.session());
+        functions = new FunctionRecords(api.session());
         edges = new CallEdges(api, callSites);
     }
 
@@ -89,30 +93,30 @@ final class RingDrain {
     /// @return the number of records moved
     long drain(SampleWeights weights) {
         long moved = 0;
-        long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
-        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
-            if (Memory.getLong(thread + ThreadDescriptor.RING) != 0) {
+        for (ThreadBlock thread : threads) {
+            if (thread.ring() != 0) {
                 moved += drain(thread, weights);
             }
         }
         return moved;
     }
 
-    private long drain(long thread, SampleWeights weights) {
-        long head = Memory.getLongAcquire(thread + ThreadDescriptor.HEAD); // 1
-        long position = Memory.getLong(thread + ThreadDescriptor.TAIL);
+    private long drain(ThreadBlock thread, SampleWeights weights) {
+        long head = thread.headAcquire(); // 1
+        long position = thread.tail();
+        ThreadBlockWriter ring = new ThreadBlockWriter(thread.address());
         long moved = 0;
         while (position < head) {
             int complete = moveBatch(thread, position, head, weights);
             if (complete > 0) {
                 position += complete;
                 moved += complete;
-            } else if (Long.valueOf(position).equals(stuck.put(thread, position))) {
+            } else if (Long.valueOf(position).equals(stuck.put(thread.address(), position))) {
                 position++;
             } else {
                 break;
             }
-            Memory.putLongRelease(thread + ThreadDescriptor.TAIL, position); // 6
+            ring.setTailRelease(position); // 6
         }
         return moved;
     }
@@ -123,7 +127,7 @@ final class RingDrain {
     /// loop over all records would be interpreted for 300,000 turns.
     ///
     /// @return how many
-    private int moveBatch(long thread, long position, long head, SampleWeights weights) {
+    private int moveBatch(ThreadBlock thread, long position, long head, SampleWeights weights) {
         int complete = copyComplete(thread, position, head);
         for (int i = 0; i < complete; i++) {
             add(i * LONGS, weights); // 5
@@ -135,10 +139,10 @@ final class RingDrain {
     /// Copies complete records from a position on.
     ///
     /// @return how many there are up to the first that is not complete, the ring's end, or a full batch
-    private int copyComplete(long thread, long position, long head) {
-        long mask = Memory.getLong(thread + ThreadDescriptor.RING_MASK);
+    private int copyComplete(ThreadBlock thread, long position, long head) {
+        long mask = thread.ringMask();
         long slot = position & mask;
-        long first = Memory.getLong(thread + ThreadDescriptor.RING) + slot * RecordDescriptor.SIZE;
+        long first = thread.ring() + slot * RecordDescriptor.SIZE;
         int most = (int) Math.min(BATCH, Math.min(head - position, mask + 1 - slot));
         Memory.copy(first, records, most * LONGS); // 2
         int complete = 0;
@@ -192,16 +196,16 @@ final class RingDrain {
     }
 
     private @Nullable SampledRow findRow(int function) {
-        long described = Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + function * FunctionDescriptor.SIZE;
-        long address = Memory.getLong(described + FunctionDescriptor.ROW);
+        FunctionRecord described = functions.get(function);
+        long address = described.row();
         if (address == 0) {
             address = api.allocate(RowDescriptor.SIZE);
             if (address == 0) {
                 return null;
             }
             Memory.putLong(address + RowDescriptor.MIN, Long.MAX_VALUE);
-            Memory.putInt(address + RowDescriptor.FUNCTION, Memory.getInt(described + FunctionDescriptor.INDEX));
-            Memory.putLongRelease(described + FunctionDescriptor.ROW, address);
+            Memory.putInt(address + RowDescriptor.FUNCTION, described.index());
+            functions.writer(function).setRowRelease(address);
         }
         if (function >= rows.length) {
             rows = Arrays.copyOf(rows, Math.max(function + 1, 2 * rows.length));

@@ -2,8 +2,7 @@ package org.mdlagent.profiler;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
-import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.session.FunctionRecordWriter;
 
 /// Which calls of a function are timed: *runs* of consecutive ones. A run begins with a random call, of as many as are
 /// expected (systematic sampling, Cochran, "Sampling Techniques", 3rd edition, chapter 8): each call is as likely to be
@@ -52,7 +51,7 @@ final class SampleRuns {
 
     /// Times none of the calls that come.
     void timeNone(long record) {
-        Memory.putInt(record + FunctionDescriptor.REMAINING, 0);
+        new FunctionRecordWriter(record).setRemaining(0);
     }
 
     /// Of the calls that come, times one run.
@@ -93,11 +92,10 @@ final class SampleRuns {
         before[function] = run - last;
         limits[function] = limit;
         long mask = (stride - 1) & -run;
-        // By one store: with the phase of another mask, no call might be timed.
-        Memory.putLong(
-                record + FunctionDescriptor.RUN_MASK, mask | (long) random.nextInt((int) stride) << Integer.SIZE);
-        Memory.putInt(record + FunctionDescriptor.RECORDED, limit);
-        Memory.putInt(record + FunctionDescriptor.REMAINING, run - last + limit);
+        FunctionRecordWriter writer = new FunctionRecordWriter(record);
+        writer.setRuns((int) mask, random.nextInt((int) stride));
+        writer.setRecorded(limit);
+        writer.setRemaining(run - last + limit);
     }
 
     /// For how many calls those stand that were recorded.

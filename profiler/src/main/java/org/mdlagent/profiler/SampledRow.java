@@ -1,7 +1,7 @@
 package org.mdlagent.profiler;
 
-import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
@@ -22,13 +22,11 @@ final class SampledRow {
     private long min;
     private long max;
 
-    /// @param address  of the row
-    /// @param function address of the function's record
-    SampledRow(NativeApi api, long address, long function) {
+    /// @param address of the row
+    SampledRow(NativeApi api, long address, FunctionRecord function) {
         this.api = api;
         this.address = address;
-        int flags = Memory.getInt(function + FunctionDescriptor.FLAGS);
-        isRecordedElsewhere = (flags & FunctionDescriptor.FLAG_EVERY_CALL) != 0;
+        isRecordedElsewhere = function.recordsEveryCall();
         calls = Memory.getLong(address + RowDescriptor.COUNT);
         total = Memory.getLong(address + RowDescriptor.TOTAL);
         samples = Memory.getLong(address + RowDescriptor.SAMPLES);

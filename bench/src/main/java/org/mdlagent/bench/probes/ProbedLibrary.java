@@ -10,11 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.mdlagent.arch.cpu.Membarrier;
-import org.mdlagent.arch.layout.FrameDescriptor;
-import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.session.FunctionRecord;
+import org.mdlagent.arch.session.FunctionRecords;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.ProbeFilter;
@@ -43,6 +44,8 @@ public final class ProbedLibrary {
     private final NativeApi api;
     private final Probes probes;
     private final long header;
+    private final ThreadBlocks threads;
+    private final FunctionRecords functions;
     private final Map<Long, Integer> functionOfAddress = new HashMap<>();
 
     /// Indices of sites for the shim: exits before entries, so that no entry stays without its exit, and entries alone.
@@ -74,6 +77,8 @@ public final class ProbedLibrary {
     public ProbedLibrary(NativeApi api) throws IOException {
         this.api = api;
         header = api.session();
+        threads = new ThreadBlocks(header);
+        functions = new FunctionRecords(header);
         Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
         List<String> notes = new ArrayList<>();
         probes = new Probes(api, new Membarrier(api), true, ALL, notes);
@@ -83,13 +88,11 @@ public final class ProbedLibrary {
         List<Integer> exitSites = new ArrayList<>();
         List<Integer> entrySites = new ArrayList<>();
         for (int i = 0; i < probes.functionCount(); i++) {
-            long function = probes.function(i);
-            functionOfAddress.put(Memory.getLong(function + FunctionDescriptor.ADDRESS), i);
-            long list = Memory.getLong(function + FunctionDescriptor.SITE_LIST);
-            int ownExits = Memory.getInt(function + FunctionDescriptor.EXIT_SITES);
-            int own = ownExits + Memory.getInt(function + FunctionDescriptor.ENTRY_SITES);
-            for (int j = 0; j < own; j++) {
-                (j < ownExits ? exitSites : entrySites).add(Memory.getInt(list + (long) j * Integer.BYTES));
+            FunctionRecord function = functions.get(i);
+            functionOfAddress.put(function.code(), i);
+            for (int j = 0; j < function.exitSites() + function.entrySites(); j++) {
+                (j < function.exitSites() ? exitSites : entrySites)
+                        .add(Memory.getInt(function.siteList() + (long) j * Integer.BYTES));
             }
         }
         exits = indices(exitSites);
@@ -125,9 +128,9 @@ public final class ProbedLibrary {
 
     /// Probes of a function, as snippets know them: its entry first, then its only return.
     public int[] probesOf(int function) {
-        long record = probes.function(function);
-        long list = Memory.getLong(record + FunctionDescriptor.SITE_LIST);
-        int exits = Memory.getInt(record + FunctionDescriptor.EXIT_SITES);
+        FunctionRecord record = functions.get(function);
+        long list = record.siteList();
+        int exits = record.exitSites();
         int entry = Memory.getInt(list + (long) exits * Integer.BYTES);
         // The return of a whole function is the site behind its entry.
         return new int[] {entry, exits == 0 ? entry + 1 : Memory.getInt(list)};
@@ -154,10 +157,10 @@ public final class ProbedLibrary {
 
     /// Switches the probes of one function.
     void toggle(int function, boolean on) {
-        long record = probes.function(function);
-        long list = Memory.getLong(record + FunctionDescriptor.SITE_LIST);
-        int ownExits = Memory.getInt(record + FunctionDescriptor.EXIT_SITES);
-        int ownEntries = Memory.getInt(record + FunctionDescriptor.ENTRY_SITES);
+        FunctionRecord record = functions.get(function);
+        long list = record.siteList();
+        int ownExits = record.exitSites();
+        int ownEntries = record.entrySites();
         if (on) {
             long unused = api.toggle(list, ownExits + ownEntries, true);
         } else {
@@ -174,8 +177,8 @@ public final class ProbedLibrary {
     /// Calls of each function, counted at entries; by index.
     long[] calls() {
         long[] calls = new long[probes.functionCount()];
-        for (long thread = newest(); thread != 0; thread = after(thread)) {
-            long counters = Memory.getLong(thread + ThreadDescriptor.CALLS);
+        for (ThreadBlock thread : threads) {
+            long counters = thread.callsAcquire();
             for (int i = 0; i < calls.length; i++) {
                 calls[i] += Memory.getLong(counters + (long) i * Long.BYTES);
             }
@@ -186,8 +189,8 @@ public final class ProbedLibrary {
     /// Calls of each function that were timed; by index.
     long[] returns() {
         long[] returns = new long[probes.functionCount()];
-        for (long thread = newest(); thread != 0; thread = after(thread)) {
-            long rows = Memory.getLong(thread + ThreadDescriptor.ROWS);
+        for (ThreadBlock thread : threads) {
+            long rows = thread.rows();
             for (int i = 0; i < returns.length; i++) {
                 long row = Memory.getLong(rows + (long) i * Long.BYTES);
                 returns[i] += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
@@ -200,16 +203,10 @@ public final class ProbedLibrary {
     Tally tally() {
         long unmatched = 0;
         long open = 0;
-        for (long thread = newest(); thread != 0; thread = after(thread)) {
-            unmatched += Memory.getLong(thread + ThreadDescriptor.UNMATCHED)
-                    + Memory.getLong(thread + ThreadDescriptor.OVERFLOW)
-                    + Memory.getLong(thread + ThreadDescriptor.REFUSED);
-            if (isLive(thread)) {
-                // The lowest frame is a sentinel.
-                open += (Memory.getLong(thread + ThreadDescriptor.SP)
-                                        - Memory.getLong(thread + ThreadDescriptor.SP_BASE))
-                                / FrameDescriptor.SIZE
-                        - 1;
+        for (ThreadBlock thread : threads) {
+            unmatched += thread.unrecorded();
+            if (thread.isLiveAcquire()) {
+                open += thread.openCalls();
             }
         }
         return new Tally(sum(calls()), sum(returns()), unmatched, open);
@@ -228,22 +225,10 @@ public final class ProbedLibrary {
 
     private boolean isAnyLive() {
         boolean live = false;
-        for (long thread = newest(); thread != 0; thread = after(thread)) {
-            live |= isLive(thread);
+        for (ThreadBlock thread : threads) {
+            live |= thread.isLiveAcquire();
         }
         return live;
-    }
-
-    private static boolean isLive(long thread) {
-        return Memory.getIntAcquire(thread + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE;
-    }
-
-    private long newest() {
-        return Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
-    }
-
-    private static long after(long thread) {
-        return Memory.getLong(thread + ThreadDescriptor.NEXT);
     }
 
     private static long sum(long[] values) {
