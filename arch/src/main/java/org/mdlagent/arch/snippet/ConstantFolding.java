@@ -36,8 +36,12 @@ public final class ConstantFolding {
 
     private ConstantFolding() {}
 
-    /// A snippet with the same effect.
-    public static Snippet fold(Snippet snippet) {
+    /// A chain with the same effect.
+    public static List<Snippet> foldAll(List<Snippet> chain) {
+        return chain.stream().map(ConstantFolding::fold).toList();
+    }
+
+    private static Snippet fold(Snippet snippet) {
         return new Snippet(fold(snippet.statements()));
     }
 

@@ -3,7 +3,8 @@ package org.mdlagent.arch.snippet;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// What is done to make the code of snippets cheaper. Each can be left out, to measure it.
+/// What is done to make the code of snippets cheaper: the first three by passes of the [Optimiser], the others where
+/// code is emitted. Each can be left out, to measure it.
 public enum Optimisation {
     /// [ConstantFolding].
     CONSTANTS,

@@ -66,8 +66,15 @@ public final class CostModel {
                 : count * ticks(statements);
     }
 
-    /// What, at the end of a chain, counts the cost of the way to it and of what its snippets always do.
-    static Snippet countingChain(List<Snippet> chain) {
+    /// The same chain, which counts what it costs: what its snippets always do and the way to them at its end.
+    static List<Snippet> counting(Collection<Snippet> chain) {
+        List<Snippet> counting = new ArrayList<>();
+        chain.forEach(snippet -> counting.add(counting(snippet)));
+        counting.add(countingAlways(chain));
+        return counting;
+    }
+
+    private static Snippet countingAlways(Collection<Snippet> chain) {
         double always = chain.stream()
                 .mapToDouble(snippet -> alwaysTicks(snippet.statements()))
                 .sum();
@@ -75,7 +82,7 @@ public final class CostModel {
     }
 
     /// The same snippet, which counts what its conditions let it do in addition.
-    static Snippet counting(Snippet snippet) {
+    private static Snippet counting(Snippet snippet) {
         return new Snippet(counting(snippet.statements()));
     }
 

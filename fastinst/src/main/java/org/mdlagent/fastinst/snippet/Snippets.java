@@ -22,8 +22,8 @@ import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Optimiser;
 import org.mdlagent.arch.snippet.Snippet;
-import org.mdlagent.arch.snippet.Vectorisation;
 
 /// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
 /// mini-trampolines, fused). When a chain changes, new code is made and one word of the site's record stored;
@@ -117,7 +117,7 @@ public final class Snippets {
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public void attach(int probe, Order order, Effect effect, Snippet snippet) throws IOException {
-        code.require(List.of(snippet), place(probe), optimisations);
+        code.require(new Optimiser(optimisations).optimise(List.of(snippet)), place(probe), optimisations);
         change(probe, placed -> placed.add(order == Order.PREPEND ? 0 : placed.size(), new Placed(snippet, effect)));
     }
 
@@ -241,13 +241,9 @@ public final class Snippets {
 
     private Chain make(int probe, List<Placed> placed) throws IOException {
         SnippetPlace place = place(probe);
-        List<Snippet> snippets = snippets(placed);
-        List<Snippet> fewer =
-                optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(snippets) : snippets;
-        List<Snippet> counting = new ArrayList<>();
-        fewer.forEach(snippet -> counting.add(CostModel.counting(snippet)));
-        counting.add(CostModel.countingChain(fewer));
-        return new Chain(List.copyOf(placed), place.body(), code.add(counting, place, optimisations));
+        Optimiser optimiser = new Optimiser(optimisations, new Optimiser.Pass("cost", CostModel::counting));
+        List<Snippet> chain = optimiser.optimise(snippets(placed));
+        return new Chain(List.copyOf(placed), place.body(), code.add(chain, place, optimisations));
     }
 
     private void retire(@Nullable Chain chain) {

@@ -33,6 +33,7 @@ import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Interpreter;
 import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Optimiser;
 import org.mdlagent.arch.snippet.RandomSnippets;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
@@ -100,7 +101,7 @@ class SnippetExecutionTest {
                 List<Snippet> chain = List.of(first, snippets.next(), first);
                 byte[] bytes;
                 try {
-                    bytes = SnippetAssembler.assemble(chain, place(body), bodyAt(), optimisations);
+                    bytes = compile(chain, place(body), bodyAt(), optimisations);
                 } catch (IllegalArgumentException e) {
                     assertThat(e).hasMessageFindingMatch("registers|read by address");
                     refused++;
@@ -121,8 +122,8 @@ class SnippetExecutionTest {
         for (int i = 0; i < 100; i++) {
             Snippet right = Snippet.of(new Statement.Store(1 + i % 12, new Constant(random.nextLong())));
             Snippet wrong = Snippet.of(new Statement.Store(1 + i % 12, new Constant(random.nextLong())));
-            byte[] bytes = SnippetAssembler.assemble(
-                    List.of(snippets.next(), wrong), place(Body.FUNCTION_ENTRY), bodyAt(), Optimisation.all());
+            byte[] bytes =
+                    compile(List.of(snippets.next(), wrong), place(Body.FUNCTION_ENTRY), bodyAt(), Optimisation.all());
             try {
                 check(List.of(right), Body.FUNCTION_ENTRY, bytes, List.of());
             } catch (AssertionError e) {
@@ -136,7 +137,7 @@ class SnippetExecutionTest {
     @Test
     void shouldCatchRegisterThatIsNotBroughtBack() {
         Snippet product = Snippet.of(new Statement.Store(1, new Divide(new Value(2), new Value(3), 4)));
-        byte[] bytes = SnippetAssembler.assemble(List.of(product), place(Body.ENTRY), bodyAt(), Optimisation.all());
+        byte[] bytes = compile(List.of(product), place(Body.ENTRY), bodyAt(), Optimisation.all());
 
         int caught = 0;
         for (int i = 0; i < 100; i++) {
@@ -226,9 +227,12 @@ class SnippetExecutionTest {
         }
     }
 
+    private static byte[] compile(List<Snippet> chain, SnippetPlace place, long at, Set<Optimisation> optimisations) {
+        return new X86SnippetCompiler().compile(new Optimiser(optimisations).optimise(chain), place, at, optimisations);
+    }
+
     private byte[] assemble(Statement... statements) {
-        return SnippetAssembler.assemble(
-                List.of(Snippet.of(statements)), place(Body.FUNCTION_ENTRY), bodyAt(), Optimisation.all());
+        return compile(List.of(Snippet.of(statements)), place(Body.FUNCTION_ENTRY), bodyAt(), Optimisation.all());
     }
 
     private RandomSnippets snippets(Body body) {

@@ -9,6 +9,7 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.Optimiser;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.SnippetPrinter;
 import org.mdlagent.runtime.mdl.request.Point;
@@ -69,7 +70,10 @@ final class MetricListing {
             byte[] code = InstructionSet.ofAtomicUnit(Long.BYTES)
                     .snippets()
                     .compile(
-                            List.of(group.snippet), new SnippetPlace(group.body, RESUME, CALL), AT, Optimisation.all());
+                            new Optimiser(Optimisation.all()).optimise(List.of(group.snippet)),
+                            new SnippetPlace(group.body, RESUME, CALL),
+                            AT,
+                            Optimisation.all());
             return disassembler.list(code, AT);
         });
     }

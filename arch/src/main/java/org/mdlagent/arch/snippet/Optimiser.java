@@ -1,0 +1,64 @@
+package org.mdlagent.arch.snippet;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/// Makes chains of snippets cheaper, by passes in this order; what they leave is emitted as it is:
+///
+/// | pass | when |
+/// | --- | --- |
+/// | `vectorisation` | [Optimisation#VECTORISATION] |
+/// | that of the caller, who counts what remains | there is one |
+/// | `constants` | [Optimisation#CONSTANTS] |
+/// | `common subexpressions` | [Optimisation#COMMON_SUBEXPRESSIONS] |
+public final class Optimiser {
+    private final List<Pass> passes = new ArrayList<>();
+
+    /// @param name   for people
+    /// @param change gives a chain with the same effect as far as its own values go
+    public record Pass(String name, UnaryOperator<List<Snippet>> change) {}
+
+    /// What a pass has made of a chain.
+    public record Stage(String pass, List<Snippet> chain) {}
+
+    public Optimiser(Set<Optimisation> optimisations) {
+        this(optimisations, List.of());
+    }
+
+    /// @param counting adds statements that count what the chain does, once its snippets are as few as they will be
+    public Optimiser(Set<Optimisation> optimisations, Pass counting) {
+        this(optimisations, List.of(counting));
+    }
+
+    private Optimiser(Set<Optimisation> optimisations, List<Pass> callers) {
+        if (optimisations.contains(Optimisation.VECTORISATION)) {
+            passes.add(new Pass("vectorisation", Vectorisation::vectorise));
+        }
+        passes.addAll(callers);
+        if (optimisations.contains(Optimisation.CONSTANTS)) {
+            passes.add(new Pass("constants", ConstantFolding::foldAll));
+        }
+        if (optimisations.contains(Optimisation.COMMON_SUBEXPRESSIONS)) {
+            passes.add(new Pass("common subexpressions", CommonSubexpressions::share));
+        }
+    }
+
+    /// A chain with the same effect.
+    public List<Snippet> optimise(List<Snippet> chain) {
+        List<Stage> stages = stages(chain);
+        return stages.isEmpty() ? chain : stages.getLast().chain;
+    }
+
+    /// What each pass makes of a chain, in the order of the passes.
+    public List<Stage> stages(List<Snippet> chain) {
+        List<Stage> stages = new ArrayList<>();
+        List<Snippet> current = chain;
+        for (Pass pass : passes) {
+            current = pass.change.apply(current);
+            stages.add(new Stage(pass.name, current));
+        }
+        return stages;
+    }
+}

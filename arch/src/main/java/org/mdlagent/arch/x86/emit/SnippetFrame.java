@@ -1,0 +1,188 @@
+package org.mdlagent.arch.x86.emit;
+
+import static org.mdlagent.arch.x86.bytes.Register.R10;
+import static org.mdlagent.arch.x86.bytes.Register.R11;
+import static org.mdlagent.arch.x86.bytes.Register.R8;
+import static org.mdlagent.arch.x86.bytes.Register.R9;
+import static org.mdlagent.arch.x86.bytes.Register.RAX;
+import static org.mdlagent.arch.x86.bytes.Register.RCX;
+import static org.mdlagent.arch.x86.bytes.Register.RDI;
+import static org.mdlagent.arch.x86.bytes.Register.RDX;
+import static org.mdlagent.arch.x86.bytes.Register.RSI;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.site.Body;
+import org.mdlagent.arch.site.SnippetPlace;
+import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.x86.bytes.Register;
+
+/// What the code of a site's snippets finds and leaves in registers, in values and below the stack pointer.
+///
+/// On entry: R11 the thread's values. Every other register is brought back, but for those that are free where hooks are
+/// called; flags are free everywhere. The stack pointer is not moved, so code that leads here says how to unwind.
+/// What lies below it, in the red zone:
+///
+/// | offset | |
+/// | --- | --- |
+/// | -24 to -1 | the code that leads here ([ClientAssembler]) |
+/// | -80 to -25 | registers that are saved |
+/// | -96 to -81 | the time that the kernel tells |
+/// | -104 to -97 | members of a set that are still to come |
+/// | -112 to -105 | R10, while it leads to the values of a member |
+/// | -128 to -113 | common subexpressions |
+///
+/// Code that reads memory by address keeps R11 and R10 in the places of members and R10, and what it tells the kernel
+/// in those of the time and of common subexpressions. What calls a function keeps the arguments in all of these, and
+/// leaves the rest to the shim (`calls.S`).
+final class SnippetFrame {
+    /// Where expressions are computed.
+    static final List<Register> STACK = List.of(RCX, RSI, R8, R9, RDI);
+
+    private static final Set<Register> ALL = EnumSet.of(RAX, RCX, RDX, RSI, RDI, R8, R9);
+
+    private static final Set<Register> FREE_AT_HOOKS = EnumSet.of(RCX, RDX, R8, R9);
+
+    /// Their second argument: the call site of the function.
+    static final Register CALLER_AT_HOOKS = RSI;
+
+    private static final int SAVED = -32;
+
+    static final int TIME = -96;
+
+    static final int MEMBERS = -104;
+
+    static final int SAVED_R10 = -112;
+
+    private static final int COMMON = -120;
+
+    static final int SAVED_R11 = MEMBERS;
+
+    /// Two `struct iovec`: where bytes go and where they come from.
+    static final int TO = TIME;
+
+    static final int FROM = -128;
+
+    static final int ARGUMENTS_OF_CALL = -128;
+
+    private final SnippetPlace place;
+
+    /// Those that are brought back, in the order of their places.
+    private final List<Register> saved;
+
+    /// Those that the code changes.
+    private final Set<Register> used = EnumSet.noneOf(Register.class);
+
+    /// Whether it reads [#CALLER_AT_HOOKS].
+    private boolean readsCaller;
+
+    /// What is being run for each member, if anything is.
+    private @Nullable ForEach each;
+
+    /// @param saved registers that are brought back, if the code that leads here needs them
+    SnippetFrame(SnippetPlace place, Set<Register> saved) {
+        this.place = place;
+        this.saved = List.copyOf(saved);
+    }
+
+    /// Which registers are to be brought back behind code that was emitted with this frame.
+    ///
+    /// @param onDemand only those that it changes
+    Set<Register> toSave(boolean onDemand) {
+        Set<Register> needed = EnumSet.copyOf(ALL);
+        if (onDemand) {
+            needed.retainAll(used);
+        }
+        needed.removeAll(free());
+        return needed;
+    }
+
+    /// What the code that leads here does not need to have brought back.
+    private Set<Register> free() {
+        if (place.body() != Body.ENTRY && place.body() != Body.EXIT) {
+            return Set.of();
+        }
+        Set<Register> free = EnumSet.copyOf(FREE_AT_HOOKS);
+        if (place.body() == Body.ENTRY && !readsCaller) { // at an exit the recording code reads it
+            free.add(CALLER_AT_HOOKS);
+        }
+        return free;
+    }
+
+    SnippetPlace place() {
+        return place;
+    }
+
+    List<Register> saved() {
+        return saved;
+    }
+
+    /// The register that lies at `depth` on the stack of those that expressions are computed in.
+    Register register(int depth) {
+        require(depth < STACK.size(), "an expression needs more than " + STACK.size() + " registers");
+        return change(STACK.get(depth));
+    }
+
+    /// Notes that the code changes a register.
+    Register change(Register register) {
+        used.add(register);
+        return register;
+    }
+
+    /// Offset from the stack pointer of a register that is saved.
+    int savedAt(Register register) {
+        return SAVED - saved.indexOf(register) * Long.BYTES;
+    }
+
+    /// Notes that the code reads [#CALLER_AT_HOOKS].
+    void readCaller() {
+        readsCaller = true;
+    }
+
+    /// What is emitted from now on runs for each member.
+    void begin(ForEach each) {
+        this.each = each;
+    }
+
+    void end() {
+        each = null;
+    }
+
+    boolean isForEach() {
+        return each != null;
+    }
+
+    /// Offset of a set, which is the same for all members.
+    static int ofSet(int set) {
+        return set * Long.BYTES;
+    }
+
+    /// What a value's [#offset] is counted from.
+    Register base(int value) {
+        return each != null && each.isOwn(value) ? R10 : R11;
+    }
+
+    int offset(int value) {
+        return offset(value, 0);
+    }
+
+    /// @param word of the value, if it has several
+    int offset(int value, int word) {
+        int index = each != null && each.isOwn(value)
+                ? value - each.stride() * each.written().bit()
+                : value;
+        return (index + word) * Long.BYTES;
+    }
+
+    static int common(int slot) {
+        return COMMON - slot * Long.BYTES;
+    }
+
+    static void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+}
