@@ -23,7 +23,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /// What the documents name is in the tree: the targets of their links; the classes, members and files in their code
-/// spans; and the glossary explains each column, key and series that is shown.
+/// spans; and the glossary explains each column, key and series that is shown, and the page on troubleshooting each
+/// message.
 class DocumentsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Set<String> NOT_SOURCES = Set.of("target", "dist", ".git", "results");
@@ -37,6 +38,8 @@ class DocumentsTest {
     private static final Pattern TYPE = Pattern.compile("\\b(?:class|interface|record|enum) ([A-Z]\\w*)");
     private static final Pattern COLUMN = Pattern.compile("new (?:TableReport\\.)?Column\\(\"([^\"]+)\"");
     private static final Pattern KEY = Pattern.compile("(?:member|name|beginArray)\\(\\s*\"(\\w+)\"");
+    private static final Pattern MESSAGE = Pattern.compile(
+            "(?:log_line|agent_died|agent_gives_up|log\\.line|warnings\\.add|CommandFailure\\.failed)\\(\\s*\"([^\"]{6,})\"");
     private static final Pattern SERIES = Pattern.compile("\"(mdl_\\w+)\"");
 
     /// Files by their name without directories.
@@ -143,6 +146,24 @@ class DocumentsTest {
                 .matcher(glossary)
                 .find());
         assertThat(shown).as("what is not explained").isEmpty();
+    }
+
+    /// Those that begin with words of their own.
+    @Test
+    void shouldExplainEveryMessageOfTheAgentAndTheCommandLine() throws IOException {
+        Set<String> messages = new HashSet<>();
+        for (Path file : FILES.values().stream().flatMap(List::stream).toList()) {
+            if (file.toString().matches(".*\\.(c|java)") && !file.toString().contains("/test/")) {
+                MESSAGE.matcher(Files.readString(file))
+                        .results()
+                        .forEach(message -> messages.add(message.group(1).replaceAll("^ +|[ :;(,=]+$", "")));
+            }
+        }
+        assertThat(messages).contains("there is no JVM", "option ignored").hasSizeGreaterThan(40);
+        String troubleshooting = Files.readString(ROOT.resolve("docs/troubleshooting.md"));
+
+        messages.removeIf(troubleshooting::contains);
+        assertThat(messages).as("what is not explained").isEmpty();
     }
 
     private static void addAll(Pattern pattern, String type, Set<String> words) throws IOException {
