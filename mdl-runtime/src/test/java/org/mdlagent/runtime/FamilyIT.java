@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,8 +109,17 @@ class FamilyIT {
     }
 
     @Test
+    void shouldCountEveryCallOfAThousandProcesses() throws Exception {
+        fork(1000);
+    }
+
+    @Tag("soak")
+    @Test
     void shouldCountEveryCallOfTenThousandProcessesInBoundedMemory() throws Exception {
-        int forks = 10_000;
+        fork(10_000);
+    }
+
+    private void fork(int forks) throws Exception {
         Path program = Dist.compile(directory, "forks", "-finstrument-functions");
         Path session = directory.resolve("session");
 
