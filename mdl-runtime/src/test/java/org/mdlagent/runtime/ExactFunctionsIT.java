@@ -148,7 +148,7 @@ class ExactFunctionsIT {
         assertThat(report.at("/overhead/everyCallPercent").asDouble()).isGreaterThan(1);
         assertThat(Dist.function(report, "luaV_execute").get("sampled").asLong())
                 .isPositive();
-        assertThat(Files.readString(session().resolve("agent.log"))).
+        assertThat(Files.readString(session().resolve("agent.log")))
                 .contains("cost more than the budget of 1.0 %")
                 .contains("exact=no_such_*: no function");
         Dist.Outcome table = Dist.run(
