@@ -22,15 +22,15 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.bench.probes.SessionMemory;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
 import org.mdlagent.bench.report.Curves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 
 /// How long it takes from a request for a metric to the first event that it counts, in a program of 10,000
 /// functions, which it calls in turn.

@@ -8,12 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.bench.programs.SourceTree;
 import org.mdlagent.bench.report.Curves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.wordpatch.Pending;
 
 /// How long single activations and deactivations take, while another thread executes the sites ("Living on the Edge",
@@ -146,7 +146,7 @@ public final class PatchLatency {
         report.line(format(
                 Locale.ROOT,
                 "Ticks for one, T_max %d, while a thread executes the %d sites; reading the clock, %.0f, is taken off",
-                WordPatchBenchmark.TMAX_TICKS,
+                Machine.TMAX_TICKS,
                 PatchedCode.EXECUTED,
                 clock));
         report.line(format(

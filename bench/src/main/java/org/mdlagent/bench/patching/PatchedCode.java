@@ -14,7 +14,7 @@ import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.bench.programs.SourceTree;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// Functions in machine code whose instructions benchmarks patch, and a thread that executes them meanwhile.
 final class PatchedCode {

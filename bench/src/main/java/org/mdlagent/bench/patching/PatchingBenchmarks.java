@@ -14,12 +14,12 @@ import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.bench.programs.SourceTree;
 import org.mdlagent.bench.report.Bars;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
+import org.mdlagent.bench.tools.SourceTree;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -173,7 +173,7 @@ public final class PatchingBenchmarks {
         Bars bars = new Bars("Patching, and changing of Java's call sites (median)", Axis.logarithmic("ticks for one"));
         note(COSTS, patching);
         note(CALL_SITES, callSites);
-        report.line(format(Locale.ROOT, "T_max %d, JVM with %s", WordPatchBenchmark.TMAX_TICKS, String.join(" ", JVM)));
+        report.line(format(Locale.ROOT, "T_max %d, JVM with %s", Machine.TMAX_TICKS, String.join(" ", JVM)));
         report.line(row("TICKS FOR ONE", "EXECUTED", "MEDIAN", "P99", "PUBLISHED", "TARGET"));
         print(COSTS, patching, "this agent", bars);
         report.line("The same of Java's call sites, in a JVM with its defaults");
@@ -271,7 +271,7 @@ public final class PatchingBenchmarks {
         }
         for (String executed : List.of(EXECUTED, NOT_EXECUTED)) {
             String straddler = "wordpatch, straddler, T_max" + executed;
-            double waits = 2.0 * WordPatchBenchmark.TMAX_TICKS;
+            double waits = 2.0 * Machine.TMAX_TICKS;
             report.part(Target.STRADDLER, straddler, "two waits of T_max", waits);
             report.part(
                     Target.STRADDLER,

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
 import org.mdlagent.bench.report.Bars;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.profile.ProbeSite;
 import org.mdlagent.profiler.report.session.SessionReader;
 

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.mdlagent.bench.programs.SourceTree;
 import org.mdlagent.bench.report.Curves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// How soon a store to code is executed elsewhere, and which waits are too short: what `mdl calibrate` measures, with a
 /// picture ("Living on the Edge", PLDI 2016, figure 9). The machine's own calibration stays as it is.

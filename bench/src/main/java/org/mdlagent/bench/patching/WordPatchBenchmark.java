@@ -9,6 +9,7 @@ import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.cpu.Membarrier;
 import org.mdlagent.arch.cpu.TmaxWait;
+import org.mdlagent.bench.report.Machine;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.Pending;
@@ -30,7 +31,6 @@ import org.openjdk.jmh.annotations.Warmup;
 public class WordPatchBenchmark {
     static final int SITES = 20_000;
     static final int SYNCHRONOUS = 16;
-    public static final long TMAX_TICKS = Long.getLong("mdl.tmax", 3_000);
 
     private static final int STRADDLING = 62;
 
@@ -53,7 +53,7 @@ public class WordPatchBenchmark {
         Sites(int offset) {
             code = new PatchedCode(SITES, offset, FUNCTION);
             traps = new TrapTable(code.api);
-            tmax = patcher(new TmaxWait(code.api, TMAX_TICKS));
+            tmax = patcher(new TmaxWait(code.api, Machine.TMAX_TICKS));
             membarrier = patcher(new Membarrier(code.api));
             for (int i = 0; i < SITES; i++) {
                 sites.add(tmax.site(code.function(i), LENGTH));

@@ -3,25 +3,14 @@ package org.mdlagent.bench.probes;
 import static java.lang.String.format;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.layout.ThreadDescriptor;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
+import org.mdlagent.bench.probes.CallVariant.Calls;
 import org.mdlagent.bench.report.Bars;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
@@ -29,8 +18,9 @@ import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
-import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 
 /// What a probe adds to a call of a function that does nothing, beside other tools that record calls.
 ///
@@ -39,10 +29,6 @@ import org.mdlagent.profiler.report.session.SessionReader;
 /// same round. Each tool must have seen the calls, which is looked up in what it wrote.
 public final class CallCosts {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 9);
-    private static final long DRAIN_NANOS_MAX = 2_000_000_000;
-    private static final long PAUSE_NANOS = 1_000_000;
-    private static final long TICK_NANOS = 1_250_000;
-    private static final long IDLE_NANOS = 200_000_000;
 
     /// Short: what the scheduler takes from a few measurements does not show in their median.
     private static final Calls LOOP = new Calls(1, 31, 20_000, false);
@@ -72,99 +58,15 @@ public final class CallCosts {
     private static final Tracer EXACT = new Tracer.Agent("exact", true);
     private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
 
-    /// Every call is timed: more than there are calls between two ticks of the agent, at whatever cost.
-    private static final Tracer RING = new Tracer.Agent("sampleSize=1000000,budgetPercent=100", true);
-
-    /// What a process is asked for.
-    ///
-    /// @param warmUps how often all of it is done before it counts
-    /// @param repeats measurements, of which the median counts
-    /// @param count   calls of one
-    /// @param pauses  whether there is a pause before each
-    private record Calls(int warmUps, int repeats, int count, boolean pauses) {}
-
-    /// Ticks for a call.
-    ///
-    /// @param agent CPU time of the agent, beside the program's
-    private record Ticks(double program, double agent) {
-        static final Ticks NONE = new Ticks(Double.NaN, Double.NaN);
-    }
-
-    /// A row of the table.
-    private static final class Variant {
-        final String what;
-        final Build build;
-        final Tracer tracer;
-        final Calls calls;
-
-        /// What its cost is the difference to; null for those that others are compared with.
-        final @Nullable Variant base;
-
-        /// Ticks, elsewhere.
-        String published = "-";
-
-        @Nullable
-        Target target;
-
-        /// Why there is nothing to measure, null when there is.
-        final @Nullable String absence;
-
-        /// What was wrong with the last round that does not count.
-        @Nullable
-        String problem;
-
-        final List<Ticks> rounds = new ArrayList<>();
-
-        Variant(String what, Build build, Tracer tracer, Calls calls, @Nullable Variant base) {
-            this.what = what;
-            this.build = build;
-            this.tracer = tracer;
-            this.calls = calls;
-            this.base = base;
-            String command = tracer.command();
-            absence = build.compiler() == null
-                    ? "absent: there is no clang"
-                    : command != null && !Build.isCommand(command) ? "absent: there is no " + command : null;
-        }
-
-        Variant published(String ticks) {
-            published = ticks;
-            return this;
-        }
-
-        Variant target(Target reached) {
-            target = reached;
-            return this;
-        }
-
-        /// The cost in each round that counts.
-        double[] costs() {
-            double agent = Math.max(0, agentsPart());
-            return IntStream.range(0, rounds.size())
-                    .mapToDouble(i -> rounds.get(i).program + agent - (base == null ? 0 : base.rounds.get(i).program))
-                    .filter(cost -> !Double.isNaN(cost))
-                    .toArray();
-        }
-
-        /// The same in all rounds, for it is a small difference of large figures. Below 0 it is not known.
-        double agentsPart() {
-            return Percentile.median(rounds.stream()
-                    .mapToDouble(Ticks::agent)
-                    .filter(ticks -> !Double.isNaN(ticks))
-                    .toArray());
-        }
-    }
-
     private final Machine machine;
-    private final List<Variant> variants = new ArrayList<>();
-    private final Map<Build, Path> programs = new EnumMap<>(Build.class);
+    private final List<CallVariant> variants = new ArrayList<>();
 
     private CallCosts(Machine machine) {
         this.machine = machine;
-        Variant gcc = add("a call without probe", Build.PLAIN, ALONE, LOOP, null);
-        Variant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
-        Variant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
-        Variant clangBursts = add("the same, with pauses", Build.PLAIN_CLANG, ALONE, BURSTS, null);
+        CallVariant gcc = add("a call without probe", Build.PLAIN, ALONE, LOOP, null);
+        CallVariant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
+        CallVariant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
+        CallVariant clangBursts = add("the same, with pauses", Build.PLAIN_CLANG, ALONE, BURSTS, null);
         add(TWO_READINGS, Build.CLOCK, ALONE, LOOP, gcc);
         add(INCREMENT, Build.COUNTER, ALONE, LOOP, gcc);
         add("counter at the entry", Build.MCOUNT, EXACT, LOOP, gcc).target(Target.COUNTER);
@@ -173,7 +75,7 @@ public final class CallCosts {
             boolean isClang = build == Build.XRAY;
             add("entry and exit, exact table", build, EXACT, LOOP, isClang ? clang : gcc)
                     .target(Target.EXACT_TABLE);
-            add("entry and exit, ring record", build, RING, BURSTS, isClang ? clangBursts : gccBursts)
+            add("entry and exit, ring record", build, CallRun.RING, BURSTS, isClang ? clangBursts : gccBursts)
                     .target(Target.RING_RECORD);
         }
         Tracer uftrace = new Tracer.Uftrace(List.of());
@@ -191,13 +93,13 @@ public final class CallCosts {
         add("perf, uprobe and uretprobe", Build.PLAIN, new Tracer.Script("perf"), FEW, gcc);
         add("callgrind", Build.PLAIN, new Tracer.Script("valgrind"), SHORT, gcc);
         for (Build build : List.of(Build.HOOKS, Build.PATCHABLE, Build.FENTRY, Build.MCOUNT, Build.XRAY)) {
-            Variant alone = add(NO_AGENT, build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
+            CallVariant alone = add(NO_AGENT, build, ALONE, LOOP, build == Build.XRAY ? clang : gcc);
             add("inactive, over no agent", build, INACTIVE, LOOP, alone).target(Target.INACTIVE);
         }
     }
 
-    private Variant add(String what, Build build, Tracer tracer, Calls calls, @Nullable Variant base) {
-        Variant variant = new Variant(what, build, tracer, calls, base);
+    private CallVariant add(String what, Build build, Tracer tracer, Calls calls, @Nullable CallVariant base) {
+        CallVariant variant = new CallVariant(what, build, tracer, calls, base);
         variants.add(variant);
         return variant;
     }
@@ -211,115 +113,13 @@ public final class CallCosts {
     }
 
     private void measure() throws IOException, InterruptedException {
-        for (Variant variant : variants) {
-            Build build = variant.build;
-            if (variant.absence == null && !programs.containsKey(build)) {
-                programs.put(
-                        build,
-                        build.compile(
-                                SourceTree.scratch("calls-" + build.name()).resolve("calls"),
-                                List.of("-O2"),
-                                List.of(SourceTree.source("calls.c"))));
-            }
-        }
+        CallRun run = CallRun.compile(machine, variants);
         for (int round = 0; round < ROUNDS; round++) {
             Progress.round(round, ROUNDS);
-            for (Variant variant : variants) {
-                variant.rounds.add(variant.absence == null ? measure(variant) : Ticks.NONE);
+            for (CallVariant variant : variants) {
+                variant.rounds.add(run.ticks(variant));
             }
         }
-    }
-
-    private Ticks measure(Variant variant) throws IOException, InterruptedException {
-        Path program = Objects.requireNonNull(programs.get(variant.build));
-        Path directory = SourceTree.scratch("run");
-        Path session = Tracer.Agent.session(directory);
-        Ticks ticks = Ticks.NONE;
-        String problem = null;
-        long calls;
-        try (CallLoop loop = new CallLoop(variant.tracer.start(program, directory))) {
-            boolean drained = variant.tracer.equals(RING);
-            Pause pause = drained
-                    ? () -> awaitDrained(session)
-                    : variant.calls.pauses ? () -> LockSupport.parkNanos(PAUSE_NANOS) : () -> {};
-            try {
-                for (int i = 0; i < variant.calls.warmUps; i++) {
-                    double unused = repeat(variant.calls, loop, pause);
-                }
-                ticks = drained
-                        ? drained(variant.calls, loop, pause, session)
-                        : new Ticks(repeat(variant.calls, loop, pause), 0);
-            } catch (TimeoutException e) {
-                problem = e.getMessage();
-            }
-            calls = loop.calls();
-        } catch (CallLoop.NotStartedException e) {
-            variant.problem = "it does not start: "
-                    + Files.readString(Tracer.complaints(directory))
-                            .lines()
-                            .findFirst()
-                            .orElse(e.getMessage());
-            return Ticks.NONE;
-        }
-        String seen = variant.tracer.problem(program, directory, calls);
-        if (seen != null || problem != null) {
-            variant.problem = seen != null ? seen : problem;
-            return Ticks.NONE;
-        }
-        return ticks;
-    }
-
-    private interface Pause {
-        void take() throws IOException, TimeoutException;
-    }
-
-    private static double repeat(Calls calls, CallLoop loop, Pause pause) throws IOException, TimeoutException {
-        double[] ticks = new double[calls.repeats];
-        for (int i = 0; i < ticks.length; i++) {
-            pause.take();
-            ticks[i] = loop.ticks(calls.count);
-        }
-        pause.take();
-        return Percentile.median(ticks);
-    }
-
-    /// With the CPU time of the agent, less what it takes while there is nothing to drain.
-    private Ticks drained(Calls calls, CallLoop loop, Pause pause, Path session) throws IOException, TimeoutException {
-        SessionFacts start = facts(session);
-        LockSupport.parkNanos(IDLE_NANOS);
-        SessionFacts idle = facts(session);
-        double program = repeat(calls, loop, pause);
-        SessionFacts busy = facts(session);
-        double idlePart = (double) (idle.agentNanos() - start.agentNanos()) / (elapsed(idle) - elapsed(start));
-        double nanos = busy.agentNanos() - idle.agentNanos() - idlePart * (elapsed(busy) - elapsed(idle));
-        return new Ticks(program, nanos * machine.ticksPerNano() / ((double) calls.repeats * calls.count));
-    }
-
-    /// By the agent's own clock, which it reads together with its CPU time.
-    private static long elapsed(SessionFacts facts) {
-        return facts.elapsedNanos().orElseThrow();
-    }
-
-    private static SessionFacts facts(Path session) throws IOException {
-        try (SessionReader reader = SessionReader.open(session)) {
-            return reader.facts();
-        }
-    }
-
-    /// @throws TimeoutException when the agent does not get on
-    private static void awaitDrained(Path session) throws IOException, TimeoutException {
-        SessionMemory memory = new SessionMemory(session);
-        long deadline = System.nanoTime() + DRAIN_NANOS_MAX;
-        while (!memory.threads()
-                .allMatch(thread ->
-                        memory.word(thread + ThreadDescriptor.TAIL) == memory.word(thread + ThreadDescriptor.HEAD))) {
-            if (System.nanoTime() > deadline) {
-                throw new TimeoutException("the agent does not empty the ring");
-            }
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
-        // It tells its CPU time at the end of the same tick.
-        LockSupport.parkNanos(TICK_NANOS);
     }
 
     private void print(Report report) throws IOException {
@@ -338,7 +138,7 @@ public final class CallCosts {
                 "AGENT'S",
                 "PUBLISHED",
                 "TARGET"));
-        for (Variant variant : variants) {
+        for (CallVariant variant : variants) {
             report.line(format(Locale.ROOT, "%-32s %-30s %s", variant.what, variant.build, figures(variant)));
         }
         report.line(
@@ -346,7 +146,7 @@ public final class CallCosts {
                         + " lost in what the agent takes anyway, and left out.");
         report.line("What uftrace's recorder and LTTng's consumer take beside the program is not in their figures.");
         report.line("XRay asks clock_gettime for the time where the kernel does not tell the frequency of the TSC.");
-        for (Variant variant : variants) {
+        for (CallVariant variant : variants) {
             int counted = variant.costs().length;
             if (variant.problem != null && counted > 0) {
                 report.line(format(
@@ -361,14 +161,14 @@ public final class CallCosts {
         }
         figures(report);
         plot(report);
-        for (Variant variant : variants) {
+        for (CallVariant variant : variants) {
             report.raw(format(
                     Locale.ROOT,
                     "raw %s, %s: %s",
                     variant.what,
                     variant.build,
                     variant.rounds.stream()
-                            .map(ticks -> format(Locale.ROOT, "%.2f+%.2f", ticks.program, ticks.agent))
+                            .map(ticks -> format(Locale.ROOT, "%.2f+%.2f", ticks.program(), ticks.agent()))
                             .collect(Collectors.joining(" "))));
         }
     }
@@ -376,7 +176,7 @@ public final class CallCosts {
     private void plot(Report report) throws IOException {
         Bars seen = new Bars("What is added to a call that is seen (median)", Axis.logarithmic("ticks"));
         for (String who : List.of(THIS_AGENT, OTHERS, LIMIT)) {
-            for (Variant variant : variants) {
+            for (CallVariant variant : variants) {
                 double cost = Percentile.median(variant.costs());
                 if (variant.base != null && who(variant).equals(who) && cost > 0) {
                     seen.bar(who, who.equals(LIMIT) ? variant.what : variant.what + ", " + variant.build, cost);
@@ -385,7 +185,7 @@ public final class CallCosts {
         }
         report.plot("seen", seen);
         Bars unseen = new Bars("What is added to a call that nobody asked about (median)", Axis.linear("ticks"));
-        for (Variant variant : variants) {
+        for (CallVariant variant : variants) {
             double cost = Percentile.median(variant.costs());
             if (variant.base != null && variant.tracer.equals(INACTIVE) && !Double.isNaN(cost)) {
                 double alone = Percentile.median(variant.base.costs());
@@ -397,7 +197,7 @@ public final class CallCosts {
     }
 
     /// Whose work a row of calls that are seen is; of the others nobody's.
-    private static String who(Variant variant) {
+    private static String who(CallVariant variant) {
         if (variant.what.equals(TWO_READINGS) || variant.what.equals(INCREMENT)) {
             return LIMIT;
         }
@@ -407,7 +207,7 @@ public final class CallCosts {
         return variant.tracer instanceof Tracer.Agent ? THIS_AGENT : OTHERS;
     }
 
-    private static String figures(Variant variant) {
+    private static String figures(CallVariant variant) {
         if (variant.absence != null) {
             return variant.absence;
         }
@@ -433,7 +233,7 @@ public final class CallCosts {
     }
 
     private void figures(Report report) {
-        for (Variant variant : variants) {
+        for (CallVariant variant : variants) {
             double[] costs = variant.costs();
             if (variant.target != null && costs.length > 0) {
                 String of = variant.what + ", " + variant.build;
@@ -496,10 +296,10 @@ public final class CallCosts {
     }
 
     /// Compiled in the same way where there is one, else the fastest.
-    private Optional<Variant> peer(String name, Build build) {
+    private Optional<CallVariant> peer(String name, Build build) {
         return variants.stream()
                 .filter(variant -> variant.what.equals(name) && variant.costs().length > 0)
-                .min(Comparator.comparing((Variant variant) -> variant.build != build)
+                .min(Comparator.comparing((CallVariant variant) -> variant.build != build)
                         .thenComparingDouble(variant -> Percentile.median(variant.costs())));
     }
 }

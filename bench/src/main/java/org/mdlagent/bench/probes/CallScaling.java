@@ -12,13 +12,13 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement.Add;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
 import org.mdlagent.bench.report.CostCurves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Plot;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.fastinst.snippet.Snippets;
 
 /// What a call costs when more threads make it, and when more snippets run at its probe.

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.Tracer;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.Tracer;
 
 /// Where the CPU time of a program under the agent goes: samples that perf takes by the kernel's clock, which there is
 /// on virtual machines as well.

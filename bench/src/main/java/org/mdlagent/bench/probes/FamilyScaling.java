@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
 import org.mdlagent.bench.report.CostCurves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Plot;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 
 /// What a forked process costs when there are more and more of them: the time it loses, and memory.
 public final class FamilyScaling {

@@ -14,14 +14,14 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 
 /// What 20,000 probes cost: an entry and an exit of each of 10,000 functions, which are generated.
 ///

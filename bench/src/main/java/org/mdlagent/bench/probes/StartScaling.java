@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
 import org.mdlagent.bench.report.CostCurves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Plot;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What the start of a program costs, and switching all its probes, when it has more probes or more text without any.

@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
-import org.mdlagent.bench.programs.Tracer;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 
 /// What the agent takes of a program that it starts with: time, memory, threads, and space on the disk.
 public final class StartUp {

@@ -14,13 +14,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.bench.programs.Build;
-import org.mdlagent.bench.programs.SourceTree;
 import org.mdlagent.bench.report.Curves;
 import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Plot;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// How fast threads get on that call probed functions all the time, while all these probes toggle at a given rate
 /// ("Living on the Edge", PLDI 2016, figures 11 to 13).

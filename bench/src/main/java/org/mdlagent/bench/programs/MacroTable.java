@@ -25,6 +25,8 @@ import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Plot;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// What being watched costs programs that serve: throughput and p99, as their load tools tell them, and CPU time.
 ///

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.report.Percentile;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// PostgreSQL under pgbench, with a cluster of its own for each run.
 record Postgres() implements Service {

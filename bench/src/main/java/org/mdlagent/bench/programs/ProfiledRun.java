@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.bench.tools.SourceTree;
+import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.report.session.TimeSlice;

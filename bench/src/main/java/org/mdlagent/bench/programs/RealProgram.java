@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// Programs of Debian's, and two of the kind that the papers measure, each with work of some ten seconds.
 enum RealProgram {

@@ -19,6 +19,8 @@ import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
 /// What probes at every function cost real programs, beside those that the compiler puts there for good (LOPI, table

@@ -12,6 +12,8 @@ import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;

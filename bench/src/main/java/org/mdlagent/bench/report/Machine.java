@@ -9,6 +9,9 @@ import org.mdlagent.arch.shim.NativeApi;
 ///
 /// @param ticksPerNano frequency of the time-stamp counter, measured
 public record Machine(CpuIdentity cpu, double ticksPerNano) {
+    /// How long waiting for every core to see a store is taken to last.
+    public static final long TMAX_TICKS = Long.getLong("mdl.tmax", 3_000);
+
     /// How long the ratio of the two clocks is measured.
     private static final long CLOCK_NANOS = 200_000_000;
 

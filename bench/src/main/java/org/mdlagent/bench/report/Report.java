@@ -12,7 +12,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.bench.programs.SourceTree;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// What a benchmark prints. The same goes to a file of `bench/results`, with the raw values behind it.
 ///

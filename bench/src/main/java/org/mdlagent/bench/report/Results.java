@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.mdlagent.bench.programs.SourceTree;
+import org.mdlagent.bench.tools.SourceTree;
 
 /// Writes `bench/RESULTS.md` of what the benchmarks have left in `bench/results`.
 public final class Results {

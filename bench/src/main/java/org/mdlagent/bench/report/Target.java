@@ -3,7 +3,6 @@ package org.mdlagent.bench.report;
 import static java.lang.String.format;
 
 import java.util.Locale;
-import org.mdlagent.bench.patching.WordPatchBenchmark;
 
 /// What is aimed at: section 13 of the design.
 public enum Target {
@@ -12,7 +11,7 @@ public enum Target {
     EXACT_TABLE("entry and exit of every call, exact table", 70, "ticks"),
     INACTIVE("an inactive probe", 1, "ticks"),
     CALLPATCH("toggle one callpatch probe through the Java API", 100, "ticks"),
-    STRADDLER("toggle one straddler by wordpatch, synchronous", 2 * WordPatchBenchmark.TMAX_TICKS + 300, "ticks"),
+    STRADDLER("toggle one straddler by wordpatch, synchronous", 2 * Machine.TMAX_TICKS + 300, "ticks"),
     BATCH("toggle 20,000 probes in a batch, each", 150, "ticks"),
     TOGGLE_ALL("toggle 20,000 probes", 10, "ms"),
     INITIALISATION("initialisation of a probe", 2_000, "ticks", "published 18,000"),

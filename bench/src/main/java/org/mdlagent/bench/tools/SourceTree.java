@@ -1,4 +1,4 @@
-package org.mdlagent.bench.programs;
+package org.mdlagent.bench.tools;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +38,7 @@ public final class SourceTree {
     }
 
     /// A program to measure, or a script for one.
-    static Path work(String name) {
+    public static Path work(String name) {
         return ROOT.resolve("bench/src/main/work").resolve(name);
     }
 
@@ -47,12 +47,12 @@ public final class SourceTree {
         return ROOT.resolve("bench/src/main/peers").resolve(tool);
     }
 
-    static Path sql() {
+    public static Path sql() {
         return ROOT.resolve("examples/sqlite-workload.sql");
     }
 
     /// Where the sources of one of Debian's source packages are.
-    static Path debianSources(String name) throws IOException, InterruptedException {
+    public static Path debianSources(String name) throws IOException, InterruptedException {
         return debian(name, "--sources", Build.PLAIN);
     }
 
@@ -89,7 +89,7 @@ public final class SourceTree {
         return Files.createDirectories(ROOT.resolve("bench/results")).resolve(name);
     }
 
-    /// What [Results] writes.
+    /// The page that shows all results.
     public static Path resultsTable() {
         return ROOT.resolve("bench/RESULTS.md");
     }

@@ -1,4 +1,4 @@
-package org.mdlagent.bench.programs;
+package org.mdlagent.bench.tools;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,0 +1,92 @@
+package org.mdlagent.bench.probes;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.bench.report.Percentile;
+import org.mdlagent.bench.report.Target;
+import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.Tracer;
+
+/// What is called in which way, and what that took in each round: a row of [CallCosts]'s table.
+final class CallVariant {
+    /// What a process is asked for.
+    ///
+    /// @param warmUps how often all of it is done before it counts
+    /// @param repeats measurements, of which the median counts
+    /// @param count   calls of one
+    /// @param pauses  whether there is a pause before each
+    record Calls(int warmUps, int repeats, int count, boolean pauses) {}
+
+    /// Ticks for a call.
+    ///
+    /// @param agent CPU time of the agent, beside the program's
+    record Ticks(double program, double agent) {
+        static final Ticks NONE = new Ticks(Double.NaN, Double.NaN);
+    }
+
+    final String what;
+    final Build build;
+    final Tracer tracer;
+    final Calls calls;
+
+    /// What its cost is the difference to; null for those that others are compared with.
+    final @Nullable CallVariant base;
+
+    /// Ticks, elsewhere.
+    String published = "-";
+
+    @Nullable
+    Target target;
+
+    /// Why there is nothing to measure, null when there is.
+    final @Nullable String absence;
+
+    /// What was wrong with the last round that does not count.
+    @Nullable
+    String problem;
+
+    final List<Ticks> rounds = new ArrayList<>();
+
+    CallVariant(String what, Build build, Tracer tracer, Calls calls, @Nullable CallVariant base) {
+        this.what = what;
+        this.build = build;
+        this.tracer = tracer;
+        this.calls = calls;
+        this.base = base;
+        String command = tracer.command();
+        absence = build.compiler() == null
+                ? "absent: there is no clang"
+                : command != null && !Build.isCommand(command) ? "absent: there is no " + command : null;
+    }
+
+    CallVariant published(String ticks) {
+        published = ticks;
+        return this;
+    }
+
+    CallVariant target(Target reached) {
+        target = reached;
+        return this;
+    }
+
+    /// The cost in each round that counts.
+    double[] costs() {
+        double agent = Math.max(0, agentsPart());
+        return IntStream.range(0, rounds.size())
+                .mapToDouble(i -> rounds.get(i).program()
+                        + agent
+                        - (base == null ? 0 : base.rounds.get(i).program()))
+                .filter(cost -> !Double.isNaN(cost))
+                .toArray();
+    }
+
+    /// The same in all rounds, for it is a small difference of large figures. Below 0 it is not known.
+    double agentsPart() {
+        return Percentile.median(rounds.stream()
+                .mapToDouble(Ticks::agent)
+                .filter(ticks -> !Double.isNaN(ticks))
+                .toArray());
+    }
+}
