@@ -11,6 +11,8 @@ import java.nio.file.NoSuchFileException;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
+import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.control.CompileCommand;
 import org.mdlagent.runtime.cli.control.DisableCommand;
 import org.mdlagent.runtime.cli.control.EnableCommand;
@@ -23,7 +25,6 @@ import org.mdlagent.runtime.cli.report.HistoryCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
-import org.mdlagent.runtime.cli.run.Installation;
 import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -55,7 +56,7 @@ import picocli.CommandLine.Spec;
             DoctorCommand.class,
             CompileCommand.class
         })
-public final class Mdl implements Callable<Integer> {
+public final class Mdl implements Callable<Integer>, CommandContext {
     private final Console console;
     private final SessionStore store;
     private final Installation installation;
@@ -106,14 +107,17 @@ public final class Mdl implements Callable<Integer> {
         }
     }
 
+    @Override
     public Console console() {
         return console;
     }
 
+    @Override
     public SessionStore store() {
         return store;
     }
 
+    @Override
     public Installation installation() {
         return installation;
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.runtime.cli.run.Installation;
+import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.Console;
 

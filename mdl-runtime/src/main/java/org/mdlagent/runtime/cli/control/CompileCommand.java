@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.mdl.Compilation;
@@ -40,7 +40,7 @@ import picocli.CommandLine.ParentCommand;
 public final class CompileCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(paramLabel = "FILE", description = "It may use lists and constraints that come with the agent.")
     @SuppressWarnings("NullAway.Init") // set by picocli

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
-import org.mdlagent.runtime.cli.run.Installation;
+import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
 /// Prints machine code, by the decoder that the agent loads too (Zydis 4.0).

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.metric.MetricRequest;
@@ -22,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
 public final class EnableCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Option(names = "--force", description = "Even if it is expected to take more than a tenth of a processor.")
     private boolean force;

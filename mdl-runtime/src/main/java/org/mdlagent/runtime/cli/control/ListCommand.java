@@ -18,9 +18,11 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionFormatException;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.session.ControlClient;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.session.SharedMemory;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.MetricLibrary;
@@ -40,7 +42,7 @@ public final class ListCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(
             index = "0",
@@ -92,14 +94,14 @@ public final class ListCommand implements Callable<Integer> {
         for (Path directory :
                 session == null ? mdl.store().all() : List.of(mdl.store().find(session))) {
             try {
-                SessionStore.settle(directory);
+                SharedMemory.settle(directory);
                 try (SessionReader reader = SessionReader.open(directory)) {
                     SessionFacts facts = reader.facts();
                     rows.add(List.of(
                             SessionStore.name(directory),
                             Integer.toString(facts.pid()),
                             time(facts.started()),
-                            state(facts),
+                            ProgramState.describe(facts),
                             facts.program()));
                 }
             } catch (SessionFormatException e) {
@@ -107,17 +109,6 @@ public final class ListCommand implements Callable<Integer> {
             }
         }
         print(rows);
-    }
-
-    public static String state(SessionFacts facts) {
-        if (SessionStore.runs(facts)) {
-            return facts.state() == SessionFacts.State.AGENT_DEAD ? "runs, agent failed" : "runs";
-        }
-        int signal = facts.exitSignal().orElse(0);
-        if (signal > 0) {
-            return "killed by " + signal;
-        }
-        return facts.exitStatus().isPresent() ? "exit " + facts.exitStatus().getAsInt() : "ended";
     }
 
     private void functions() throws IOException {
@@ -209,7 +200,7 @@ public final class ListCommand implements Callable<Integer> {
 
     private SessionReader open() throws IOException {
         Path directory = mdl.store().find(session);
-        SessionStore.settle(directory);
+        SharedMemory.settle(directory);
         return SessionReader.open(directory);
     }
 

@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.runtime.cli.Mdl;
-import org.mdlagent.runtime.cli.control.ListCommand;
+import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.serve.OtlpPush;
@@ -45,7 +45,7 @@ public final class ServeCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Option(
             names = "--listen",
@@ -135,12 +135,12 @@ public final class ServeCommand implements Callable<Integer> {
 
         @Override
         public boolean runs(SessionFacts session) {
-            return SessionStore.runs(session);
+            return ProgramState.runs(session);
         }
 
         @Override
         public String ending(SessionFacts session) {
-            return ListCommand.state(session);
+            return ProgramState.describe(session);
         }
     }
 

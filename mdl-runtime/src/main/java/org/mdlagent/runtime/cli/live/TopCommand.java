@@ -17,10 +17,10 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.runtime.cli.Mdl;
-import org.mdlagent.runtime.cli.control.ListCommand;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.report.ThreadNames;
 import org.mdlagent.runtime.cli.session.ControlClient;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
@@ -47,7 +47,7 @@ public final class TopCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Without: the newest.")
     private @Nullable String session;
@@ -69,7 +69,7 @@ public final class TopCommand implements Callable<Integer> {
         Path directory = mdl.store().find(session);
         Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(directory)) {
-            if (!SessionStore.runs(reader.facts())) {
+            if (!ProgramState.runs(reader.facts())) {
                 throw CommandFailure.failed(
                         "the program of " + SessionStore.name(directory) + " has ended", "mdl report shows it");
             }
@@ -108,7 +108,7 @@ public final class TopCommand implements Callable<Integer> {
                     .limit(limit)
                     .forEach(function ->
                             out.println(table.function(function, false).stripTrailing()));
-            if (!SessionStore.runs(profile.whole().session())) {
+            if (!ProgramState.runs(profile.whole().session())) {
                 return true;
             }
             if (out.checkError()) {
@@ -128,7 +128,7 @@ public final class TopCommand implements Callable<Integer> {
             while (true) {
                 if (System.nanoTime() - look >= 0) {
                     LiveProfile profile = live.look();
-                    if (!SessionStore.runs(profile.whole().session())) {
+                    if (!ProgramState.runs(profile.whole().session())) {
                         return true;
                     }
                     screen.show(profile);
@@ -167,7 +167,7 @@ public final class TopCommand implements Callable<Integer> {
         SessionFacts facts = profile.session();
         console.out()
                 .println(facts.program().replaceAll("\\p{Cntrl}", "?") + " " + facts.pid() + ": "
-                        + ListCommand.state(facts));
+                        + ProgramState.describe(facts));
         new TableReport(
                         ProfileOrder.byDefault(profile),
                         SUMMARY_LIMIT,

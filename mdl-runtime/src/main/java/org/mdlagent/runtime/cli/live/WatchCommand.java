@@ -12,9 +12,9 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
-import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Looks;
 import org.mdlagent.runtime.metric.MetricRequest;
@@ -36,7 +36,7 @@ public final class WatchCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(index = "0", paramLabel = "PID|SESSION")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -73,7 +73,7 @@ public final class WatchCommand implements Callable<Integer> {
         boolean runs = true;
         for (int look = 0; runs && looks.goOn(look) && !out.checkError(); look++) {
             looks.pause();
-            runs = SessionStore.runs(reader.facts());
+            runs = ProgramState.runs(reader.facts());
             List<MetricValue> metrics = find(reader.metrics(), wanted);
             for (int i = 0; i < columns.size(); i++) {
                 columns.get(i).add(metrics.get(i));

@@ -11,7 +11,7 @@ import org.mdlagent.profiler.report.format.ComparisonTable;
 import org.mdlagent.profiler.report.page.ComparisonPage;
 import org.mdlagent.profiler.report.profile.RunProfile;
 import org.mdlagent.profiler.report.statistics.Comparison;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import picocli.CommandLine.Command;
@@ -35,7 +35,7 @@ public final class DiffCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(
             paramLabel = "RUN",

@@ -14,7 +14,7 @@ import org.mdlagent.profiler.report.format.HistoryReport;
 import org.mdlagent.profiler.report.format.RunTable;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.options.FunctionGlob;
@@ -32,7 +32,7 @@ import picocli.CommandLine.ParentCommand;
 public final class HistoryCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(
             paramLabel = "FUNCTION",

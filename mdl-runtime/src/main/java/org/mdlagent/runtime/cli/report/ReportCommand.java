@@ -16,8 +16,8 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.report.session.TimeSlice;
 import org.mdlagent.profiler.report.session.Timeline;
-import org.mdlagent.runtime.cli.Mdl;
-import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.session.SharedMemory;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.options.FunctionGlob;
@@ -35,7 +35,7 @@ import picocli.CommandLine.ParentCommand;
 public final class ReportCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(
             paramLabel = "SESSION",
@@ -93,7 +93,7 @@ public final class ReportCommand implements Callable<Integer> {
         wanted.checkRange(isRanged());
         List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
         Path directory = mdl.store().find(session);
-        SessionStore.settle(directory);
+        SharedMemory.settle(directory);
         try (SessionReader reader = SessionReader.open(directory)) {
             List<TimeSlice> slices = slices(reader, wanted);
             Profile whole = isRanged() ? reader.profile(slices) : read(reader);

@@ -24,7 +24,7 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.report.session.Timeline;
-import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 
@@ -151,7 +151,7 @@ public enum ReportFormat {
 
     private static void trace(SessionFacts session, List<TimedCall> calls, Writer out) throws IOException {
         // Of a program that has ended others may have the ids of its threads.
-        boolean runs = SessionStore.runs(session);
+        boolean runs = ProgramState.runs(session);
         Set<Integer> threads = runs ? calls.stream().map(TimedCall::tid).collect(Collectors.toSet()) : Set.of();
         TraceReport.write(session, calls, ThreadNames.of(threads), out);
     }

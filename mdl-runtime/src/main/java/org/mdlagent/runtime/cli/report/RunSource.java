@@ -9,6 +9,7 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
@@ -39,7 +40,7 @@ final class RunSource {
         for (Path session : sessions.all()) {
             try (SessionReader reader = SessionReader.open(session)) {
                 SessionFacts facts = reader.facts();
-                if (facts.armed() && !SessionStore.runs(facts)) {
+                if (facts.armed() && !ProgramState.runs(facts)) {
                     candidates.add(new ProfileStore.Candidate(Run.of(facts), () -> read(session)));
                 }
             } catch (IOException e) {

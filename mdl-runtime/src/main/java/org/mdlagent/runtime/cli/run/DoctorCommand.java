@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CpuIdentity;
 import org.mdlagent.fastinst.provider.Instrumentation;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.options.AgentOptions;
@@ -34,7 +35,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Parameters(arity = "0..1", paramLabel = "PROGRAM", description = "What is to be run.")
     private @Nullable String program;

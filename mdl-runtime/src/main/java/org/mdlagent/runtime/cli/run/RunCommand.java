@@ -15,11 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.report.session.Timeline;
-import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.report.ReportFormat;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.session.SharedMemory;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
@@ -52,7 +54,7 @@ public final class RunCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Mdl mdl;
+    private CommandContext mdl;
 
     @Option(
             names = {"-o", "--session"},
@@ -159,10 +161,10 @@ public final class RunCommand implements Callable<Integer> {
 
         List<byte[]> arguments = Posix.ownArguments(program.size());
         List<String[]> changes = new ArrayList<>();
-        Path library = agentFits(console) ? preloadable(console) : null;
+        Path library = new Preload(mdl.installation(), console).library(program.getFirst());
         if (library != null) {
             changes.add(new String[] {"MDL_OPTIONS", given.toString()});
-            changes.add(new String[] {"LD_PRELOAD", preload(library)});
+            changes.add(new String[] {"LD_PRELOAD", Preload.variable(library)});
         }
         Instant started = Instant.now();
         try (ChildProcess child = new ChildProcess()) {
@@ -288,81 +290,6 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /// Whether the program can run under the agent. Says so when it cannot, or when there will be nothing to see.
-    private boolean agentFits(Console console) throws IOException {
-        if (mdl.installation().existingLibrary() == null) {
-            console.say(
-                    mdl.installation().library() + " is missing: the program runs without the agent",
-                    "mdl doctor says more");
-            return false;
-        }
-        String name = program.getFirst();
-        Path path = ProgramFile.find(name, System.getenv("PATH"));
-        if (path == null || !Files.isReadable(path) || !Files.isRegularFile(path)) {
-            return true;
-        }
-        ProgramFile file = ProgramFile.examine(path);
-        String explains = "mdl doctor " + name + " explains";
-        if (file.kind() == ProgramFile.Kind.OTHER) {
-            return true;
-        }
-        if (file.kind() == ProgramFile.Kind.FOREIGN_ELF) {
-            console.say(name + " is not a program for 64-bit x86: it runs without the agent", explains);
-            return false;
-        }
-        if (!file.dynamic()) {
-            console.say(
-                    name + " is statically linked: nothing can be loaded with it, it runs without the agent", explains);
-            return false;
-        }
-        if (file.setUser() && Posix.effectiveUser() != 0) {
-            console.say(name + " changes its user: the system loads nothing of ours with it", explains);
-            return false;
-        }
-        if (file.java()) {
-            console.say(name + " hosts a Java runtime already: it runs without the agent", explains);
-            return false;
-        }
-        if (file.sanitizer() != null && !sanitizerAllows(file.sanitizer())) {
-            console.say(
-                    name + " is built with " + file.sanitizer() + ": it runs without the agent",
-                    file.sanitizer().equals("ASan")
-                            ? "try: ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 mdl run ..."
-                            : explains);
-            return false;
-        }
-        if (file.instrumentation() == null) {
-            console.say(
-                    name + " has no probes: it was compiled without instrumentation",
-                    "try: gcc -finstrument-functions ...     (" + explains + ")");
-        }
-        return true;
-    }
-
-    private static boolean sanitizerAllows(String sanitizer) {
-        String options = System.getenv("ASAN_OPTIONS");
-        return sanitizer.equals("ASan") && options != null && options.contains("verify_asan_link_order=0");
-    }
-
-    /// A path of the library that the loader takes as one. Null, and says so, when there is none.
-    private @Nullable Path preloadable(Console console) {
-        try {
-            return mdl.installation().preloadable().library();
-        } catch (IOException e) {
-            console.say(
-                    mdl.installation().library() + " cannot be preloaded, the program runs without the agent: "
-                            + e.getMessage(),
-                    "move the installation to a directory without a blank in its name");
-            return null;
-        }
-    }
-
-    private static String preload(Path library) {
-        String ours = library.toString();
-        String others = System.getenv("LD_PRELOAD");
-        return others == null || others.isEmpty() ? ours : ours + ":" + others;
-    }
-
     private static void finish(
             SessionStore store,
             int pid,
@@ -382,8 +309,8 @@ public final class RunCommand implements Callable<Integer> {
             }
             return;
         }
-        SessionStore.ended(session, ending, ended);
-        SessionStore.settle(session);
+        ProgramState.recordEnd(session, ending, ended);
+        SharedMemory.settle(session);
         if (directory != null) {
             store.remember(session);
         }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.runtime.cli.Mdl;
-import org.mdlagent.runtime.cli.run.Installation;
+import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;

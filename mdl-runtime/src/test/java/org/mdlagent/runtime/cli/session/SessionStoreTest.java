@@ -95,7 +95,7 @@ class SessionStoreTest {
         Path session = inMemory(NOBODY, Instant.now());
         byte[] before = Files.readAllBytes(memory);
 
-        SessionStore.settle(session);
+        SharedMemory.settle(session);
 
         Path file = session.resolve("session.mdl");
         assertThat(memory).doesNotExist();
@@ -110,7 +110,7 @@ class SessionStoreTest {
     void shouldLeaveTheDataOfARunningProgramWhereTheyAre() throws IOException {
         Path session = inMemory(ProcessHandle.current().pid(), Instant.now());
 
-        SessionStore.settle(session);
+        SharedMemory.settle(session);
 
         assertThat(memory).exists();
         assertThat(session.resolve("session.mdl")).isSymbolicLink();
@@ -133,14 +133,14 @@ class SessionStoreTest {
         Path session = inMemory(NOBODY, Instant.now());
         Process child = mapping(memory);
         try {
-            SessionStore.settle(session);
+            SharedMemory.settle(session);
 
             assertThat(memory).exists();
         } finally {
             child.destroy();
             child.waitFor();
         }
-        SessionStore.settle(session);
+        SharedMemory.settle(session);
         assertThat(memory).doesNotExist();
     }
 
@@ -230,7 +230,7 @@ class SessionStoreTest {
                 root, "app-1-20200101T000000", ProcessHandle.current().pid(), 1_577_836_800);
 
         try (SessionReader reader = SessionReader.open(session)) {
-            assertThat(SessionStore.runs(reader.facts())).isFalse();
+            assertThat(ProgramState.runs(reader.facts())).isFalse();
         }
     }
 
@@ -239,7 +239,7 @@ class SessionStoreTest {
         Path session = FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
         Instant end = Instant.ofEpochSecond(1_767_225_601, 500);
 
-        SessionStore.ended(session, new Posix.Ending(-1, 11), end);
+        ProgramState.recordEnd(session, new Posix.Ending(-1, 11), end);
 
         try (SessionReader reader = SessionReader.open(session)) {
             SessionFacts facts = reader.facts();
@@ -248,7 +248,7 @@ class SessionStoreTest {
             assertThat(facts.ended()).isEqualTo(end);
             assertThat(facts.state()).isEqualTo(SessionFacts.State.ENDED);
         }
-        SessionStore.ended(session, new Posix.Ending(7, 0), end.plusSeconds(5));
+        ProgramState.recordEnd(session, new Posix.Ending(7, 0), end.plusSeconds(5));
         try (SessionReader reader = SessionReader.open(session)) {
             assertThat(reader.facts().exitStatus()).hasValue(7);
             assertThat(reader.facts().ended()).as("known already").isEqualTo(end);

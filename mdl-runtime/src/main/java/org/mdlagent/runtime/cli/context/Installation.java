@@ -1,4 +1,4 @@
-package org.mdlagent.runtime.cli.run;
+package org.mdlagent.runtime.cli.context;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +16,7 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 /// Where this program is installed: `lib/libmdlagent.so` and `runtime/` stand in one directory.
 public record Installation(Path home) {
     /// The property that names the directory when this is not run from its own image.
-    static final String HOME_PROPERTY = "mdl.home";
+    private static final String HOME_PROPERTY = "mdl.home";
 
     /// What ends a name in `LD_PRELOAD`.
     private static final Pattern SEPARATOR = Pattern.compile("[ :]");
@@ -28,28 +28,27 @@ public record Installation(Path home) {
         return new Installation(given != null ? Path.of(given).toAbsolutePath() : parent == null ? java : parent);
     }
 
-    Path library() {
+    public Path library() {
         return home.resolve("lib/libmdlagent.so");
     }
 
     /// What `mdl calibrate` measures with.
-    Path calibrationProgram() {
+    public Path calibrationProgram() {
         return home.resolve("lib/mdl-calibrate-trial");
     }
 
-    Path runtime() {
+    public Path runtime() {
         return home.resolve("runtime");
     }
 
     /// The library if it is there.
-    @Nullable
-    Path existingLibrary() {
+    public @Nullable Path existingLibrary() {
         return Files.isReadable(library()) ? library() : null;
     }
 
     /// This installation by a path that `LD_PRELOAD` can hold: its own, or that of a link to it which only this user
     /// can have made.
-    Installation preloadable() throws IOException {
+    public Installation preloadable() throws IOException {
         if (!SEPARATOR.matcher(home.toString()).find()) {
             return this;
         }
