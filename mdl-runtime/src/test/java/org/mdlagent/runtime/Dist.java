@@ -22,7 +22,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.SessionFile;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {
@@ -116,7 +116,7 @@ final class Dist {
     }
 
     private static long clock(Path session) throws IOException {
-        return SessionWords.of(SessionReader.locate(session)).get(HeaderDescriptor.NOW_MONO_NANOS);
+        return SessionWords.of(SessionFile.locate(session)).get(HeaderDescriptor.NOW_MONO_NANOS);
     }
 
     /// Whether a tool is there and tells its version. One that is there and cannot is as good as absent.

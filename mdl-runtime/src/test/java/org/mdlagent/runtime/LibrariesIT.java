@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.profiler.report.profile.ProbeSite;
+import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Libraries that a program opens and closes have probes while they are there.
@@ -44,7 +44,7 @@ class LibrariesIT {
         assertThat(report.get("dropped").asLong()).isZero();
         assertThat(report.get("unmatched").asLong()).isZero();
         try (SessionReader reader = SessionReader.open(session)) {
-            List<ProbeSite> sites = reader.sites();
+            List<SiteProfile> sites = reader.sites();
             assertThat(sites).as("one record for each").hasSizeLessThan(20).doesNotHaveDuplicates();
         }
         assertThat(log(session)).containsOnlyOnce("libplugin.so: opened").doesNotContain("goes on before");

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 /// The sampled profiler on sqlite3, against the exact count of the same work.
 ///
 /// The goal is an error of at most 10 % for each of the twenty hottest functions. It is mostly met, but not by each
-/// function in each run: one that is called in short phases only is seen in few windows (docs/sampling.md, "What is timed
+/// function in each run: one that is called in short phases only is seen in few windows (docs/sampling.md, "What is
+/// timed
 /// must be warm"). So the test prints all errors, and asserts what holds in every run.
 @Tag("timing")
 class SampledIT {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.commons.support.AnnotationSupport;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.SessionFile;
 
 /// Removes the data of a test's sessions from shared memory: its temporary directories hold links to them only.
 public final class SessionCleanup implements AfterEachCallback {
@@ -27,7 +27,7 @@ public final class SessionCleanup implements AfterEachCallback {
         try (Stream<Path> links = Files.find(
                 directory,
                 Integer.MAX_VALUE,
-                (path, attributes) -> attributes.isSymbolicLink() && path.endsWith(SessionReader.FILE_NAME))) {
+                (path, attributes) -> attributes.isSymbolicLink() && path.endsWith(SessionFile.NAME))) {
             for (Path link : links.toList()) {
                 Files.deleteIfExists(Files.readSymbolicLink(link));
                 Files.delete(link);

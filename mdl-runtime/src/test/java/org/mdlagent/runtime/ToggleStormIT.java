@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.profiler.report.profile.ProbeSite;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Probes that are switched on and off all the time, under three threads that run through them, change nothing of
@@ -74,15 +74,15 @@ class ToggleStormIT {
 
     private static void assertSitesLieEverywhere(Path session) throws Exception {
         TreeSet<Long> offsets = new TreeSet<>();
-        TreeSet<ProbeSite.Kind> kinds = new TreeSet<>();
+        TreeSet<SiteProfile.Kind> kinds = new TreeSet<>();
         try (SessionReader reader = SessionReader.open(session)) {
             assertThat(reader.facts().state()).isEqualTo(SessionFacts.State.ENDED);
-            for (ProbeSite site : reader.sites()) {
+            for (SiteProfile site : reader.sites()) {
                 offsets.add(site.address() % LINE_BYTES);
                 kinds.add(site.kind());
             }
         }
         assertThat(offsets).hasSizeGreaterThan(LINE_BYTES * 3 / 4).anyMatch(offset -> offset > LINE_BYTES - CALL_BYTES);
-        assertThat(kinds).containsExactly(ProbeSite.Kind.ENTRY, ProbeSite.Kind.EXIT, ProbeSite.Kind.SIBLING_EXIT);
+        assertThat(kinds).containsExactly(SiteProfile.Kind.ENTRY, SiteProfile.Kind.EXIT, SiteProfile.Kind.SIBLING_EXIT);
     }
 }

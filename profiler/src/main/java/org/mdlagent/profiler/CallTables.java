@@ -8,6 +8,7 @@ import org.mdlagent.arch.session.FunctionRecords;
 import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.profiler.estimate.ProbeCost;
 
 /// What the session has measured of its functions so far: of sampled ones a row of each, of those whose calls are all
 /// recorded one of each in every thread, beside one that has their callers alone.
@@ -92,7 +93,8 @@ final class CallTables {
         }
         long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
         boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
-        return ProbeCost.exact(all) + ProbeCost.sampled(sampled, samples) + ProbeCost.clock(cpuTime, all + samples);
+        ProbeCost cost = new ProbeCost(cpuTime);
+        return cost.exact(all) + cost.sampled(sampled, samples);
     }
 
     /// A function's row in a thread, or behind the last thread its own; 0 when there is none.

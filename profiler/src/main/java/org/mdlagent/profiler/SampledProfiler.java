@@ -11,6 +11,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.estimate.ProbeCost;
 
 /// The sampled latency profiler ("Living on the Edge", PLDI 2016, section 9), with windows of time instead of windows
 /// of calls.
@@ -142,8 +143,7 @@ public final class SampledProfiler {
     private long renewalTsc;
     private final long header;
 
-    /// Whether durations are CPU time.
-    private final boolean cpuTime;
+    private final ProbeCost probeCost;
 
     private boolean[] windowed = {};
 
@@ -268,7 +268,8 @@ public final class SampledProfiler {
         longestTicks = (long) (LONGEST_FACTOR * windowNanos * ticksPerNano);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
-        cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
+        probeCost =
+                new ProbeCost((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.callSites()::at);
     }
@@ -449,7 +450,7 @@ public final class SampledProfiler {
     private double endRotation() {
         long now = api.tsc();
         Spending before = spending;
-        double recording = (ProbeCost.exact(callsRecorded) + ProbeCost.clock(cpuTime, callsRecorded)) / ticksPerNano;
+        double recording = probeCost.exact(callsRecorded) / ticksPerNano;
         spending = new Spending(now / ticksPerNano, cpu, costNanos(), recording);
         costAtTick = spending.cost;
         double rotation = (now - rotationTsc) / ticksPerNano;
@@ -493,7 +494,7 @@ public final class SampledProfiler {
 
     /// What sampling costs, as it is predicted.
     private double sampledNanos(long counted, long timed) {
-        return (ProbeCost.sampled(counted, timed) + ProbeCost.clock(cpuTime, timed)) / ticksPerNano;
+        return probeCost.sampled(counted, timed) / ticksPerNano;
     }
 
     private double count() {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.mdlagent.profiler.estimate.Confidence;
 
 class CallEstimateTest {
     private static final int RUNS = 300;

@@ -15,7 +15,7 @@ import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
-import org.mdlagent.profiler.report.profile.ProbeSite;
+import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// How many probe sites of real programs straddle a boundary, so that no single store can replace them ("Living on the
@@ -87,8 +87,8 @@ public final class Straddlers {
         int unused = builder.start().waitFor();
         try (SessionReader reader = SessionReader.open(Tracer.Agent.session(directory))) {
             return reader.sites().stream()
-                    .filter(site -> site.kind() != ProbeSite.Kind.RETURN)
-                    .map(ProbeSite::address)
+                    .filter(site -> site.kind() != SiteProfile.Kind.RETURN)
+                    .map(SiteProfile::address)
                     .toList();
         }
     }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.SessionFile;
 
 /// The session of a running program, as it is at each moment.
 public final class SessionMemory {
@@ -16,7 +16,7 @@ public final class SessionMemory {
 
     /// @param session directory
     public SessionMemory(Path session) throws IOException {
-        try (FileChannel file = FileChannel.open(SessionReader.locate(session))) {
+        try (FileChannel file = FileChannel.open(SessionFile.locate(session))) {
             bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN);
         }
     }

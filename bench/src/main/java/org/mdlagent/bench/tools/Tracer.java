@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What watches the calls of a running `calls.c`.
@@ -73,7 +74,7 @@ public sealed interface Tracer {
         /// What a session knows of its process.
         public static ByteBuffer header(Path directory) throws IOException {
             ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
-            try (FileChannel file = FileChannel.open(SessionReader.locate(session(directory)))) {
+            try (FileChannel file = FileChannel.open(SessionFile.locate(session(directory)))) {
                 int unused = file.read(header);
             }
             return header;

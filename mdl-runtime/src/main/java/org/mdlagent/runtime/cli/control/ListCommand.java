@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.MetricValue;
-import org.mdlagent.profiler.report.profile.ProbeSite;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.session.SessionFormatException;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
@@ -132,7 +132,7 @@ public final class ListCommand implements Callable<Integer> {
         try (SessionReader reader = open()) {
             List<List<String>> rows = new ArrayList<>();
             rows.add(List.of("ADDRESS", "KIND", "IMAGE", "FUNCTION"));
-            for (ProbeSite site : reader.sites()) {
+            for (SiteProfile site : reader.sites()) {
                 rows.add(List.of(
                         "0x" + Long.toHexString(site.address()),
                         site.kind().name().toLowerCase(Locale.ROOT).replace('_', ' '),

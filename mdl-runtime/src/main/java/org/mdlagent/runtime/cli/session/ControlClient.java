@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
@@ -76,7 +76,7 @@ public final class ControlClient {
     /// @return the lines that the request has brought
     /// @throws CommandFailure when there is no agent to ask, or it refuses
     public static String ask(Path session, String request) throws IOException {
-        int owner = owner(SessionReader.locate(session));
+        int owner = owner(SessionFile.locate(session));
         String answer;
         try {
             answer = exchange(session.resolve(SOCKET), owner, request + "\n");

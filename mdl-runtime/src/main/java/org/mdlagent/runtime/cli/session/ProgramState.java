@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// Whether the program of a session runs, and how it ended.
@@ -46,7 +46,7 @@ public final class ProgramState {
     /// Writes how a program ended into its session.
     public static void recordEnd(Path session, Posix.Ending ending, Instant when) throws IOException {
         try (FileChannel file = FileChannel.open(
-                SessionReader.locate(session),
+                SessionFile.locate(session),
                 StandardOpenOption.READ,
                 StandardOpenOption.WRITE,
                 LinkOption.NOFOLLOW_LINKS)) {

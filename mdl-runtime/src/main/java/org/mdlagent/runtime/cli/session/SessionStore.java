@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
@@ -73,7 +74,7 @@ public final class SessionStore {
     }
 
     public static boolean holdsSession(Path directory) {
-        return Files.exists(directory.resolve(SessionReader.FILE_NAME), LinkOption.NOFOLLOW_LINKS);
+        return Files.exists(directory.resolve(SessionFile.NAME), LinkOption.NOFOLLOW_LINKS);
     }
 
     /// By the time in the name, which has seconds, and among those of a second by the time of the file system.
@@ -88,7 +89,7 @@ public final class SessionStore {
 
     private static Instant modified(Path session) {
         try {
-            return Files.getLastModifiedTime(session.resolve(SessionReader.FILE_NAME), LinkOption.NOFOLLOW_LINKS)
+            return Files.getLastModifiedTime(session.resolve(SessionFile.NAME), LinkOption.NOFOLLOW_LINKS)
                     .toInstant();
         } catch (IOException e) {
             return Instant.EPOCH;

@@ -28,6 +28,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.session.SessionFormatException;
+import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
@@ -53,11 +54,11 @@ public final class SharedMemory {
     ///
     /// Two that do this at once make the same copy, and the second rename and removal change nothing.
     public static void settle(Path session) throws IOException {
-        Path link = session.resolve(SessionReader.FILE_NAME);
+        Path link = session.resolve(SessionFile.NAME);
         if (!Files.isSymbolicLink(link) || !Files.isWritable(session)) {
             return;
         }
-        Path memory = SessionReader.locate(session);
+        Path memory = SessionFile.locate(session);
         try (SessionReader reader = SessionReader.open(session)) {
             if (ProgramState.runs(reader.facts()) || isMapped(memory)) {
                 return;
@@ -69,7 +70,7 @@ public final class SharedMemory {
 
     private static void move(Path memory, Path link) throws IOException {
         Path copy = link.resolveSibling(
-                SessionReader.FILE_NAME + "." + ProcessHandle.current().pid());
+                SessionFile.NAME + "." + ProcessHandle.current().pid());
         try {
             copy(memory, copy);
             Files.move(copy, link, StandardCopyOption.ATOMIC_MOVE);
@@ -96,7 +97,7 @@ public final class SharedMemory {
             for (Path file : files) {
                 Path session = Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? ofEndedProgram(file) : null;
                 if (session != null) {
-                    remnants.add(new Remnant(file, session.resolve(SessionReader.FILE_NAME)));
+                    remnants.add(new Remnant(file, session.resolve(SessionFile.NAME)));
                 } else if (isUnbegun(file)) {
                     remnants.add(new Remnant(file, null));
                 }
@@ -111,7 +112,7 @@ public final class SharedMemory {
     void reclaim(List<Remnant> remnants, List<Path> sessions) throws IOException {
         Map<Path, Path> known = new HashMap<>();
         for (Path session : sessions) {
-            Path link = session.resolve(SessionReader.FILE_NAME);
+            Path link = session.resolve(SessionFile.NAME);
             if (Files.isSymbolicLink(link)) {
                 known.put(Files.readSymbolicLink(link), link);
             }

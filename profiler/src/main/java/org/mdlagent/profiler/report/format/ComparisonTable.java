@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;
@@ -41,52 +42,52 @@ public record ComparisonTable(int limit, boolean colour) {
 
     private static String facts(Run run) {
         List<String> facts = new ArrayList<>();
-        facts.add(TableReport.printable(TableReport.baseName(run.program())));
+        facts.add(PlainText.printable(BaseName.of(run.program())));
         facts.add(TIME.format(run.started()));
-        run.elapsedNanos().ifPresent(nanos -> facts.add(TableReport.elapsed(nanos)));
+        run.elapsedNanos().ifPresent(nanos -> facts.add(PlainText.elapsed(nanos)));
         facts.add(run.mode());
-        facts.add("build " + TableReport.printable(Run.shortBuild(run.build(run.program()))));
-        facts.add("session " + TableReport.printable(run.id()));
+        facts.add("build " + PlainText.printable(Run.shortBuild(run.build(run.program()))));
+        facts.add("session " + PlainText.printable(run.id()));
         return String.join(" · ", facts);
     }
 
     private static void table(List<FunctionChange> shown, Style style, Appendable out) throws IOException {
         List<String> names = shown.stream()
                 .map(change ->
-                        ShortName.of(TableReport.printable(change.function().name()), NAME_WIDTH_MAX))
+                        ShortName.of(PlainText.printable(change.function().name()), NAME_WIDTH_MAX))
                 .toList();
         int width = Math.max(
                 "FUNCTION".length(),
                 names.stream().mapToInt(ShortName::columns).max().orElse(0));
-        List<TableReport.Column> columns = columns(shown);
-        StringBuilder line = new StringBuilder(TableReport.pad("FUNCTION", width));
-        line.append(TableReport.Column.titles(columns));
+        List<TextColumn> columns = columns(shown);
+        StringBuilder line = new StringBuilder(PlainText.pad("FUNCTION", width));
+        line.append(TextColumn.titles(columns));
         out.append(style.dim(line.toString())).append('\n');
         for (int i = 0; i < shown.size(); i++) {
             line.setLength(0);
-            line.append(TableReport.pad(names.get(i), width));
-            line.append(TableReport.Column.cells(columns, i));
+            line.append(PlainText.pad(names.get(i), width));
+            line.append(TextColumn.cells(columns, i));
             out.append(line.toString().stripTrailing()).append('\n');
         }
     }
 
-    private static List<TableReport.Column> columns(List<FunctionChange> shown) {
+    private static List<TextColumn> columns(List<FunctionChange> shown) {
         Function<FunctionProfile, OptionalLong> p50 =
                 function -> function.latency().percentileNanos(50);
         Function<FunctionProfile, OptionalLong> p99 =
                 function -> function.latency().percentileNanos(99);
         Function<FunctionProfile, OptionalLong> total = FunctionProfile::totalNanos;
-        TableReport.Column[] columns = {
-            new TableReport.Column("p50", false),
-            new TableReport.Column("NOW", false),
-            new TableReport.Column("CHANGE", true),
-            new TableReport.Column("p99", false),
-            new TableReport.Column("NOW", false),
-            new TableReport.Column("CHANGE", true),
-            new TableReport.Column("TOTAL", false),
-            new TableReport.Column("NOW", false),
-            new TableReport.Column("CHANGE", true),
-            new TableReport.Column("CALLS", true)
+        TextColumn[] columns = {
+            new TextColumn("p50", false),
+            new TextColumn("NOW", false),
+            new TextColumn("CHANGE", true),
+            new TextColumn("p99", false),
+            new TextColumn("NOW", false),
+            new TextColumn("CHANGE", true),
+            new TextColumn("TOTAL", false),
+            new TextColumn("NOW", false),
+            new TextColumn("CHANGE", true),
+            new TextColumn("CALLS", true)
         };
         for (FunctionChange change : shown) {
             columns[0].add(duration(change.before(), p50));
@@ -106,7 +107,7 @@ public record ComparisonTable(int limit, boolean colour) {
     }
 
     private static Quantity duration(@Nullable FunctionProfile function, Function<FunctionProfile, OptionalLong> of) {
-        return function == null ? Quantity.UNKNOWN : TableReport.duration(of.apply(function));
+        return function == null ? Quantity.UNKNOWN : PlainText.duration(of.apply(function));
     }
 
     private static Quantity changed(FunctionChange change, Function<FunctionProfile, OptionalLong> of) {
@@ -131,15 +132,15 @@ public record ComparisonTable(int limit, boolean colour) {
 
     private static String footer(Comparison comparison, int shown) {
         int all = comparison.changes().size();
-        String functions = TableReport.grouped(all)
+        String functions = PlainText.grouped(all)
                 + (all == 1 ? " function" : " functions")
-                + (shown < all ? " · " + TableReport.grouped(shown) + " shown (--limit)" : "");
+                + (shown < all ? " · " + PlainText.grouped(shown) + " shown (--limit)" : "");
         if (comparison.thresholdPercent().isEmpty()) {
             return functions;
         }
         int regressions = comparison.regressions().size();
         return functions + " · "
-                + (regressions == 0 ? "none" : TableReport.grouped(regressions))
+                + (regressions == 0 ? "none" : PlainText.grouped(regressions))
                 + (regressions == 1 ? " is" : " are")
                 + String.format(
                         Locale.ROOT,

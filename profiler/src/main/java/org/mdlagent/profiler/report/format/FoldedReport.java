@@ -25,6 +25,6 @@ public final class FoldedReport {
     }
 
     private static String frame(FunctionProfile function) {
-        return TableReport.printable(function.name()).replace(';', ',');
+        return PlainText.printable(function.name()).replace(';', ',');
     }
 }

@@ -6,6 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.mdlagent.profiler.report.profile.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;
@@ -33,7 +34,7 @@ public record HistoryReport(List<Entry> entries) {
                 .collect(Collectors.groupingBy(
                         entry -> entry.function().symbol()
                                 + "\0"
-                                + TableReport.baseName(entry.function().image()),
+                                + BaseName.of(entry.function().image()),
                         LinkedHashMap::new,
                         Collectors.toList()))
                 .values()
@@ -46,55 +47,55 @@ public record HistoryReport(List<Entry> entries) {
     public void table(boolean colour, Appendable out) throws IOException {
         Style style = new Style(colour);
         FunctionProfile newest = entries.getLast().function();
-        out.append(style.bold(TableReport.printable(newest.name()) + " · " + TableReport.printable(newest.image())))
+        out.append(style.bold(PlainText.printable(newest.name()) + " · " + PlainText.printable(newest.image())))
                 .append('\n');
-        TableReport.Column[] columns = {
-            new TableReport.Column("BUILD", false),
-            new TableReport.Column("CALLS", true),
-            new TableReport.Column("TOTAL", false),
-            new TableReport.Column("MEAN", false),
-            new TableReport.Column("p50", false),
-            new TableReport.Column("p99", false),
-            new TableReport.Column("max", false)
+        TextColumn[] columns = {
+            new TextColumn("BUILD", false),
+            new TextColumn("CALLS", true),
+            new TextColumn("TOTAL", false),
+            new TextColumn("MEAN", false),
+            new TextColumn("p50", false),
+            new TextColumn("p99", false),
+            new TextColumn("max", false)
         };
         for (Entry entry : entries) {
             FunctionProfile function = entry.function();
             Latency latency = function.latency();
-            String build = TableReport.printable(Run.shortBuild(entry.build()));
+            String build = PlainText.printable(Run.shortBuild(entry.build()));
             columns[0].add(new Quantity(build, "", "", ""));
             Quantity calls = Quantity.count(function.calls());
             columns[1].add(
                     function.callsError().isPresent()
                             ? calls.plusMinus(function.callsError().getAsDouble())
                             : calls);
-            columns[2].add(TableReport.duration(function.totalNanos()));
-            columns[3].add(TableReport.duration(latency.meanNanos()));
-            columns[4].add(TableReport.duration(latency.percentileNanos(50)));
-            columns[5].add(TableReport.duration(latency.percentileNanos(99)));
-            columns[6].add(TableReport.duration(latency.maxNanos()));
+            columns[2].add(PlainText.duration(function.totalNanos()));
+            columns[3].add(PlainText.duration(latency.meanNanos()));
+            columns[4].add(PlainText.duration(latency.percentileNanos(50)));
+            columns[5].add(PlainText.duration(latency.percentileNanos(99)));
+            columns[6].add(PlainText.duration(latency.maxNanos()));
         }
         rows(List.of(columns), style, out);
     }
 
-    private void rows(List<TableReport.Column> columns, Style style, Appendable out) throws IOException {
+    private void rows(List<TextColumn> columns, Style style, Appendable out) throws IOException {
         double[] bounds =
-                TableReport.bounds(entries.stream().map(Entry::function).toList());
+                LatencyBars.bounds(entries.stream().map(Entry::function).toList());
         StringBuilder line = new StringBuilder("STARTED            ");
-        line.append(TableReport.Column.titles(columns));
+        line.append(TextColumn.titles(columns));
         line.append("  LATENCY ")
-                .append(TableReport.powerOfTen(bounds[0]))
+                .append(LatencyBars.powerOfTen(bounds[0]))
                 .append("..")
-                .append(TableReport.powerOfTen(bounds[bounds.length - 1]));
+                .append(LatencyBars.powerOfTen(bounds[bounds.length - 1]));
         out.append(style.dim(line.toString())).append('\n');
         for (int i = 0; i < entries.size(); i++) {
             Entry entry = entries.get(i);
             line.setLength(0);
             line.append(ComparisonTable.TIME.format(entry.run().started()));
-            line.append(TableReport.Column.cells(columns, i));
+            line.append(TextColumn.cells(columns, i));
             line.append("  ")
-                    .append(TableReport.pad(TableReport.bars(entry.function().latency(), bounds), bounds.length - 1))
+                    .append(PlainText.pad(LatencyBars.of(entry.function().latency(), bounds), bounds.length - 1))
                     .append("  ")
-                    .append(TableReport.printable(entry.run().id()));
+                    .append(PlainText.printable(entry.run().id()));
             out.append(line).append('\n');
         }
     }

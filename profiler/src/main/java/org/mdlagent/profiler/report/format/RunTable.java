@@ -10,30 +10,28 @@ public final class RunTable {
 
     /// Writes them in the given order.
     public static void write(List<Run> runs, boolean colour, Appendable out) throws IOException {
-        TableReport.Column[] columns = {
-            new TableReport.Column("RAN", false),
-            new TableReport.Column("BUILD", false),
-            new TableReport.Column("MODE", false)
+        TextColumn[] columns = {
+            new TextColumn("RAN", false), new TextColumn("BUILD", false), new TextColumn("MODE", false)
         };
         for (Run run : runs) {
             String elapsed = run.elapsedNanos().isPresent()
-                    ? TableReport.elapsed(run.elapsedNanos().getAsLong())
+                    ? PlainText.elapsed(run.elapsedNanos().getAsLong())
                     : "-";
             columns[0].add(new Quantity(elapsed, "", "", ""));
-            String build = TableReport.printable(Run.shortBuild(run.build(run.program())));
+            String build = PlainText.printable(Run.shortBuild(run.build(run.program())));
             columns[1].add(new Quantity(build, "", "", ""));
             columns[2].add(new Quantity(run.mode(), "", "", ""));
         }
-        List<TableReport.Column> shown = List.of(columns);
+        List<TextColumn> shown = List.of(columns);
         StringBuilder line = new StringBuilder("STARTED            ");
-        line.append(TableReport.Column.titles(shown));
+        line.append(TextColumn.titles(shown));
         line.append("  SESSION");
         out.append(new Style(colour).dim(line.toString())).append('\n');
         for (int i = 0; i < runs.size(); i++) {
             line.setLength(0);
             line.append(ComparisonTable.TIME.format(runs.get(i).started()));
-            line.append(TableReport.Column.cells(shown, i));
-            line.append("  ").append(TableReport.printable(runs.get(i).id()));
+            line.append(TextColumn.cells(shown, i));
+            line.append("  ").append(PlainText.printable(runs.get(i).id()));
             out.append(line).append('\n');
         }
     }

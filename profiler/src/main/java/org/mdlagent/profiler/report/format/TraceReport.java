@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
+import org.mdlagent.profiler.report.profile.BaseName;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimedCall;
 
@@ -61,7 +62,7 @@ public final class TraceReport {
                         .add(call.tid()));
         int order = 0;
         for (int pid : byProcess.keySet()) {
-            name("process_name", pid, pid, TableReport.baseName(session.program()), json);
+            name("process_name", pid, pid, BaseName.of(session.program()), json);
             order("process_sort_index", pid, pid, order++, json);
             for (int tid : byProcess.getOrDefault(pid, Set.of())) {
                 name("thread_name", pid, tid, threads.getOrDefault(tid, tid == pid ? "first thread" : "thread"), json);
@@ -91,7 +92,7 @@ public final class TraceReport {
         json.beginObject();
         json.member("ph", "X");
         json.member("name", call.function().name());
-        json.member("cat", TableReport.baseName(call.function().image()));
+        json.member("cat", BaseName.of(call.function().image()));
         json.member("pid", call.pid());
         json.member("tid", call.tid());
         json.member("ts", micros(call.startNanos()));

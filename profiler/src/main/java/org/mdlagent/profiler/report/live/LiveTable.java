@@ -5,10 +5,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import org.mdlagent.profiler.report.format.LatencyBars;
+import org.mdlagent.profiler.report.format.PlainText;
+import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.format.Quantity;
 import org.mdlagent.profiler.report.format.ShortName;
 import org.mdlagent.profiler.report.format.Style;
-import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.profile.BaseName;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -41,13 +44,13 @@ public record LiveTable(int width, boolean colour) {
         SessionFacts session = live.whole().session();
         List<String> facts = new ArrayList<>();
         facts.add("mdl top");
-        facts.add(TableReport.printable(TableReport.baseName(session.program())) + " " + session.pid());
-        facts.add("up " + TableReport.elapsed(session.elapsedNanos().orElse(0)));
+        facts.add(PlainText.printable(BaseName.of(session.program())) + " " + session.pid());
+        facts.add("up " + PlainText.elapsed(session.elapsedNanos().orElse(0)));
         int threads = live.threads().size();
-        facts.add(threads == 1 ? "1 thread" : TableReport.grouped(threads) + " threads");
+        facts.add(threads == 1 ? "1 thread" : PlainText.grouped(threads) + " threads");
         live.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         live.agentPercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent %.1f %%", percent)));
-        facts.add(TableReport.mode(live.whole()));
+        facts.add(ProfileNotes.mode(live.whole()));
         return style().bold(cut(String.join(" · ", facts)));
     }
 
@@ -73,7 +76,7 @@ public record LiveTable(int width, boolean colour) {
     public String function(LiveFunction function, boolean selected) {
         Latency latency = function.latency();
         StringBuilder line = new StringBuilder(selected ? "▶ " : "  ");
-        String name = ShortName.of(TableReport.printable(function.whole().name()), nameWidth());
+        String name = ShortName.of(PlainText.printable(function.whole().name()), nameWidth());
         line.append(fit(name, nameWidth()));
         line.append(right(function.whole().on() ? Quantity.rate(function.rate()).text() : "off", 11));
         if (width - NAME_MIN >= WITH_RATES) {
@@ -100,7 +103,7 @@ public record LiveTable(int width, boolean colour) {
     /// @param name that it has given itself
     public String thread(LiveThread thread, String name) {
         return cut(fit("  " + thread.whole().tid(), 12)
-                + fit(TableReport.printable(name), 18)
+                + fit(PlainText.printable(name), 18)
                 + right(percent(thread.cpuPercent()), 9)
                 + right(Quantity.rate(thread.rate()).text(), 13));
     }
@@ -111,11 +114,11 @@ public record LiveTable(int width, boolean colour) {
     public List<String> detail(LiveFunction function, Profile session) {
         FunctionProfile whole = function.whole();
         List<String> lines = new ArrayList<>();
-        lines.add(style().bold(cut(ShortName.of(TableReport.printable(whole.name()), width))));
+        lines.add(style().bold(cut(ShortName.of(PlainText.printable(whole.name()), width))));
         if (whole.file() != null) {
-            lines.add(cut(TableReport.printable(whole.file()) + (whole.line() > 0 ? ":" + whole.line() : "")));
+            lines.add(cut(PlainText.printable(whole.file()) + (whole.line() > 0 ? ":" + whole.line() : "")));
         }
-        lines.add(cut(TableReport.printable(whole.image())));
+        lines.add(cut(PlainText.printable(whole.image())));
         lines.add(cut((whole.callsExact() ? "" : "about ")
                 + Quantity.count(whole.calls()).text() + " calls so far" + (whole.on() ? "" : ", off now")));
         callers(session.callers().getOrDefault(whole, List.of()), lines);
@@ -138,7 +141,7 @@ public record LiveTable(int width, boolean colour) {
             String share =
                     nanos > 0 ? Quantity.percent(100 * edge.nanos() / nanos).text() : "";
             int room = Math.max(1, width - CALLED_BY.length() - 8);
-            lines.add(cut(CALLED_BY + fit(ShortName.of(TableReport.printable(name), room), room) + right(share, 8)));
+            lines.add(cut(CALLED_BY + fit(ShortName.of(PlainText.printable(name), room), room) + right(share, 8)));
         }
     }
 
@@ -184,7 +187,7 @@ public record LiveTable(int width, boolean colour) {
         }
         StringBuilder line = new StringBuilder();
         // Not the highest: steady rates would make one block of all lines.
-        String bars = TableReport.BARS.substring(0, TableReport.BARS.length() - 1);
+        String bars = LatencyBars.HEIGHTS.substring(0, LatencyBars.HEIGHTS.length() - 1);
         for (float rate : rates) {
             int height = (int) Math.ceil(rate / most * bars.length());
             line.append(rate == 0 ? ' ' : bars.charAt(Math.clamp(height - 1, 0, bars.length() - 1)));
@@ -200,7 +203,7 @@ public record LiveTable(int width, boolean colour) {
     }
 
     private static String duration(OptionalLong nanos) {
-        return TableReport.duration(nanos).text();
+        return PlainText.duration(nanos).text();
     }
 
     private static String percent(OptionalDouble percent) {

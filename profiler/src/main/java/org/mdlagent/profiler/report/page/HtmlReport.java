@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import java.util.function.IntPredicate;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.JsonWriter;
-import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -65,7 +65,7 @@ public final class HtmlReport {
         JsonReport.overhead(profile, json);
         JsonReport.family(profile, json);
         json.beginArray("warnings");
-        for (String warning : TableReport.warnings(profile)) {
+        for (String warning : ProfileNotes.warnings(profile)) {
             json.element(warning);
         }
         json.endArray();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.ProbeCost;
+import org.mdlagent.profiler.estimate.ProbeCost;
 
 /// A session's contents at one instant.
 ///
@@ -91,7 +91,7 @@ public record Profile(
                 .filter(FunctionProfile::exact)
                 .mapToLong(FunctionProfile::sampled)
                 .sum();
-        double ticks = ProbeCost.exact(recorded) + ProbeCost.clock(session.cpuTime(), recorded);
+        double ticks = new ProbeCost(session.cpuTime()).exact(recorded);
         return Math.round(ticks / session.tscHz().getAsDouble() * 1e9);
     }
 

@@ -3,27 +3,23 @@ package org.mdlagent.profiler.report.session;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.stream.IntStream;
-import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.profiler.report.statistics.EdgeSums;
 
 /// Which function the code at an address belongs to, as far as functions lie in one piece.
 final class CodeMap {
-    /// No function with probes.
-    static final int NONE = -1;
-
     /// Indices of functions, in ascending order of address.
     private final int[] functions;
 
     private final long[] starts;
     private final long[] ends;
 
-    /// @param table offset of the table of functions
-    /// @param count how many there are
-    CodeMap(SessionBytes bytes, long table, int count) throws IOException {
+    CodeMap(FunctionTable table) throws IOException {
+        int count = table.count();
         starts = new long[count];
         ends = new long[count];
         long[] byIndex = new long[count];
         for (int i = 0; i < count; i++) {
-            byIndex[i] = bytes.getLong(table + i * FunctionDescriptor.SIZE + FunctionDescriptor.ADDRESS);
+            byIndex[i] = table.get(i).start();
         }
         functions = IntStream.range(0, count)
                 .boxed()
@@ -33,13 +29,11 @@ final class CodeMap {
         for (int i = 0; i < count; i++) {
             starts[i] = byIndex[functions[i]];
             // That of a closed library has no address.
-            ends[i] = starts[i] == 0
-                    ? 0
-                    : bytes.getLong(table + functions[i] * FunctionDescriptor.SIZE + FunctionDescriptor.END);
+            ends[i] = starts[i] == 0 ? 0 : table.get(functions[i]).end();
         }
     }
 
-    /// Index of the function that calls and gets the control back at `address`, or [#NONE].
+    /// Index of the function that calls and gets the control back at `address`, or [EdgeSums#NONE].
     int callerAt(long address) {
         // Nothing need stand behind a call of what never returns.
         long call = address - 1;
@@ -53,6 +47,6 @@ final class CodeMap {
                 high = middle;
             }
         }
-        return low > 0 && call < ends[low - 1] ? functions[low - 1] : NONE;
+        return low > 0 && call < ends[low - 1] ? functions[low - 1] : EdgeSums.NONE;
     }
 }

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.session;
 import java.io.IOException;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.profiler.report.statistics.EdgeSums;
 
 /// Reads who calls whom.
 final class EdgeReader {
@@ -41,7 +42,7 @@ final class EdgeReader {
 
     private int caller(int index) throws IOException {
         if (index == EdgeDescriptor.CALLER_NONE || index == EdgeDescriptor.CALLER_OTHER) {
-            return CodeMap.NONE;
+            return EdgeSums.NONE;
         }
         if (index < 0 || index >= functions) {
             throw bytes.damaged("a caller has the number " + Integer.toUnsignedString(index));

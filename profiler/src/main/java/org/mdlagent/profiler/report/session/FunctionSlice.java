@@ -30,7 +30,7 @@ public record FunctionSlice(
     /// Calls whose durations are in [SliceDescriptor#SLOT] neighbouring slots of an HdrHistogram.
     public record Slot(int index, long calls) {}
 
-    /// @param function index, or [CodeMap#NONE]
+    /// @param function index, or [EdgeSums#NONE]
     public record Caller(int function, long calls, long ticks, long samples) {}
 
     static FunctionSlice read(SliceNumbers numbers) throws SessionFormatException {

@@ -8,35 +8,68 @@ import java.util.OptionalDouble;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.PointDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
 /// Adds up what metrics have in each thread.
 final class MetricReader {
+    private static final int METRICS_MAX = 1 << 16;
+
     private final SessionBytes bytes;
-    private final List<Long> threads = new ArrayList<>();
+    private final List<ThreadBytes> threads = new ArrayList<>();
     private final List<Long> values = new ArrayList<>();
     private final OptionalDouble tscHz;
 
-    /// @param threads offsets of all threads
-    MetricReader(SessionBytes bytes, List<Long> threads, OptionalDouble tscHz) throws IOException {
+    /// The metrics that are enabled, in the order in which that was asked for.
+    ///
+    /// @param threads all of them
+    static List<MetricValue> all(SessionBytes bytes, List<ThreadBytes> threads, OptionalDouble tscHz)
+            throws IOException {
+        List<Long> records = bytes.list(
+                HeaderDescriptor.METRICS, MetricDescriptor.NEXT, MetricDescriptor.SIZE, METRICS_MAX, "metrics");
+        List<MetricValue> metrics = new ArrayList<>();
+        if (!records.isEmpty()) {
+            MetricReader values = new MetricReader(bytes, threads, tscHz);
+            for (long at : records.reversed()) {
+                if (bytes.getInt(at + MetricDescriptor.STATE) == MetricDescriptor.STATE_ON) {
+                    metrics.add(values.metric(at));
+                }
+            }
+        }
+        return metrics;
+    }
+
+    private MetricValue metric(long at) throws IOException {
+        String focus = bytes.string(bytes.getInt(at + MetricDescriptor.FOCUS));
+        return new MetricValue(
+                bytes.string(bytes.getInt(at + MetricDescriptor.ID)),
+                bytes.string(bytes.getInt(at + MetricDescriptor.NAME)),
+                bytes.string(bytes.getInt(at + MetricDescriptor.UNITS)),
+                bytes.constant(MetricValue.UnitsType.values(), at + MetricDescriptor.UNITS_TYPE, "type of units"),
+                focus.isEmpty() ? List.of() : List.of(focus.split("\n")),
+                amount(at),
+                seconds(at),
+                errors(at),
+                history(at));
+    }
+
+    private MetricReader(SessionBytes bytes, List<ThreadBytes> threads, OptionalDouble tscHz) throws IOException {
         this.bytes = bytes;
         this.tscHz = tscHz;
         long size = (long) ValueDescriptor.COUNT * Long.BYTES;
-        for (long thread : threads) {
-            long address = bytes.getLong(thread + ThreadDescriptor.VALUES);
-            if (address != 0) {
+        for (ThreadBytes thread : threads) {
+            long at = thread.values();
+            if (at != 0) {
                 bytes.claim(size);
                 this.threads.add(thread);
-                values.add(bytes.offset(address, size, "a thread's values"));
+                values.add(at);
             }
         }
     }
 
     /// What a metric whose record is at an offset has come to, in seconds where it is a time. Empty where it has no
     /// value, or none that can be known.
-    OptionalDouble amount(long metric) throws IOException {
+    private OptionalDouble amount(long metric) throws IOException {
         OptionalDouble unit = unit(metric);
         return unit.isPresent() ? OptionalDouble.of(measured(metric) * unit.getAsDouble()) : unit;
     }
@@ -56,7 +89,7 @@ final class MetricReader {
 
     /// What the amount of a metric had been since it was enabled. Points from before belong to the metric that had the
     /// record, and are left out.
-    List<MetricValue.Point> history(long metric) throws IOException {
+    private List<MetricValue.Point> history(long metric) throws IOException {
         OptionalDouble unit = unit(metric);
         long history = bytes.getLong(metric + MetricDescriptor.HISTORY);
         int half = MetricDescriptor.half(history);
@@ -80,13 +113,13 @@ final class MetricReader {
     }
 
     /// How long a metric has been enabled.
-    OptionalDouble seconds(long metric) throws IOException {
+    private OptionalDouble seconds(long metric) throws IOException {
         long ticks = bytes.getLong(HeaderDescriptor.NOW_TSC) - bytes.getLong(metric + MetricDescriptor.SINCE_TSC);
         return tscHz.isPresent() ? OptionalDouble.of(Math.max(0, ticks) / tscHz.getAsDouble()) : OptionalDouble.empty();
     }
 
     /// Errors that a metric's code has counted.
-    long errors(long metric) throws IOException {
+    private long errors(long metric) throws IOException {
         int counter = bytes.getInt(metric + MetricDescriptor.ERRORS);
         long sum = 0;
         for (int i = 0; i < values.size() && counter != 0; i++) {
@@ -120,22 +153,21 @@ final class MetricReader {
         };
     }
 
-    private boolean isWanted(long metric, long thread) throws IOException {
-        return accepts(metric + MetricDescriptor.PID, thread + ThreadDescriptor.PID)
-                && accepts(metric + MetricDescriptor.TID, thread + ThreadDescriptor.TID);
+    private boolean isWanted(long metric, ThreadBytes thread) throws IOException {
+        return accepts(metric + MetricDescriptor.PID, thread.pid())
+                && accepts(metric + MetricDescriptor.TID, thread.tid());
     }
 
-    private boolean accepts(long wanted, long actual) throws IOException {
+    private boolean accepts(long wanted, int actual) throws IOException {
         int number = bytes.getInt(wanted);
-        return number == 0 || number == bytes.getInt(actual);
+        return number == 0 || number == actual;
     }
 
-    private long measured(long metric, long thread, long words) throws IOException {
+    private long measured(long metric, ThreadBytes thread, long words) throws IOException {
         int index = bytes.getInt(metric + MetricDescriptor.VALUE);
         return switch (bytes.getInt(metric + MetricDescriptor.KIND)) {
             case ValueDescriptor.KIND_WALL_TIMER -> timed(words, index, bytes.getLong(HeaderDescriptor.NOW_TSC));
-            case ValueDescriptor.KIND_PROCESS_TIMER ->
-                timed(words, index, bytes.getLong(thread + ThreadDescriptor.CPU_NANOS));
+            case ValueDescriptor.KIND_PROCESS_TIMER -> timed(words, index, thread.cpuNanos());
             default -> word(words, index);
         };
     }

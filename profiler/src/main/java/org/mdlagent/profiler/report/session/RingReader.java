@@ -2,7 +2,6 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import org.mdlagent.arch.layout.RecordDescriptor;
-import org.mdlagent.arch.layout.ThreadDescriptor;
 
 /// The timed calls in a thread's ring: those that the agent has not drained, and behind them those that it has, as far
 /// as they have not been overwritten. Those being written at this moment are not complete, and left out.
@@ -28,28 +27,28 @@ final class RingReader {
     }
 
     /// Reads what the agent has not drained.
-    void undrained(long thread, Action action) throws IOException {
-        read(thread, bytes.getLong(thread + ThreadDescriptor.TAIL), action);
+    void undrained(ThreadBytes thread, Action action) throws IOException {
+        read(thread, thread.tail(), action);
     }
 
     /// Reads all that is there, the oldest first.
-    void all(long thread, Action action) throws IOException {
+    void all(ThreadBytes thread, Action action) throws IOException {
         read(thread, 0, action);
     }
 
-    private void read(long thread, long from, Action action) throws IOException {
-        long ring = bytes.getLong(thread + ThreadDescriptor.RING);
+    private void read(ThreadBytes thread, long from, Action action) throws IOException {
+        long ring = thread.ring();
         if (ring == 0) {
             return;
         }
-        long mask = bytes.getLong(thread + ThreadDescriptor.RING_MASK);
+        long mask = thread.ringMask();
         if (mask < 0 || mask >= RECORDS_MAX || (mask & mask + 1) != 0) {
             throw bytes.damaged("a ring has the mask " + Long.toUnsignedString(mask));
         }
         long size = (mask + 1) * RecordDescriptor.SIZE;
         long start = bytes.offset(ring, size, "a ring");
         bytes.claim(size);
-        long head = bytes.getLong(thread + ThreadDescriptor.HEAD);
+        long head = thread.head();
         for (long position = Math.max(from, head - mask - 1); position < head; position++) {
             long at = start + (position & mask) * RecordDescriptor.SIZE;
             int function = bytes.getInt(at + RecordDescriptor.FUNCTION);

@@ -8,7 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
@@ -30,6 +36,10 @@ final class SessionBytes implements AutoCloseable {
     private final FileChannel channel;
     private final @Nullable ByteBuffer[] blocks = new ByteBuffer[BLOCKS];
     private final long[] blockNumbers = new long[BLOCKS];
+
+    /// By offset. None is ever changed or moved, so they are kept for good.
+    private final Map<Integer, String> strings = new HashMap<>();
+
     private long base;
     private long end;
     private long claimed;
@@ -170,8 +180,20 @@ final class SessionBytes implements AutoCloseable {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
 
-    /// The `struct mdl_string` at `offset`.
+    /// The `struct mdl_string` at `offset`, the empty one where that is 0.
     String string(int offset) throws IOException {
+        if (offset == 0) {
+            return "";
+        }
+        String known = strings.get(offset);
+        if (known == null) {
+            known = readString(offset);
+            strings.put(offset, known);
+        }
+        return known;
+    }
+
+    private String readString(int offset) throws IOException {
         long at = checked(Integer.toUnsignedLong(offset), Integer.BYTES, Integer.BYTES, "a name");
         int length = getInt(at);
         if (length < 0 || length > STRING_BYTES_MAX) {
@@ -179,6 +201,46 @@ final class SessionBytes implements AutoCloseable {
         }
         claim(Integer.BYTES + length);
         return new String(getBytes(checked(at + Integer.BYTES, length, 1, "a name"), length), StandardCharsets.UTF_8);
+    }
+
+    /// Offsets of the members of a list, in its order.
+    ///
+    /// @param head      where the address of the first one is
+    /// @param nextField where in a member that of the next one is
+    List<Long> list(long head, long nextField, long size, int most, String what) throws IOException {
+        List<Long> members = new ArrayList<>();
+        Set<Long> seen = new HashSet<>();
+        long next = getLong(head);
+        while (next != 0) {
+            long member = offset(next, size, "one of its " + what);
+            if (!seen.add(member) || members.size() == most) {
+                throw damaged("its list of " + what + " has no end");
+            }
+            claim(size);
+            members.add(member);
+            next = getLong(member + nextField);
+        }
+        return members;
+    }
+
+    /// How many rows of a table are used.
+    int count(long countField, long capacityField, String what) throws IOException {
+        int count = getInt(countField);
+        int capacity = getInt(capacityField);
+        if (count < 0 || capacity < count) {
+            throw damaged("it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for "
+                    + Integer.toUnsignedString(capacity));
+        }
+        return count;
+    }
+
+    /// The constant whose ordinal is in a field.
+    <E extends Enum<E>> E constant(E[] values, long field, String what) throws IOException {
+        int value = getInt(field);
+        if (value < 0 || value >= values.length) {
+            throw damaged("it has the unknown " + what + " " + Integer.toUnsignedString(value));
+        }
+        return values[value];
     }
 
     /// A word that only grows from 0.

@@ -51,7 +51,7 @@ final class SliceNumbers {
         return next(functions - 1, "a function with the number");
     }
 
-    /// The index of a function, or [CodeMap#NONE].
+    /// The index of a function, or [EdgeSums#NONE].
     int caller() throws SessionFormatException {
         return next(functions, "a caller with the number") - 1;
     }

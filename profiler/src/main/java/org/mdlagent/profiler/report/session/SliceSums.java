@@ -8,12 +8,13 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.SliceDescriptor;
-import org.mdlagent.profiler.Confidence;
+import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.report.statistics.EdgeSums;
 
 /// Adds up slices of time.
 final class SliceSums {

@@ -11,7 +11,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.profile.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
@@ -150,9 +150,9 @@ public record Comparison(Run before, Run after, OptionalDouble thresholdPercent,
         Map<Identity, Integer> numbers = new HashMap<>();
         for (FunctionProfile function : profile.functions()) {
             boolean programs = function.image().equals(profile.run().program());
-            String image = programs ? "" : TableReport.baseName(function.image());
+            String image = programs ? "" : BaseName.of(function.image());
             String file = ambiguous.contains(function.symbol()) && function.file() != null
-                    ? TableReport.baseName(function.file())
+                    ? BaseName.of(function.file())
                     : "";
             int number = numbers.merge(new Identity(function.symbol(), image, file, 0), 1, Integer::sum);
             byIdentity.put(new Identity(function.symbol(), image, file, number), function);

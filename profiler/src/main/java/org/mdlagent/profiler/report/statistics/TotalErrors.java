@@ -3,11 +3,10 @@ package org.mdlagent.profiler.report.statistics;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.DoubleUnaryOperator;
-import org.mdlagent.profiler.Confidence;
+import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.EdgeSums;
 
 /// How far the total and self times of a sampled session may be off.
 ///

@@ -14,7 +14,7 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.profiler.report.profile.Latency;
-import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.session.SessionFile;
 
 /// A session file that is mapped into this process, as the agent has it: what a test writes there, a reader sees. One
 /// tick is one nanosecond.
@@ -33,7 +33,7 @@ public final class LiveFile implements AutoCloseable {
 
     /// @param limit what the session may grow to
     public LiveFile(Path directory, int capacity, long limit) throws IOException {
-        Path file = directory.resolve(SessionReader.FILE_NAME);
+        Path file = directory.resolve(SessionFile.NAME);
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment mapping = channel.map(FileChannel.MapMode.READ_WRITE, 0, BACKED, arena);

@@ -377,7 +377,7 @@ public final class SessionImage {
     }
 
     public Path write(Path directory) throws IOException {
-        Path file = directory.resolve(SessionReader.FILE_NAME);
+        Path file = directory.resolve(SessionFile.NAME);
         Files.write(file, bytes());
         return file;
     }

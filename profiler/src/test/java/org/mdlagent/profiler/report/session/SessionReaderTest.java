@@ -35,11 +35,11 @@ import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.page.HtmlReport;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
-import org.mdlagent.profiler.report.profile.ProbeSite;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.profile.TimedCall;
 
@@ -535,10 +535,10 @@ class SessionReaderTest {
         try (SessionReader reader = SessionReader.open(directory)) {
             assertThat(reader.sites())
                     .containsExactly(
-                            new ProbeSite("main", ProbeSite.Kind.ENTRY, "/opt/app/bin/app", 0x401010),
-                            new ProbeSite(
+                            new SiteProfile("main", SiteProfile.Kind.ENTRY, "/opt/app/bin/app", 0x401010),
+                            new SiteProfile(
                                     "ns::parse(char const*)",
-                                    ProbeSite.Kind.SIBLING_EXIT,
+                                    SiteProfile.Kind.SIBLING_EXIT,
                                     "/opt/app/bin/app",
                                     0x401020));
         }

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.estimate;
 
 import java.util.OptionalDouble;
 

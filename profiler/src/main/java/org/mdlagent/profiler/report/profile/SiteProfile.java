@@ -5,7 +5,7 @@ package org.mdlagent.profiler.report.profile;
 /// @param function demangled name of the function it belongs to, "" while that is not known
 /// @param image    path of the ELF file
 /// @param address  of the instruction in the process
-public record ProbeSite(String function, Kind kind, String image, long address) {
+public record SiteProfile(String function, Kind kind, String image, long address) {
 
     /// What passes through a site.
     public enum Kind {

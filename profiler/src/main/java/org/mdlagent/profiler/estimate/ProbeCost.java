@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.estimate;
 
 /// What probes cost the program, observed: the calls that recording code has counted anyway, times what it was
 /// measured to add to a call of an empty function ("Performance Measurement Tools and MDL", 1997, calls the sum
@@ -7,7 +7,9 @@ package org.mdlagent.profiler;
 /// In sampled sessions a timed call has its part of what a window costs besides: code that has just been changed, and
 /// stubs and records that no cache holds, and the calls that warm these. That figure was fitted to the CPU time that
 /// sqlite3 and Lua take without a budget, beside runs without probes.
-public final class ProbeCost {
+///
+/// @param cpuTime whether durations are measured by the threads' CPU time
+public record ProbeCost(boolean cpuTime) {
     private static final double COUNTED = 8;
     private static final double TIMED = 1000;
     private static final double EXACT = 58;
@@ -15,28 +17,22 @@ public final class ProbeCost {
     /// Asking the kernel for the thread's CPU time, at the begin of a call and at its end.
     private static final double CPU_TIME = 950;
 
-    private ProbeCost() {}
-
-    /// Of a sampled session.
+    /// Of functions that are sampled.
     ///
     /// @param counted calls that were counted
     /// @param timed   of these, calls of which a record was written
-    public static double sampled(long counted, long timed) {
-        return COUNTED * counted + TIMED * timed;
+    public double sampled(long counted, long timed) {
+        return COUNTED * counted + TIMED * timed + clock(timed);
     }
 
-    /// What is added where durations are measured by the threads' CPU time.
-    ///
-    /// @param cpuTime whether they are
-    /// @param timed   calls that have returned
-    public static double clock(boolean cpuTime, long timed) {
-        return cpuTime ? CPU_TIME * timed : 0;
-    }
-
-    /// Of an exact session, or of a function whose calls are all recorded.
+    /// Of functions whose calls are all recorded.
     ///
     /// @param timed calls that have returned
-    public static double exact(long timed) {
-        return EXACT * timed;
+    public double exact(long timed) {
+        return EXACT * timed + clock(timed);
+    }
+
+    private double clock(long timed) {
+        return cpuTime ? CPU_TIME * timed : 0;
     }
 }

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.report.statistics;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,20 +9,22 @@ import java.util.function.ToLongFunction;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.statistics.TotalErrors;
 
 /// Who calls whom, and with it how long functions take by themselves.
 ///
 /// An edge has its part of what is known of the callee as a whole, which may be estimated. What timing adds to a call
 /// is taken off: callers do not lose it, for hardly any of their calls are timed.
 public final class EdgeSums {
+    /// A caller that is not known, or has no probes.
+    public static final int NONE = -1;
+
     /// What a function measures that does nothing: the shortest call of a session, and not more than this.
     private static final long EMPTY_NANOS_MAX = 10;
 
     /// The same where the kernel is asked for CPU time.
     private static final long EMPTY_CPU_NANOS_MAX = 1000;
 
-    /// By callee, then by caller, which is [CodeMap#NONE] when it is not known.
+    /// By callee, then by caller, which is [#NONE] when it is not known.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
 
     private record Edge(long calls, long ticks, long samples) {
@@ -38,27 +40,27 @@ public final class EdgeSums {
 
     /// @param functions how many there are
     /// @param cpuTime   whether durations are CPU time
-    EdgeSums(int functions, boolean cpuTime) {
+    public EdgeSums(int functions, boolean cpuTime) {
         emptyMax = cpuTime ? EMPTY_CPU_NANOS_MAX : EMPTY_NANOS_MAX;
         for (int i = 0; i < functions; i++) {
             edges.add(new TreeMap<>());
         }
     }
 
-    /// Adds calls of a function by another, which is [CodeMap#NONE] when it is not known.
-    void add(int callee, int caller, long calls, long ticks, long samples) {
+    /// Adds calls of a function by another, which is [#NONE] when it is not known.
+    public void add(int callee, int caller, long calls, long ticks, long samples) {
         edges.get(callee).merge(caller, new Edge(calls, ticks, samples), Edge::plus);
     }
 
     /// An edge as it is for all calls of its callee, not only those that were timed.
     ///
-    /// @param caller index of a function, or [CodeMap#NONE]
+    /// @param caller index of a function, or [#NONE]
     /// @param callee index of a function
     /// @param nanos  without what timing adds
     public record Estimate(int caller, int callee, long calls, long nanos, long samples) {}
 
     /// The edges between functions.
-    List<Estimate> estimates(List<FunctionProfile> functions) {
+    public List<Estimate> estimates(List<FunctionProfile> functions) {
         long empty = emptyNanos(functions);
         List<Estimate> all = new ArrayList<>();
         for (int i = 0; i < functions.size(); i++) {
@@ -76,7 +78,7 @@ public final class EdgeSums {
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
     /// they are where no caller is known.
-    List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, SessionFacts session) {
+    public List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, SessionFacts session) {
         if (edges.isEmpty()) {
             return functions;
         }
@@ -84,7 +86,7 @@ public final class EdgeSums {
         TotalErrors errors = new TotalErrors(functions, session);
         long[] inCallees = new long[functions.size()];
         for (Estimate edge : edges) {
-            if (edge.caller != CodeMap.NONE) {
+            if (edge.caller != NONE) {
                 inCallees[edge.caller] += edge.nanos;
                 errors.addCallee(edge, samples(edge.callee));
             }
@@ -103,10 +105,10 @@ public final class EdgeSums {
     }
 
     /// The edges, between these functions.
-    static List<CallEdge> join(List<FunctionProfile> functions, List<Estimate> edges) {
+    public static List<CallEdge> join(List<FunctionProfile> functions, List<Estimate> edges) {
         return edges.stream()
                 .map(edge -> new CallEdge(
-                        edge.caller == CodeMap.NONE ? null : functions.get(edge.caller),
+                        edge.caller == NONE ? null : functions.get(edge.caller),
                         functions.get(edge.callee),
                         edge.calls,
                         edge.nanos,

@@ -1,0 +1,73 @@
+package org.mdlagent.profiler.report.format;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.ProcessProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.TimeRange;
+
+/// What is to be known of a profile beside its figures.
+public final class ProfileNotes {
+    private ProfileNotes() {}
+
+    /// How calls are recorded, and what their durations are.
+    public static String mode(Profile profile) {
+        return (profile.session().exact() ? "exact" : sampled(profile))
+                + (profile.session().cpuTime() ? ", CPU time" : "");
+    }
+
+    private static String sampled(Profile profile) {
+        OptionalDouble budget = profile.session().budgetPercent();
+        long exact = profile.functions().stream().filter(FunctionProfile::exact).count();
+        return "sampled"
+                + (budget.isEmpty()
+                        ? ""
+                        : " for " + Quantity.percent(budget.getAsDouble()).text())
+                + (exact == 0 ? "" : ", " + PlainText.grouped(exact) + " exact")
+                + (isBudgetExceeded(profile) ? ": over the budget" : "");
+    }
+
+    private static boolean isBudgetExceeded(Profile profile) {
+        OptionalDouble budget = profile.session().budgetPercent();
+        return budget.isPresent() && profile.everyCallPercent().orElse(0) > budget.getAsDouble();
+    }
+
+    /// What the reader of any report has to know before the figures are trusted.
+    public static List<String> warnings(Profile profile) {
+        List<String> warnings = new ArrayList<>();
+        if (profile.session().state() == SessionFacts.State.AGENT_DEAD) {
+            warnings.add("the agent failed in this run; its log, agent.log in the session's directory, says why");
+        }
+        long orphans = profile.family().processes().stream()
+                .filter(ProcessProfile::runs)
+                .count();
+        boolean agentRuns = profile.family().processes().stream().anyMatch(one -> one.agent() && one.runs());
+        if (orphans > 0 && !agentRuns) {
+            warnings.add("the process that had the agent has ended; " + PlainText.grouped(orphans)
+                    + (orphans == 1 ? " process goes" : " processes go") + " on without probes");
+        }
+        if (isBudgetExceeded(profile)) {
+            warnings.add("recording every call of functions costs "
+                    + Quantity.percent(profile.everyCallPercent().orElse(0)).text()
+                    + " of the time, more than the budget: the others are sampled within a tenth of it");
+        }
+        if (profile.dropped() > 0) {
+            warnings.add(PlainText.grouped(profile.dropped()) + " calls were not timed for want of room");
+        }
+        if (profile.unseenThreads() > 0) {
+            warnings.add(PlainText.grouped(profile.unseenThreads()) + " threads were not seen for want of room");
+        }
+        TimeRange range = profile.range();
+        if (range != null && range.leftOut() > 0) {
+            warnings.add("the slices of this time had no room for " + PlainText.grouped(range.leftOut())
+                    + " functions with less time, counted slice by slice");
+        }
+        if (profile.unmatched() > 0) {
+            warnings.add(PlainText.grouped(profile.unmatched()) + " calls were left by a jump or an exception");
+        }
+        return warnings;
+    }
+}

@@ -1,0 +1,88 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+
+/// Reads what a session says of itself.
+final class FactsReader {
+    private static final double PLAUSIBLE_HZ_MIN = 1e6;
+    private static final double PLAUSIBLE_HZ_MAX = 1e11;
+
+    private FactsReader() {}
+
+    /// @param threads of the program
+    static SessionFacts read(SessionBytes bytes, int threads) throws IOException {
+        long startReal = bytes.getLong(HeaderDescriptor.START_REAL_NANOS);
+        long endReal = bytes.getLong(HeaderDescriptor.END_REAL_NANOS);
+        long nanos = monoNanos(bytes);
+        OptionalLong elapsed = OptionalLong.empty();
+        if (endReal > startReal) {
+            elapsed = OptionalLong.of(endReal - startReal);
+        } else if (nanos > 0) {
+            elapsed = OptionalLong.of(nanos);
+        }
+        int status = bytes.getInt(HeaderDescriptor.EXIT_STATUS);
+        int signal = bytes.getInt(HeaderDescriptor.EXIT_SIGNAL);
+        boolean known = status >= 0 || signal > 0;
+        return new SessionFacts(
+                bytes.text(HeaderDescriptor.ID, HeaderDescriptor.ID_BYTES),
+                bytes.text(HeaderDescriptor.PROGRAM, HeaderDescriptor.PROGRAM_BYTES),
+                bytes.getInt(HeaderDescriptor.PID),
+                Instant.ofEpochSecond(0, startReal),
+                endReal == 0 ? null : Instant.ofEpochSecond(0, endReal),
+                known && signal == 0 ? OptionalInt.of(status) : OptionalInt.empty(),
+                known ? OptionalInt.of(signal) : OptionalInt.empty(),
+                elapsed,
+                tscHz(bytes),
+                bytes.constant(SessionFacts.State.values(), HeaderDescriptor.STATE, "state"),
+                bytes.constant(SessionFacts.Sync.values(), HeaderDescriptor.SYNC, "synchronisation"),
+                isExact(bytes),
+                bytes.getInt(HeaderDescriptor.SAMPLE_SIZE),
+                bytes.getInt(HeaderDescriptor.EPOCH_MILLIS),
+                threads,
+                bytes.getCounter(HeaderDescriptor.AGENT_CPU_NANOS),
+                bytes.getCounter(HeaderDescriptor.TOGGLES),
+                bytes.getCounter(HeaderDescriptor.SAMPLES),
+                bytes.getCounter(HeaderDescriptor.PROGRAM_CPU_NANOS),
+                budgetPercent(bytes),
+                bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0,
+                isCpuTime(bytes));
+    }
+
+    static boolean isCpuTime(SessionBytes bytes) throws IOException {
+        return (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
+    }
+
+    private static OptionalDouble budgetPercent(SessionBytes bytes) throws IOException {
+        double budget = bytes.getDouble(HeaderDescriptor.BUDGET);
+        if (budget == 0) {
+            return OptionalDouble.empty();
+        }
+        if (!(budget > 0 && budget <= 1)) {
+            throw bytes.damaged("its budget is " + budget);
+        }
+        return OptionalDouble.of(100 * budget);
+    }
+
+    static boolean isExact(SessionBytes bytes) throws IOException {
+        return (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0;
+    }
+
+    /// The frequency of the time-stamp counter from the header's two clock pairs; empty where it is not plausible.
+    private static OptionalDouble tscHz(SessionBytes bytes) throws IOException {
+        long ticks = bytes.getLong(HeaderDescriptor.NOW_TSC) - bytes.getLong(HeaderDescriptor.START_TSC);
+        long nanos = monoNanos(bytes);
+        double hz = ticks > 0 && nanos > 0 ? ticks * 1e9 / nanos : 0;
+        return hz >= PLAUSIBLE_HZ_MIN && hz <= PLAUSIBLE_HZ_MAX ? OptionalDouble.of(hz) : OptionalDouble.empty();
+    }
+
+    /// From the start to the last sign of life.
+    private static long monoNanos(SessionBytes bytes) throws IOException {
+        return bytes.getLong(HeaderDescriptor.NOW_MONO_NANOS) - bytes.getLong(HeaderDescriptor.START_MONO_NANOS);
+    }
+}

@@ -1,0 +1,123 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import org.mdlagent.profiler.estimate.Confidence;
+import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.LatencyBuilder;
+
+/// What the rows, counters and records of all threads say of one function.
+final class FunctionSums {
+    final LatencyBuilder latency = new LatencyBuilder();
+
+    /// Whether all of its calls are recorded.
+    final boolean exact;
+
+    /// Calls that were counted when they began.
+    private long entered;
+
+    /// Ticks of its calls without probed callees.
+    private long selfTicks;
+
+    /// Calls that were timed, where it is sampled.
+    private long samples;
+
+    private final FunctionBytes function;
+
+    FunctionSums(FunctionBytes function, boolean exact) {
+        this.function = function;
+        this.exact = exact;
+    }
+
+    void addSelfTicks(long ticks) {
+        selfTicks = Math.addExact(selfTicks, ticks);
+    }
+
+    void addEntered(long calls) {
+        entered = Math.addExact(entered, calls);
+    }
+
+    void addSamples(long calls) {
+        samples += calls;
+    }
+
+    /// Adds a timed call, which of an exact function is in its rows already.
+    void addRecord(long ticks) {
+        if (!exact) {
+            latency.add(ticks);
+            samples++;
+        }
+    }
+
+    /// What its probes have cost, in ticks.
+    double probeTicks(ProbeCost cost, long timed) {
+        return exact ? cost.exact(timed) : cost.sampled(entered, samples);
+    }
+
+    /// @param known     of the calls that were timed
+    /// @param selfNanos below 0 where others are sampled, so that callees are known by their edges alone
+    /// @param complete  whether no thread's calls are missing
+    FunctionProfile profile(Latency known, double selfNanos, boolean complete) throws IOException {
+        return exact ? exactly(known, selfNanos, complete) : estimated(known, complete);
+    }
+
+    long selfTicks() {
+        return selfTicks;
+    }
+
+    /// Every call is counted when it begins, and timed when it returns, which some never do.
+    private FunctionProfile exactly(Latency known, double selfNanos, boolean complete) throws IOException {
+        return profile(
+                known,
+                known.count(),
+                Math.max(entered, known.count()),
+                complete,
+                OptionalDouble.empty(),
+                known.totalNanos(),
+                known.known() && selfNanos >= 0 ? OptionalLong.of(Math.round(selfNanos)) : OptionalLong.empty());
+    }
+
+    /// The calls are an estimate, unless its window has been open all the time: then each was counted.
+    private FunctionProfile estimated(Latency known, boolean complete) throws IOException {
+        double estimate = function.calls();
+        double variance = function.callsVariance();
+        if (!(estimate >= 0 && estimate < Long.MAX_VALUE) || !(variance >= 0)) {
+            throw function.bytes().damaged("an estimate of calls is " + estimate + " with variance " + variance);
+        }
+        boolean whole = complete && function.isWhole();
+        long calls = Math.max(whole ? entered : Math.max(Math.round(estimate), entered), samples);
+        OptionalDouble error = Confidence.relativeError(variance, calls);
+        return profile(known, samples, calls, whole, error, known.totalNanosOf(calls), OptionalLong.empty());
+    }
+
+    private FunctionProfile profile(
+            Latency known,
+            long sampled,
+            long calls,
+            boolean callsExact,
+            OptionalDouble callsError,
+            OptionalLong totalNanos,
+            OptionalLong selfNanos)
+            throws IOException {
+        return new FunctionProfile(
+                function.name(),
+                function.symbol(),
+                function.file(),
+                function.line(),
+                function.image(),
+                calls,
+                callsExact,
+                callsError,
+                exact,
+                sampled,
+                totalNanos,
+                selfNanos,
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                known,
+                !function.isLeftOut());
+    }
+}

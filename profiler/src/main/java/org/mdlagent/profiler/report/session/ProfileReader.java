@@ -1,0 +1,154 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.statistics.EdgeSums;
+
+/// Reads what is recorded of all functions now, and adds it up. Used once.
+final class ProfileReader {
+    private final SessionBytes bytes;
+    private final boolean allExact;
+    private final FunctionTable functions;
+    private final List<FunctionSums> sums = new ArrayList<>();
+    private final EdgeSums edges;
+    private final RowReader rows;
+    private final RingReader rings;
+
+    private long dropped;
+    private long unmatched;
+
+    /// Calls in the blocks of each process's threads, by the offset of its record.
+    private final Map<Long, Long> callsInBlocks = new HashMap<>();
+
+    /// Which threads' blocks to read.
+    interface Wanted {
+        /// @param process offset of its record, 0 for none
+        boolean test(int tid, long process);
+    }
+
+    ProfileReader(SessionBytes bytes) throws IOException {
+        this.bytes = bytes;
+        allExact = FactsReader.isExact(bytes);
+        functions = new FunctionTable(bytes);
+        edges = new EdgeSums(functions.count(), FactsReader.isCpuTime(bytes));
+        rows = new RowReader(bytes);
+        rings = new RingReader(bytes, functions.count());
+    }
+
+    Profile read(Wanted wanted) throws IOException {
+        readFunctions();
+        List<ThreadBytes> threads = ThreadBytes.all(bytes);
+        readThreads(threads, wanted);
+        return profile(threads);
+    }
+
+    /// What does not belong to a single thread.
+    private void readFunctions() throws IOException {
+        EdgeReader callers = new EdgeReader(bytes, edges, functions.count());
+        for (int i = 0; i < functions.count(); i++) {
+            FunctionBytes function = functions.get(i);
+            FunctionSums sum = new FunctionSums(function, allExact || function.isEveryCallRecorded());
+            sums.add(sum);
+            long row = function.row();
+            if (row != 0) {
+                sum.addSelfTicks(rows.add(row, sum.latency));
+                sum.addSamples(bytes.getCounter(row + RowDescriptor.SAMPLES));
+            }
+            callers.read(i, row);
+        }
+    }
+
+    private void readThreads(List<ThreadBytes> threads, Wanted wanted) throws IOException {
+        CodeMap code = new CodeMap(functions);
+        for (ThreadBytes thread : threads) {
+            long process = thread.process();
+            ByteBuffer calls = thread.calls(functions);
+            callsInBlocks.merge(process, callsOfOwner(thread, calls), Math::addExact);
+            if (!wanted.test(thread.tid(), process)) {
+                continue;
+            }
+            dropped = Math.addExact(dropped, thread.dropped());
+            unmatched = Math.addExact(unmatched, thread.unmatched());
+            addRows(thread);
+            for (int i = 0; calls != null && i < sums.size(); i++) {
+                sums.get(i).addEntered(bytes.counted(calls.getLong(i * Long.BYTES)));
+            }
+            rings.undrained(thread, (function, start, ticks, caller) -> {
+                sums.get(function).addRecord(ticks);
+                edges.add(function, code.callerAt(caller), 1, ticks, 1);
+            });
+        }
+    }
+
+    /// Those of the calls in a block that are not a former owner's.
+    private long callsOfOwner(ThreadBytes thread, @Nullable ByteBuffer calls) throws IOException {
+        long sum = -thread.credited();
+        for (int i = 0; calls != null && i < calls.limit(); i += Long.BYTES) {
+            sum = Math.addExact(sum, bytes.counted(calls.getLong(i)));
+        }
+        return Math.max(0, sum); // below 0 while the block is being handed on
+    }
+
+    private void addRows(ThreadBytes thread) throws IOException {
+        ByteBuffer addresses = thread.rows(functions);
+        for (int i = 0; addresses != null && i < sums.size(); i++) {
+            long row = addresses.getLong(i * Long.BYTES);
+            if (row != 0) {
+                FunctionSums sum = sums.get(i);
+                sum.addSelfTicks(rows.add(bytes.offset(row, RowDescriptor.SIZE, "a row"), sum.latency));
+            }
+        }
+    }
+
+    private Profile profile(List<ThreadBytes> threads) throws IOException {
+        long unseenThreads = bytes.getCounter(HeaderDescriptor.THREADS_REFUSED);
+        boolean complete =
+                unseenThreads == 0 && bytes.getInt(HeaderDescriptor.STATE) != HeaderDescriptor.STATE_AGENT_DEAD;
+        SessionFacts facts = FactsReader.read(bytes, threads.size());
+        double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
+        double nanosPerUnit = facts.nanosPerUnit().orElse(0);
+        ProbeCost cost = new ProbeCost(facts.cpuTime());
+        List<FunctionProfile> profiles = new ArrayList<>(sums.size());
+        double probeTicks = snippetTicks(threads);
+        for (FunctionSums sum : sums) {
+            Latency latency = sum.latency.build(nanosPerUnit);
+            probeTicks += sum.probeTicks(cost, latency.count());
+            profiles.add(sum.profile(latency, allExact ? sum.selfTicks() * nanosPerUnit : -1, complete));
+        }
+        List<EdgeSums.Estimate> between = edges.estimates(profiles);
+        List<FunctionProfile> known = edges.withSelf(profiles, between, facts);
+        return new Profile(
+                facts,
+                known,
+                dropped,
+                unmatched,
+                unseenThreads,
+                new FamilyReader(bytes).read(facts, callsInBlocks),
+                Math.round(probeTicks * nanosPerTick),
+                MetricReader.all(bytes, threads, facts.tscHz()),
+                EdgeSums.join(known, between));
+    }
+
+    /// What snippets have cost threads, as it is predicted for each of their runs.
+    private double snippetTicks(List<ThreadBytes> threads) throws IOException {
+        double ticks = 0;
+        for (ThreadBytes thread : threads) {
+            long values = thread.values();
+            ticks += values == 0 ? 0 : bytes.getLong(values + (long) ValueDescriptor.COST * Long.BYTES);
+        }
+        return ticks;
+    }
+}
