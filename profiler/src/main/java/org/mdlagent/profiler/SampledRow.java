@@ -1,5 +1,6 @@
 package org.mdlagent.profiler;
 
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.shim.Memory;
@@ -39,14 +40,12 @@ final class SampledRow {
     /// @param weight calls that it stands for
     /// @return false when there is no memory for it
     boolean add(long ticks, long weight) {
-        // HdrHistogram's index for 256 sub-buckets (layout.h, "mdl_row"); an int, for C1 divides longs by a call.
-        int shift = 56 - Long.numberOfLeadingZeros(ticks | 255);
-        int index = (int) (ticks >>> shift) + (shift << 7);
-        long chunk = chunk(index / RowDescriptor.CHUNK_SLOTS);
+        int index = RowBuckets.index(ticks);
+        long chunk = chunk(index);
         if (chunk == 0) {
             return false;
         }
-        Memory.addLong(chunk + (long) (index % RowDescriptor.CHUNK_SLOTS) * Long.BYTES, weight);
+        Memory.addLong(chunk + RowBuckets.slotAt(index), weight);
         calls += weight;
         total += ticks * weight;
         samples++;
@@ -62,7 +61,7 @@ final class SampledRow {
     }
 
     private long chunk(int index) {
-        long at = address + RowDescriptor.CHUNKS_AT + (long) index * Long.BYTES;
+        long at = address + RowBuckets.chunkAt(index);
         long chunk = Memory.getLong(at);
         if (chunk == 0) {
             chunk = api.allocate((long) RowDescriptor.CHUNK_SLOTS * Long.BYTES);

@@ -12,6 +12,7 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
@@ -341,9 +342,8 @@ class RingDrainTest {
     }
 
     private static long inHistogram(long row, int index) {
-        long chunk =
-                Memory.getLong(row + RowDescriptor.CHUNKS_AT + (long) (index / RowDescriptor.CHUNK_SLOTS) * Long.BYTES);
-        return chunk == 0 ? 0 : Memory.getLong(chunk + (long) (index % RowDescriptor.CHUNK_SLOTS) * Long.BYTES);
+        long chunk = Memory.getLong(row + RowBuckets.chunkAt(index));
+        return chunk == 0 ? 0 : Memory.getLong(chunk + RowBuckets.slotAt(index));
     }
 
     private Sums edge(int function, int caller) {

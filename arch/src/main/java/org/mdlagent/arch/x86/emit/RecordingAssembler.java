@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -75,11 +76,6 @@ public final class RecordingAssembler {
     /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
     /// check and reservation.
     static final int RING_SLACK = 64;
-
-    /// `v | 255` makes the bucket arithmetic of HdrHistogram with 256 sub-buckets right for small values too.
-    static final int SUB_BUCKET_MASK = 255;
-
-    static final int SUB_BUCKET_HALF_BITS = 7;
 
     /// How far ahead of a record the next ones are fetched, in bytes. The agent's processor has read their lines since
     /// they were written last: without, each second of the calls that are timed lasts some hundred ticks longer.
@@ -265,18 +261,17 @@ public final class RecordingAssembler {
         out.loadIndexed(RDX, RDX, RSI, 0);
         out.test(RDX);
         out.jump(EQUAL, slowRecord);
-        // HdrHistogram: index = (v >> shift) + (shift << 7) with shift = bsr(v | 255) - 7; chunk = index / 128, slot =
-        // index % 128.
+        // RowBuckets.index; chunk = index / 128, slot = index % 128.
         out.mov(RCX, RAX);
-        out.or(RCX, SUB_BUCKET_MASK);
+        out.or(RCX, RowBuckets.SUB_BUCKET_MASK);
         out.bitScanReverse(RCX, RCX);
-        out.sub(RCX, SUB_BUCKET_HALF_BITS);
+        out.sub(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.mov(RSI, RAX);
         out.shiftRightByCl(RSI);
-        out.shiftLeft(RCX, SUB_BUCKET_HALF_BITS);
+        out.shiftLeft(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.add(RCX, RSI);
         out.mov(RSI, RCX);
-        out.shiftRight(RSI, SUB_BUCKET_HALF_BITS);
+        out.shiftRight(RSI, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.loadIndexed(RSI, RDX, RSI, (int) RowDescriptor.CHUNKS_AT);
         out.test(RSI);
         out.jump(EQUAL, slowRecord);

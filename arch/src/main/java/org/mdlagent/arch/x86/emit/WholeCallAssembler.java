@@ -22,6 +22,7 @@ import java.util.List;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -371,17 +372,17 @@ final class WholeCallAssembler {
         out.loadIndexed(R10, R10, RDX, 0);
         out.test(R10);
         out.jump(EQUAL, slowRecord);
-        // HdrHistogram, as in RecordingAssembler.
+        // RowBuckets.index, as in RecordingAssembler.
         out.mov(RCX, RAX);
-        out.or(RCX, RecordingAssembler.SUB_BUCKET_MASK);
+        out.or(RCX, RowBuckets.SUB_BUCKET_MASK);
         out.bitScanReverse(RCX, RCX);
-        out.sub(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.sub(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.mov(RDX, RAX);
         out.shiftRightByCl(RDX);
-        out.shiftLeft(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.shiftLeft(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.add(RDX, RCX);
         out.mov(RCX, RDX);
-        out.shiftRight(RCX, RecordingAssembler.SUB_BUCKET_HALF_BITS);
+        out.shiftRight(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.loadIndexed(RCX, R10, RCX, (int) RowDescriptor.CHUNKS_AT);
         out.test(RCX);
         out.jump(EQUAL, slowRecord);

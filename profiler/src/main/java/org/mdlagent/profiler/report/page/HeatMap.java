@@ -2,9 +2,9 @@ package org.mdlagent.profiler.report.page;
 
 import java.io.IOException;
 import java.util.TreeMap;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.profiler.report.format.JsonWriter;
-import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.session.FunctionSlice;
 
 /// Calls of a function by time and duration, for a picture: a row is some slots of the histograms in slices of time,
@@ -28,7 +28,7 @@ public final class HeatMap {
 
     /// The least duration of a row, in ticks.
     static long lowestTicks(int row) {
-        return Latency.lowest(row * SLOTS_PER_ROW * SliceDescriptor.SLOT);
+        return RowBuckets.lowest(row * SLOTS_PER_ROW * SliceDescriptor.SLOT);
     }
 
     /// Writes column, row and calls in turn.

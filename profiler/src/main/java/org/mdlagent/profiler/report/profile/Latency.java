@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
-import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.profiler.report.codec.RecordFormatException;
 import org.mdlagent.profiler.report.codec.Varint;
@@ -19,12 +19,6 @@ import org.mdlagent.profiler.report.codec.Varint;
 public final class Latency {
     /// Of no call.
     public static final Latency NONE = new Latency(new int[0], new long[0], 0, 0, 0, 0, 0);
-
-    /// Slots that a row can address.
-    static final int SLOTS = RowDescriptor.CHUNKS * RowDescriptor.CHUNK_SLOTS;
-
-    private static final int HALF_SHIFT = 7;
-    private static final long HALF = 1L << HALF_SHIFT;
 
     /// Of a clock of 1 MHz, slower than any TSC.
     private static final double NANOS_PER_TICK_MAX = 1000;
@@ -65,30 +59,9 @@ public final class Latency {
         sampled = sum;
     }
 
-    /// The slot of a duration: the index of HdrHistogram's counts array.
-    public static int index(long ticks) {
-        int shift = 63 - Long.numberOfLeadingZeros(ticks | 2 * HALF - 1) - HALF_SHIFT;
-        return Math.toIntExact((ticks >>> shift) + ((long) shift << HALF_SHIFT));
-    }
-
-    /// The smallest duration of a slot.
-    public static long lowest(int index) {
-        int shift = shift(index);
-        return (index - ((long) shift << HALF_SHIFT)) << shift;
-    }
-
-    /// The greatest duration of a slot.
-    static long highest(int index) {
-        return lowest(index) + (1L << shift(index)) - 1;
-    }
-
     /// What stands for the durations of a slot.
     public static double middleTicks(int index) {
-        return (lowest(index) + highest(index)) / 2.0;
-    }
-
-    private static int shift(int index) {
-        return Math.max(0, (index >> HALF_SHIFT) - 1);
+        return (RowBuckets.lowest(index) + RowBuckets.highest(index)) / 2.0;
     }
 
     /// Number of durations.
@@ -136,7 +109,7 @@ public final class Latency {
         while (slot < counts.length - 1 && (seen += counts[slot]) < rank) {
             slot++;
         }
-        return Math.min(maxTicks, Math.max(minTicks, highest(indices[slot])));
+        return Math.min(maxTicks, Math.max(minTicks, RowBuckets.highest(indices[slot])));
     }
 
     /// What was recorded since `earlier`, a former state of this distribution. Its extremes are those of its slots.
@@ -161,8 +134,8 @@ public final class Latency {
                 Arrays.copyOf(fresh, size),
                 Math.max(0, recorded - earlier.recorded),
                 Math.max(0, totalTicks - earlier.totalTicks),
-                size == 0 ? 0 : Math.max(minTicks, lowest(left[0])),
-                size == 0 ? 0 : Math.min(maxTicks, highest(left[size - 1])),
+                size == 0 ? 0 : Math.max(minTicks, RowBuckets.lowest(left[0])),
+                size == 0 ? 0 : Math.min(maxTicks, RowBuckets.highest(left[size - 1])),
                 nanosPerTick);
     }
 
@@ -179,8 +152,8 @@ public final class Latency {
                 IntStream.of(used).mapToLong(i -> calls[i]).toArray(),
                 recorded,
                 totalTicks,
-                used.length == 0 ? 0 : Math.max(minTicks, lowest(first)),
-                used.length == 0 ? 0 : Math.min(maxTicks, highest(last)),
+                used.length == 0 ? 0 : Math.max(minTicks, RowBuckets.lowest(first)),
+                used.length == 0 ? 0 : Math.min(maxTicks, RowBuckets.highest(last)),
                 nanosPerTick);
     }
 
@@ -256,7 +229,7 @@ public final class Latency {
                 || totalTicks < 0
                 || minTicks < 0
                 || maxTicks < minTicks
-                || size > SLOTS) {
+                || size > RowBuckets.SLOTS) {
             throw new RecordFormatException("a distribution has impossible sums");
         }
         int[] indices = new int[size];
@@ -267,7 +240,7 @@ public final class Latency {
             index += Varint.read(in);
             counts[slot] = Varint.read(in);
             sum += counts[slot];
-            if (index < slot || index >= SLOTS || counts[slot] <= 0 || sum <= 0) {
+            if (index < slot || index >= RowBuckets.SLOTS || counts[slot] <= 0 || sum <= 0) {
                 throw new RecordFormatException("a distribution has impossible slots");
             }
             indices[slot] = (int) index;

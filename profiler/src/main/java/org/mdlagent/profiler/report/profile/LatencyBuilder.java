@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report.profile;
 
 import java.util.Arrays;
+import org.mdlagent.arch.layout.RowBuckets;
 
 /// Sums the rows and ring records of one function. There is one for each function of a session, so it has no more than
 /// the slots that are not empty.
@@ -53,7 +54,7 @@ public final class LatencyBuilder {
     }
 
     public void add(long ticks) {
-        addSlot(Math.min(Latency.index(ticks), Latency.SLOTS - 1), 1);
+        addSlot(Math.min(RowBuckets.index(ticks), RowBuckets.SLOTS - 1), 1);
         addSums(1, ticks, ticks, ticks);
     }
 

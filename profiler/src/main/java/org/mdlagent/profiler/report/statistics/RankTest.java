@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report.statistics;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.profiler.report.profile.Latency;
 
 /// Whether durations have become longer, by the test of Mann and Whitney ("On a Test of Whether one of Two Random
@@ -63,7 +64,7 @@ record RankTest(double slower, double z) {
             calls += latency.calls(slot);
         }
         for (int slot = 0; slot < latency.size(); slot++) {
-            int index = Latency.index(Math.round(margin.widen(latency.middle(slot)) / nanosPerTick));
+            int index = RowBuckets.index(Math.round(margin.widen(latency.middle(slot)) / nanosPerTick));
             slots.computeIfAbsent(index, i -> new double[2])[side] += latency.calls(slot) * samples / calls;
         }
     }

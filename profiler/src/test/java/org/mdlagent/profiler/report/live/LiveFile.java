@@ -10,10 +10,10 @@ import java.nio.file.StandardOpenOption;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.session.SessionFile;
 
 /// A session file that is mapped into this process, as the agent has it: what a test writes there, a reader sees. One
@@ -161,12 +161,12 @@ public final class LiveFile implements AutoCloseable {
     }
 
     private void addTo(long row, long calls, long ticks) {
-        int index = Latency.index(ticks);
-        long chunkAt = row + RowDescriptor.CHUNKS_AT + index / RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES;
+        int index = RowBuckets.index(ticks);
+        long chunkAt = row + RowBuckets.chunkAt(index);
         if (Memory.getLong(chunkAt) == 0) {
             Memory.putLong(chunkAt, allocate(RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES));
         }
-        Memory.addLong(Memory.getLong(chunkAt) + index % RowDescriptor.CHUNK_SLOTS * (long) Long.BYTES, calls);
+        Memory.addLong(Memory.getLong(chunkAt) + RowBuckets.slotAt(index), calls);
         Memory.addLong(row + RowDescriptor.COUNT, calls);
         Memory.addLong(row + RowDescriptor.TOTAL, calls * ticks);
         Memory.putLong(row + RowDescriptor.MIN, Math.min(ticks, Memory.getLong(row + RowDescriptor.MIN)));
