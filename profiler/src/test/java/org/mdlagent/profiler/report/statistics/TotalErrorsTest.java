@@ -15,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.EdgeSums;
 import org.mdlagent.profiler.report.session.SessionImage;
 
 class TotalErrorsTest {
