@@ -1,15 +1,11 @@
 package org.mdlagent.arch.elf;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.zip.DataFormatException;
-import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /// A 64-bit little-endian ELF executable, shared object or separate debug file (System V gABI, chapters 4 and 5).
@@ -22,44 +18,11 @@ import org.jspecify.annotations.Nullable;
 /// All addresses are those of link time: in the process, the image's load bias comes on top. Not safe for use by
 /// several threads.
 public final class ElfFile implements AutoCloseable {
-    private static final int HEADER_SIZE = 64;
-    private static final int PROGRAM_HEADER_SIZE = 56;
-    private static final int SECTION_HEADER_SIZE = 64;
-    private static final int MAGIC = 0x464c457f;
-    private static final int TYPE_EXECUTABLE = 2;
-    private static final int TYPE_SHARED = 3;
-
-    /// Counts and indices that do not fit in the header's 16 bits stand in section header 0 instead.
-    private static final int ESCAPE = 0xffff;
-
-    private static final int BUILD_ID_NOTE = 3;
-    private static final int GNU_OWNER = 0x00554e47;
-
-    private static final int COMPRESSION_HEADER_SIZE = 24;
-    private static final int COMPRESSION_ZLIB = 1;
-
-    /// Deflate expands by no more than 1032, so a larger claim is a lie.
-    private static final long EXPANSION_MAX = 1032;
 
     private static final Path DEBUG_DIRECTORY = Path.of("/usr/lib/debug/.build-id");
 
-    /// A part larger than this is refused: the heap of an agent is small, and what an image has of real use is
-    /// smaller.
-    private static final long PART_MAX = Math.min(Runtime.getRuntime().maxMemory() / 4, Integer.MAX_VALUE - 8);
-
-    private final String name;
-
-    /// One of these two is there.
-    private final @Nullable RandomAccessFile content;
-
-    private final byte @Nullable [] bytes;
-    private final long size;
-    private final int type;
-    private final Machine machine;
-    private final long entry;
-    private final long sectionHeaders;
-    private final int sectionCount;
-    private final int sectionNames;
+    private final ElfContent content;
+    private final ElfHeader header;
     private final List<Segment> segments;
 
     private @Nullable List<Section> sections;
@@ -67,72 +30,10 @@ public final class ElfFile implements AutoCloseable {
     private @Nullable SymbolTable symbols;
     private @Nullable EhFrame ehFrame;
 
-    private ElfFile(String name, @Nullable RandomAccessFile content, byte @Nullable [] bytes, long size)
-            throws ElfFormatException {
-        this.name = name;
+    private ElfFile(ElfContent content) throws ElfFormatException {
         this.content = content;
-        this.bytes = bytes;
-        this.size = size;
-        Cursor header = range(0, HEADER_SIZE, "the ELF header");
-        if (header.i32() != MAGIC) {
-            throw bad("the magic number of ELF", 0);
-        }
-        if (header.u8() != 2) {
-            throw bad("a 64-bit file", 4);
-        }
-        if (header.u8() != 1) {
-            throw bad("a little-endian file", 5);
-        }
-        if (header.u8() != 1) {
-            throw bad("version 1", 6);
-        }
-        header.position(16);
-        this.type = header.u16();
-        if (type != TYPE_EXECUTABLE && type != TYPE_SHARED) {
-            throw bad("an executable or a shared object", 16);
-        }
-        Machine known = Machine.of(header.u16());
-        if (known == null) {
-            throw bad("a known machine", 18);
-        }
-        this.machine = known;
-        header.skip(4);
-        this.entry = header.i64();
-        long programHeaders = header.i64();
-        this.sectionHeaders = header.i64();
-        header.skip(6);
-        int programHeaderSize = header.u16();
-        int programHeaderCount = header.u16();
-        int sectionHeaderSize = header.u16();
-        int shortSectionCount = header.u16();
-        int shortSectionNames = header.u16();
-        if (sectionHeaders == 0) {
-            this.sectionCount = 0;
-            this.sectionNames = 0;
-        } else {
-            if (sectionHeaderSize != SECTION_HEADER_SIZE) {
-                throw bad("section headers of 64 bytes", 58);
-            }
-            boolean escaped = programHeaderCount == ESCAPE || shortSectionCount == 0 || shortSectionNames == ESCAPE;
-            if (escaped) {
-                Cursor first = range(sectionHeaders, SECTION_HEADER_SIZE, "section header 0");
-                first.position(32);
-                long longCount = first.i64();
-                int longNames = first.i32();
-                int longProgramHeaderCount = first.i32();
-                this.sectionCount = shortSectionCount == 0 ? count(longCount, 32) : shortSectionCount;
-                this.sectionNames = shortSectionNames == ESCAPE ? longNames : shortSectionNames;
-                programHeaderCount =
-                        programHeaderCount == ESCAPE ? count(longProgramHeaderCount, 44) : programHeaderCount;
-            } else {
-                this.sectionCount = shortSectionCount;
-                this.sectionNames = shortSectionNames;
-            }
-        }
-        if (programHeaderCount != 0 && programHeaderSize != PROGRAM_HEADER_SIZE) {
-            throw bad("program headers of 56 bytes", 54);
-        }
-        this.segments = readSegments(programHeaders, programHeaderCount);
+        header = ElfHeader.read(content);
+        this.segments = readSegments(header.programHeaders(), header.programHeaderCount());
     }
 
     /// Opens a file.
@@ -140,9 +41,9 @@ public final class ElfFile implements AutoCloseable {
     /// @throws ElfFormatException if it is not a supported ELF file
     /// @throws IOException if it cannot be read
     public static ElfFile open(Path path) throws IOException {
-        RandomAccessFile content = new RandomAccessFile(path.toString(), "r");
+        ElfContent content = ElfContent.open(path);
         try {
-            return new ElfFile(path.toString(), content, null, content.length());
+            return new ElfFile(content);
         } catch (IOException | RuntimeException e) {
             content.close();
             throw e;
@@ -154,11 +55,11 @@ public final class ElfFile implements AutoCloseable {
     /// @param name for messages
     /// @throws ElfFormatException if it is not a supported ELF file
     public static ElfFile of(String name, byte[] bytes) throws ElfFormatException {
-        return new ElfFile(name, null, bytes, bytes.length);
+        return new ElfFile(ElfContent.of(name, bytes));
     }
 
     private List<Segment> readSegments(long at, int count) throws ElfFormatException {
-        Cursor headers = range(at, (long) count * PROGRAM_HEADER_SIZE, "the program headers");
+        Cursor headers = range(at, (long) count * ElfHeader.PROGRAM_HEADER_SIZE, "the program headers");
         List<Segment> result = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             int segmentType = headers.i32();
@@ -175,7 +76,7 @@ public final class ElfFile implements AutoCloseable {
                     || offset + fileSize < 0
                     || (memorySize != 0 && Long.compareUnsigned(address + memorySize - 1, address) < 0);
             if (overflows || (segmentType == Segment.LOAD && fileSize > memorySize)) {
-                throw bad("a segment with sound sizes", at + (long) i * PROGRAM_HEADER_SIZE);
+                throw bad("a segment with sound sizes", at + (long) i * ElfHeader.PROGRAM_HEADER_SIZE);
             }
             result.add(new Segment(segmentType, flags, offset, address, fileSize, memorySize));
         }
@@ -184,22 +85,22 @@ public final class ElfFile implements AutoCloseable {
 
     /// The path, or the name it was given.
     public String name() {
-        return name;
+        return content.name();
     }
 
     /// The instruction set.
     public Machine machine() {
-        return machine;
+        return header.machine();
     }
 
     /// Whether the image can be loaded at any address (`ET_DYN`): a shared object, or a PIE.
     public boolean positionIndependent() {
-        return type == TYPE_SHARED;
+        return header.type() == ElfHeader.TYPE_SHARED;
     }
 
     /// Virtual address of the first instruction, 0 for none.
     public long entry() {
-        return entry;
+        return header.entry();
     }
 
     /// All program headers, in the file's order.
@@ -229,18 +130,21 @@ public final class ElfFile implements AutoCloseable {
     }
 
     private List<Section> readSections() throws ElfFormatException {
-        Cursor headers = range(sectionHeaders, (long) sectionCount * SECTION_HEADER_SIZE, "the section headers");
+        Cursor headers = range(
+                header.sectionHeaders(),
+                (long) header.sectionCount() * ElfHeader.SECTION_HEADER_SIZE,
+                "the section headers");
         Cursor names = null;
-        if (sectionCount > 0 && sectionNames != 0) {
-            if (sectionNames < 0 || sectionNames >= sectionCount) {
+        if (header.sectionCount() > 0 && header.sectionNames() != 0) {
+            if (header.sectionNames() < 0 || header.sectionNames() >= header.sectionCount()) {
                 throw bad("the index of the section name table", 62);
             }
-            Cursor header = headers.copy();
-            header.skip((long) sectionNames * SECTION_HEADER_SIZE + 24);
-            names = range(header.i64(), header.i64(), "the section name table");
+            Cursor nameTable = headers.copy();
+            nameTable.skip((long) header.sectionNames() * ElfHeader.SECTION_HEADER_SIZE + 24);
+            names = range(nameTable.i64(), nameTable.i64(), "the section name table");
         }
-        List<Section> result = new ArrayList<>(sectionCount);
-        for (int i = 0; i < sectionCount; i++) {
+        List<Section> result = new ArrayList<>(header.sectionCount());
+        for (int i = 0; i < header.sectionCount(); i++) {
             long nameAt = headers.u32();
             int sectionType = headers.i32();
             long flags = headers.i64();
@@ -282,7 +186,7 @@ public final class ElfFile implements AutoCloseable {
         for (int i = 0; i < segments.size(); i++) {
             Segment segment = segments.get(i);
             if (segment.type() == Segment.NOTE) {
-                String id = buildId(range(segment.offset(), segment.fileSize(), "the notes"));
+                String id = BuildId.of(range(segment.offset(), segment.fileSize(), "the notes"));
                 if (id != null) {
                     return id;
                 }
@@ -291,38 +195,13 @@ public final class ElfFile implements AutoCloseable {
         List<Section> all = sections();
         for (int i = 0; i < all.size(); i++) {
             if (all.get(i).type() == Section.NOTE) {
-                String id = buildId(contents(all.get(i)));
+                String id = BuildId.of(contents(all.get(i)));
                 if (id != null) {
                     return id;
                 }
             }
         }
         return null;
-    }
-
-    private static @Nullable String buildId(Cursor notes) throws ElfFormatException {
-        while (notes.remaining() >= 12) {
-            long ownerSize = notes.u32();
-            long size = notes.u32();
-            int noteType = notes.i32();
-            Cursor owner = notes.take(padded(ownerSize, notes));
-            Cursor description = notes.take(padded(size, notes));
-            if (noteType == BUILD_ID_NOTE && ownerSize == 4 && owner.i32() == GNU_OWNER) {
-                StringBuilder id = new StringBuilder();
-                for (long i = 0; i < size; i++) {
-                    int b = description.u8();
-                    id.append(Character.forDigit(b >> 4, 16)).append(Character.forDigit(b & 15, 16));
-                }
-                return id.toString();
-            }
-        }
-        return null;
-    }
-
-    /// Notes are padded to words, but the last one's padding may be missing.
-    private static long padded(long size, Cursor notes) {
-        long padded = size + 3 & ~3L;
-        return size <= notes.remaining() && padded > notes.remaining() ? size : padded;
     }
 
     /// The debug file that a distribution keeps apart for this build, if it is installed; null if not.
@@ -439,63 +318,12 @@ public final class ElfFile implements AutoCloseable {
             throw bad("contents of section " + section.name(), section.offset());
         }
         Cursor raw = range(section.offset(), section.size(), section.name());
-        return section.compressed() ? expand(section, raw) : raw;
-    }
-
-    private Cursor expand(Section section, Cursor raw) throws ElfFormatException {
-        long offset = section.offset();
-        if (section.size() < COMPRESSION_HEADER_SIZE || raw.i32() != COMPRESSION_ZLIB) {
-            throw bad("contents compressed with zlib", offset);
-        }
-        raw.skip(4);
-        long expandedSize = raw.i64();
-        raw.skip(8);
-        if (expandedSize < 0 || expandedSize > PART_MAX || expandedSize > (raw.remaining() + 1) * EXPANSION_MAX) {
-            throw bad("an expanded size that is possible", offset + 8);
-        }
-        byte[] expanded = new byte[(int) expandedSize];
-        int length = 0;
-        Inflater inflater = new Inflater();
-        try {
-            raw.feed(inflater);
-            int more;
-            do {
-                more = inflater.inflate(expanded, length, expanded.length - length);
-                length += more;
-            } while (more > 0 && length < expanded.length);
-        } catch (DataFormatException e) {
-            throw (ElfFormatException)
-                    bad("contents compressed with zlib", offset).initCause(e);
-        } finally {
-            inflater.end();
-        }
-        if (length < expanded.length) {
-            throw bad("contents that expand to " + expandedSize + " bytes", offset);
-        }
-        return new Cursor(expanded, name, section.name(), 0);
+        return section.compressed() ? content.expand(section, raw) : raw;
     }
 
     /// A part of the file.
     Cursor range(long offset, long length, String part) throws ElfFormatException {
-        if (offset < 0 || length < 0 || offset > size - length) {
-            throw bad(part + " inside the file", offset);
-        }
-        if (length > PART_MAX) {
-            throw bad(part + " of at most " + PART_MAX + " bytes", offset);
-        }
-        byte[] read;
-        if (content == null) {
-            read = Arrays.copyOfRange(bytes, (int) offset, (int) (offset + length));
-        } else {
-            read = new byte[(int) length];
-            try {
-                content.seek(offset);
-                content.readFully(read);
-            } catch (IOException e) {
-                throw (ElfFormatException) bad(part + " readable", offset).initCause(e);
-            }
-        }
-        return new Cursor(read, name, part, offset);
+        return content.range(offset, length, part);
     }
 
     /// The part of the file that is loaded at an address.
@@ -532,21 +360,12 @@ public final class ElfFile implements AutoCloseable {
         throw bad(part + " at address 0x" + Long.toHexString(address), 0);
     }
 
-    private int count(long count, long at) throws ElfFormatException {
-        if (count < 0 || count > size / PROGRAM_HEADER_SIZE) {
-            throw bad("a count that fits in the file", at);
-        }
-        return (int) count;
-    }
-
     ElfFormatException bad(String expected, long offset) {
-        return new ElfFormatException(name, expected, offset);
+        return content.bad(expected, offset);
     }
 
     @Override
     public void close() throws IOException {
-        if (content != null) {
-            content.close();
-        }
+        content.close();
     }
 }

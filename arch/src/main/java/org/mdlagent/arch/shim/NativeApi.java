@@ -21,6 +21,8 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 /// further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the collector run
 /// meanwhile: no other Java thread would notice. The one that sleeps is not, and has its own handle, made when it is
 /// first called.
+///
+/// Long because it is a list: the table's functions, each with its types.
 public final class NativeApi implements CodeWriter {
     static final long SESSION = 8;
     static final long TLS_OFFSET = 16;

@@ -9,6 +9,8 @@ import java.util.List;
 /// Operands are in Intel order, destination first; memory operands are `[base + displacement]` or `[base + index * 8
 /// + displacement]`. Encodings follow the AMD64 Architecture Programmer's Manual, volume 3; a test compares each with
 /// GNU `as`.
+///
+/// Long because it is a list: a method for each encoding, and no more.
 public final class Assembler {
     private static final int REX = 0x40;
     private static final int REX_W = 0x48;

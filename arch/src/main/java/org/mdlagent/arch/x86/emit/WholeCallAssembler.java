@@ -42,6 +42,8 @@ import org.mdlagent.arch.x86.bytes.Register;
 ///
 /// Within the entry: R11 site, R10 thread, RAX function, RDX frame, RCX key. Within the exit: RBX frame, RAX ticks.
 /// What is saved lies below the stack pointer, in the red zone.
+///
+/// Long because entry and exit are one protocol on one frame: what the one saves and reserves, the other brings back.
 final class WholeCallAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
     private static final int KEY = (int) FrameDescriptor.KEY;

@@ -1,0 +1,128 @@
+package org.mdlagent.arch.elf;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
+
+/// The bytes of a file or an array, read by parts and checked: what is outside, too large or compressed wrongly is a
+/// fault of the file.
+final class ElfContent implements AutoCloseable {
+    private static final int COMPRESSION_HEADER_SIZE = 24;
+    private static final int COMPRESSION_ZLIB = 1;
+
+    /// Deflate expands by no more than 1032, so a larger claim is a lie.
+    private static final long EXPANSION_MAX = 1032;
+
+    /// A part larger than this is refused: the heap of an agent is small, and what an image has of real use is
+    /// smaller.
+    private static final long PART_MAX = Math.min(Runtime.getRuntime().maxMemory() / 4, Integer.MAX_VALUE - 8);
+
+    private final String name;
+
+    /// One of these two is there.
+    private final @Nullable RandomAccessFile content;
+
+    private final byte @Nullable [] bytes;
+    private final long size;
+
+    private ElfContent(String name, @Nullable RandomAccessFile content, byte @Nullable [] bytes, long size) {
+        this.name = name;
+        this.content = content;
+        this.bytes = bytes;
+        this.size = size;
+    }
+
+    static ElfContent open(Path path) throws IOException {
+        RandomAccessFile content = new RandomAccessFile(path.toString(), "r");
+        try {
+            return new ElfContent(path.toString(), content, null, content.length());
+        } catch (IOException | RuntimeException e) {
+            content.close();
+            throw e;
+        }
+    }
+
+    static ElfContent of(String name, byte[] bytes) {
+        return new ElfContent(name, null, bytes, bytes.length);
+    }
+
+    String name() {
+        return name;
+    }
+
+    long size() {
+        return size;
+    }
+
+    /// A part of the file.
+    Cursor range(long offset, long length, String part) throws ElfFormatException {
+        if (offset < 0 || length < 0 || offset > size - length) {
+            throw bad(part + " inside the file", offset);
+        }
+        if (length > PART_MAX) {
+            throw bad(part + " of at most " + PART_MAX + " bytes", offset);
+        }
+        byte[] read;
+        if (content == null) {
+            read = Arrays.copyOfRange(bytes, (int) offset, (int) (offset + length));
+        } else {
+            read = new byte[(int) length];
+            try {
+                content.seek(offset);
+                content.readFully(read);
+            } catch (IOException e) {
+                throw (ElfFormatException) bad(part + " readable", offset).initCause(e);
+            }
+        }
+        return new Cursor(read, name, part, offset);
+    }
+
+    /// A section whose contents are compressed.
+    Cursor expand(Section section, Cursor raw) throws ElfFormatException {
+        long offset = section.offset();
+        if (section.size() < COMPRESSION_HEADER_SIZE || raw.i32() != COMPRESSION_ZLIB) {
+            throw bad("contents compressed with zlib", offset);
+        }
+        raw.skip(4);
+        long expandedSize = raw.i64();
+        raw.skip(8);
+        if (expandedSize < 0 || expandedSize > PART_MAX || expandedSize > (raw.remaining() + 1) * EXPANSION_MAX) {
+            throw bad("an expanded size that is possible", offset + 8);
+        }
+        byte[] expanded = new byte[(int) expandedSize];
+        int length = 0;
+        Inflater inflater = new Inflater();
+        try {
+            raw.feed(inflater);
+            int more;
+            do {
+                more = inflater.inflate(expanded, length, expanded.length - length);
+                length += more;
+            } while (more > 0 && length < expanded.length);
+        } catch (DataFormatException e) {
+            throw (ElfFormatException)
+                    bad("contents compressed with zlib", offset).initCause(e);
+        } finally {
+            inflater.end();
+        }
+        if (length < expanded.length) {
+            throw bad("contents that expand to " + expandedSize + " bytes", offset);
+        }
+        return new Cursor(expanded, name, section.name(), 0);
+    }
+
+    ElfFormatException bad(String expected, long offset) {
+        return new ElfFormatException(name, expected, offset);
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (content != null) {
+            content.close();
+        }
+    }
+}
