@@ -8,10 +8,12 @@ module org.mdlagent.profiler {
     exports org.mdlagent.profiler;
     exports org.mdlagent.profiler.report.codec;
     exports org.mdlagent.profiler.report.exposition;
+    exports org.mdlagent.profiler.report.file;
     exports org.mdlagent.profiler.report.format;
     exports org.mdlagent.profiler.report.live;
     exports org.mdlagent.profiler.report.page;
     exports org.mdlagent.profiler.report.profile;
     exports org.mdlagent.profiler.report.session;
     exports org.mdlagent.profiler.report.statistics;
+    exports org.mdlagent.profiler.slice;
 }

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.cpu.CpuIdentity;
@@ -18,15 +17,17 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.Collector;
+import org.mdlagent.profiler.ExactProfiler;
+import org.mdlagent.profiler.NoProfiler;
 import org.mdlagent.profiler.SampledProfiler;
-import org.mdlagent.profiler.TimeSlices;
+import org.mdlagent.profiler.slice.TimeSlices;
 import org.mdlagent.runtime.metric.Metrics;
 import org.mdlagent.runtime.options.AgentLog;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
-import org.mdlagent.runtime.options.MetricOptions;
 import org.mdlagent.runtime.options.SyncChoice;
 
 /// The agent in the target process: the one Java class that the shim knows.
@@ -55,10 +56,7 @@ public final class Agent {
     /// Libraries whose openers need not wait any more.
     private long followed;
 
-    private boolean collects = true;
-
-    /// Whether the log says that the budget is exceeded.
-    private boolean exceeded;
+    private boolean snippetsAreFreed = true;
 
     private Agent(NativeApi api, AgentOptions options, AgentLog log) {
         this.api = api;
@@ -109,8 +107,8 @@ public final class Agent {
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
         Probes probes = new Probes(api, sync(), exact, new Filter(options), notes);
         api.renewClocks();
-        SampledProfiler profiler = exact ? null : sampledProfiler(probes);
-        for (int tries = 0; !follow(probes, profiler, true) && tries < FIRST_TRIES; tries++) {
+        Collector collector = collector(probes, exact);
+        for (int tries = 0; !follow(probes, collector, true) && tries < FIRST_TRIES; tries++) {
             LockSupport.parkNanos(TRY_NANOS);
         }
         api.followed(0);
@@ -129,14 +127,14 @@ public final class Agent {
         Metrics metrics = new Metrics(
                 probes, new ProbeClient(api), executable(), () -> options.profile() ? api.tsc() - armed : 0);
         enableMetrics(metrics, probes);
-        Control control = new Control(Map.of(
-                "probes", new ProbesCommand(probes, recorder(probes, profiler)), "metric", new MetricCommand(metrics)));
+        Control control = new Control(
+                Map.of("probes", new ProbesCommand(probes, collector), "metric", new MetricCommand(metrics)));
         api.ready();
         resolveLines(probes);
         if (mixed) {
             logExactFunctions(probes);
         }
-        profile(probes, profiler, control, metrics);
+        collect(probes, collector, exact, control, metrics);
     }
 
     private void logExactFunctions(Probes probes) {
@@ -149,10 +147,24 @@ public final class Agent {
         }
     }
 
-    private SampledProfiler sampledProfiler(Probes probes) {
+    private Collector collector(Probes probes, boolean exact) {
+        if (!options.profile()) {
+            return new NoProfiler(api, probes);
+        }
+        if (exact) {
+            return new ExactProfiler(api, probes);
+        }
         double budget = options.budgetPercent() / 100;
         Memory.putDouble(header + HeaderDescriptor.BUDGET, budget);
-        return new SampledProfiler(api, probes, options.sampleSize(), options.epochMillis() * 1e6, budget, tscHz());
+        return new SampledProfiler(
+                api,
+                probes,
+                options.sampleSize(),
+                options.epochMillis() * 1e6,
+                budget,
+                tscHz(),
+                () -> log.line("the functions of exact= cost more than the budget of " + options.budgetPercent()
+                        + " %: the others are sampled within a tenth of it"));
     }
 
     private String executable() {
@@ -173,27 +185,14 @@ public final class Agent {
         new MetricOptions(metrics, log).apply(options.mdl(), options.metrics());
     }
 
-    private ProbesCommand.Switch recorder(Probes probes, @Nullable SampledProfiler profiler) {
-        if (!options.profile()) {
-            return (functions, on) -> {
-                throw new IllegalArgumentException("the profiler is off in this session");
-            };
-        }
-        return profiler == null ? probes::record : profiler::record;
-    }
-
     /// Finds what the application has opened and closed, and arms what has come.
     ///
     /// @param whole whether nothing of it has been called yet
     /// @return false when it is opening or closing something at this moment
-    private boolean follow(Probes probes, @Nullable SampledProfiler profiler, boolean whole) throws IOException {
+    private boolean follow(Probes probes, Collector collector, boolean whole) throws IOException {
         boolean done = probes.follow();
-        if (probes.haveOpened() && options.profile()) {
-            if (profiler == null) {
-                probes.activateOpened();
-            } else {
-                profiler.open(probes.openedFunctions(), whole);
-            }
+        if (probes.haveOpened()) {
+            collector.open(probes.openedFunctions(), whole);
         }
         logNotes();
         return done;
@@ -229,56 +228,41 @@ public final class Agent {
     }
 
     /// Never returns; the process ends it.
-    private void profile(Probes probes, @Nullable SampledProfiler profiler, Control control, Metrics metrics)
+    private void collect(Probes probes, Collector collector, boolean exact, Control control, Metrics metrics)
             throws IOException {
         double wait = 0;
         long look = System.nanoTime();
-        TimeSlices slices = new TimeSlices(header, api::allocate, profiler == null, options.sliceMillis(), tscHz());
+        TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
         while (true) {
             long next = System.nanoTime() + (long) wait;
-            followUntil(next, probes, profiler, control, metrics);
+            followUntil(next, probes, collector, control, metrics);
             if (next >= look) {
                 look = next + LOOK_NANOS;
-                if (follow(probes, profiler, false)) {
+                if (follow(probes, collector, false)) {
                     api.followed(followed);
                     resolveLines(probes);
                 }
-                collect(probes);
+                freeSnippets(probes);
                 observe(metrics::observe);
             }
-            if (profiler == null) {
-                keepOut(probes);
-                api.renewClocks();
-                wait = LOOK_NANOS;
-            } else {
-                wait = profiler.tick();
-                logBudget(profiler);
-            }
+            wait = collector.tick();
             long now = api.tsc();
-            if (options.profile() && slices.isDue(now) && (profiler == null || profiler.settle())) {
+            if (slices.isDue(now) && collector.settle()) {
                 slices.write(api.tsc());
                 slices.setWritingTicks(api.tsc() - now);
             }
         }
     }
 
-    private void logBudget(SampledProfiler profiler) {
-        if (profiler.isBudgetExceeded() && !exceeded) {
-            exceeded = true;
-            log.line("the functions of exact= cost more than the budget of " + options.budgetPercent()
-                    + " %: the others are sampled within a tenth of it");
-        }
-    }
-
     /// Frees what snippets have left. Without membarrier nothing can be freed.
-    private void collect(Probes probes) {
+    private void freeSnippets(Probes probes) {
         try {
             probes.snippets().collect();
         } catch (IllegalStateException e) {
-            if (collects) {
+            if (snippetsAreFreed) {
                 log.line("what snippets leave is not freed: " + e.getMessage());
             }
-            collects = false;
+            snippetsAreFreed = false;
         }
     }
 
@@ -294,22 +278,8 @@ public final class Agent {
         }
     }
 
-    /// Sites that were found to be of functions that are left out are on still.
-    private static void keepOut(Probes probes) {
-        List<Integer> out = new ArrayList<>();
-        for (int function : probes.adoptLearnedSites()) {
-            if (probes.isLeftOut(function)) {
-                out.add(function);
-            }
-        }
-        if (!out.isEmpty()) {
-            probes.record(out, false);
-        }
-    }
-
     /// Sleeps, but for requests, and for libraries whose openers wait for their probes.
-    private void followUntil(
-            long nanoTime, Probes probes, @Nullable SampledProfiler profiler, Control control, Metrics metrics)
+    private void followUntil(long nanoTime, Probes probes, Collector collector, Control control, Metrics metrics)
             throws IOException {
         control.serve(api);
         for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
@@ -318,7 +288,7 @@ public final class Agent {
             if (opened == followed) {
                 continue;
             }
-            if (follow(probes, profiler, true)) {
+            if (follow(probes, collector, true)) {
                 followed = opened;
                 observe(metrics::follow);
                 api.followed(opened);

@@ -2,6 +2,7 @@ package org.mdlagent.runtime;
 
 import java.util.List;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.Collector;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
@@ -10,17 +11,12 @@ import org.mdlagent.runtime.options.Matching;
 ///
 /// Sites that several functions share, and clients of the program's own, stay as they are.
 final class ProbesCommand implements Command {
-    /// Records functions from now on, or leaves them out.
-    interface Switch {
-        void record(List<Integer> functions, boolean on);
-    }
-
     private final Probes probes;
-    private final Switch recorder;
+    private final Collector collector;
 
-    ProbesCommand(Probes probes, Switch recorder) {
+    ProbesCommand(Probes probes, Collector collector) {
         this.probes = probes;
-        this.recorder = recorder;
+        this.collector = collector;
     }
 
     @Override
@@ -31,7 +27,11 @@ final class ProbesCommand implements Command {
             throw new IllegalArgumentException("probes are switched by: probes on FUNCTIONS, probes off FUNCTIONS");
         }
         List<Integer> functions = find(arguments.substring(blank).strip());
-        recorder.record(functions, state.equals("on"));
+        if (state.equals("on")) {
+            collector.reopen(functions);
+        } else {
+            collector.close(functions);
+        }
         return functions.size() + (functions.size() == 1 ? " function " : " functions ") + state + "\n";
     }
 

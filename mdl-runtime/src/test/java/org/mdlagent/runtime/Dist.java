@@ -22,7 +22,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.session.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {

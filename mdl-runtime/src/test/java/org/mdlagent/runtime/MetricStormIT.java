@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
-import org.mdlagent.profiler.report.session.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// Fifty metrics that come and go in random order while the program works: its output is what it was, the metrics that
 /// stay count every call, and nothing is left behind.

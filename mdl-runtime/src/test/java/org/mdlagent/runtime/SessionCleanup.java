@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.commons.support.AnnotationSupport;
-import org.mdlagent.profiler.report.session.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// Removes the data of a test's sessions from shared memory: its temporary directories hold links to them only.
 public final class SessionCleanup implements AfterEachCallback {

@@ -6,20 +6,20 @@ import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
 /// By function: calls that probes have counted, in all threads together.
-final class EnteredCalls {
+public final class EnteredCalls {
     private final ThreadBlocks threads;
     private long[] calls = {};
     private long[] ofThread = {};
 
     /// @param header address of the session's header
-    EnteredCalls(long header) {
+    public EnteredCalls(long header) {
         threads = new ThreadBlocks(header);
     }
 
     /// Adds them up anew.
     ///
     /// @return the sums, in an array that the next call changes
-    long[] read(int functions) {
+    public long[] read(int functions) {
         if (calls.length != functions) {
             calls = new long[functions];
             ofThread = new long[functions];

@@ -40,7 +40,10 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// the budget.
 ///
 /// Used by one thread, the agent's.
-public final class SampledProfiler {
+///
+/// Long because rotation, windows, open functions and spending read and write each other's state: it waits for being
+/// taken apart into state machines with one writer each, and is not to grow before.
+public final class SampledProfiler implements Collector {
     /// Turns in a rotation.
     private static final int GROUPS = 4;
 
@@ -240,6 +243,7 @@ public final class SampledProfiler {
     /// @param always what it has cost to record every call of some functions
     private record Spending(double elapsed, double cpu, double cost, double always) {}
 
+    private final Runnable overBudget;
     private boolean exceeded;
 
     /// Arguments for the shim: the functions whose windows are open, and how long these may last.
@@ -252,14 +256,23 @@ public final class SampledProfiler {
     /// @param epochNanos between the begins of two rotations at least, on average; windows count for a sixteenth
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
+    /// @param overBudget what is done when functions whose calls are all recorded cost more than the budget by
+    ///                   themselves, for the first time
     public SampledProfiler(
-            NativeApi api, Probes probes, int sampleSize, double epochNanos, double budget, double tscHz) {
+            NativeApi api,
+            Probes probes,
+            int sampleSize,
+            double epochNanos,
+            double budget,
+            double tscHz,
+            Runnable overBudget) {
         this.api = api;
         this.probes = probes;
         runLength = Integer.highestOneBit(sampleSize);
         runs = new SampleRuns(runLength);
         openTimed = runLength;
         this.budget = budget;
+        this.overBudget = overBudget;
         governor = new Governor(budget < 1 ? AIM * budget : budget);
         this.epochNanos = epochNanos;
         windowNanos = epochNanos / WINDOWS_PER_EPOCH;
@@ -274,9 +287,8 @@ public final class SampledProfiler {
         drain = new RingDrain(api, probes.callSites()::at);
     }
 
-    /// Opens the functions that [Probes#follow] has brought. Windows that are open now end.
-    ///
-    /// @param whole whether none of their calls has been missed
+    /// Windows that are open now end.
+    @Override
     public void open(List<Integer> functions, boolean whole) {
         int before = windowed.length;
         drain.forgetCallSites();
@@ -297,8 +309,19 @@ public final class SampledProfiler {
         long unused = api.arm(armed, longest, arming);
     }
 
-    /// Begins to record functions, or leaves them out. Windows that are open now end.
-    public void record(List<Integer> functions, boolean on) {
+    /// Windows that are open now end.
+    @Override
+    public void reopen(List<Integer> functions) {
+        record(functions, true);
+    }
+
+    /// Windows that are open now end.
+    @Override
+    public void close(List<Integer> functions) {
+        record(functions, false);
+    }
+
+    private void record(List<Integer> functions, boolean on) {
         readClockAndCalls();
         closeWindows();
         int changed = 0;
@@ -368,8 +391,7 @@ public final class SampledProfiler {
     }
 
     /// Goes on with the windows of one group or opens those of the next, or looks at the open functions.
-    ///
-    /// @return nanoseconds until it wants to go on
+    @Override
     public double tick() {
         if (opened > 0) {
             readClockAndCallsAtOnce();
@@ -385,9 +407,8 @@ public final class SampledProfiler {
         return rotating ? goOn() : rest();
     }
 
-    /// Writes down what has been measured so far, timed calls too.
-    ///
-    /// @return false in the midst of a rotation, which is over soon
+    /// Not in the midst of a rotation.
+    @Override
     public boolean settle() {
         if (rotating) {
             return false;
@@ -400,11 +421,6 @@ public final class SampledProfiler {
             }
         }
         return true;
-    }
-
-    /// Whether functions whose calls are all recorded have lately cost more than the budget by themselves.
-    public boolean isBudgetExceeded() {
-        return exceeded;
     }
 
     private double rest() {
@@ -461,7 +477,10 @@ public final class SampledProfiler {
             pace = Math.max(1, (spending.cpu - before.cpu) / elapsed);
             double income = budget * pace * elapsed;
             double always = spending.always - before.always;
-            exceeded = always > income;
+            if (always > income && !exceeded) {
+                exceeded = true;
+                overBudget.run();
+            }
             double spent = spending.cost - before.cost + Math.min(EVERY_CALL_PART * income, always);
             double cost = spending.cost - costAtRotation;
             double governed = governor.rest(pace * elapsed, spent, pace * rotation, cost, random.nextDouble()) / pace;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
-import org.mdlagent.profiler.report.session.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// The session of a running program, as it is at each moment.
 public final class SessionMemory {

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
-import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// What watches the calls of a running `calls.c`.

@@ -98,7 +98,7 @@ final class EnabledMetric implements Lowering.Storage {
             throw new IllegalArgumentException(
                     "metric " + metric.id() + ": of the kernel's events there is the sum only");
         }
-        Scope scope = Scope.of(instance.scopes());
+        ThreadChoice scope = ThreadChoice.of(instance.scopes());
         return program.count(KernelEvent.of(metric.event()), scope.pid(), scope.tid());
     }
 
@@ -171,7 +171,7 @@ final class EnabledMetric implements Lowering.Storage {
     /// What readers know of it.
     MetricTable.Row row() {
         Metric metric = instance.metric();
-        Scope scope = Scope.of(instance.scopes());
+        ThreadChoice scope = ThreadChoice.of(instance.scopes());
         return new MetricTable.Row(
                 metric.id(),
                 metric.name(),

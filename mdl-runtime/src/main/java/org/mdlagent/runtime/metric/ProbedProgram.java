@@ -179,7 +179,7 @@ final class ProbedProgram implements Program {
             instances.add(Resource.of("/Process/" + pid));
             threads.forEach(tid -> instances.add(Resource.of("/Thread/" + tid)));
         });
-        instances.add(Resource.of("/Machine/" + Scope.host()));
+        instances.add(Resource.of("/Machine/" + ThreadChoice.host()));
         instances.addAll(objects.seen());
         instances.sort(Comparator.comparing(Resource::hierarchy));
         return instances;

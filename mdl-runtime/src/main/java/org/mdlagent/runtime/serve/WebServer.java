@@ -27,10 +27,10 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.live.HeatNews;
 import org.mdlagent.profiler.report.live.LiveReport;
 import org.mdlagent.profiler.report.page.SessionsPage;
-import org.mdlagent.profiler.report.session.SessionFormatException;
 
 /// Serves, by HTTP:
 ///

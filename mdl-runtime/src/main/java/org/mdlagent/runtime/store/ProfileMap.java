@@ -11,19 +11,19 @@ import net.openhft.chronicle.map.ChronicleMap;
 import net.openhft.chronicle.map.ChronicleMapBuilder;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.codec.RecordFormatException;
+import org.mdlagent.profiler.report.profile.FunctionCodec;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
-import org.mdlagent.profiler.report.profile.FunctionRecord;
 import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.RunCodec;
 import org.mdlagent.profiler.report.profile.RunProfile;
-import org.mdlagent.profiler.report.profile.RunRecord;
 
 /// What is in the file of a store: a map, off the heap, from build id, symbol and run to what was measured.
 ///
 /// | key | value |
 /// | --- | --- |
 /// | `runs` | how many there are: four bytes |
-/// | `run`, n | the n-th ([RunRecord]) |
-/// | build id, symbol, n, which of those with this symbol | a function in the n-th run ([FunctionRecord]) |
+/// | `run`, n | the n-th ([RunCodec]) |
+/// | build id, symbol, n, which of those with this symbol | a function in the n-th run ([FunctionCodec]) |
 ///
 /// The parts of a key have a character between them that is in no symbol.
 final class ProfileMap implements AutoCloseable {
@@ -74,14 +74,14 @@ final class ProfileMap implements AutoCloseable {
         entries.put(RUNS, ByteBuffer.allocate(Integer.BYTES).putInt(runs.size()).array());
         for (int n = 0; n < runs.size(); n++) {
             Run run = runs.get(n).run();
-            entries.put(runKey(n), RunRecord.bytes(run));
+            entries.put(runKey(n), RunCodec.bytes(run));
             for (FunctionProfile function : runs.get(n).functions()) {
                 String build = run.build(function.image());
                 int which = 0;
                 while (entries.containsKey(key(build, function.symbol(), n, which))) {
                     which++;
                 }
-                entries.put(key(build, function.symbol(), n, which), FunctionRecord.bytes(function));
+                entries.put(key(build, function.symbol(), n, which), FunctionCodec.bytes(function));
             }
         }
         return entries;
@@ -103,7 +103,7 @@ final class ProfileMap implements AutoCloseable {
         }
         List<Run> runs = new ArrayList<>(count);
         for (int n = 0; n < count; n++) {
-            runs.add(RunRecord.read(required(runKey(n))));
+            runs.add(RunCodec.read(required(runKey(n))));
         }
         return runs;
     }
@@ -121,7 +121,7 @@ final class ProfileMap implements AutoCloseable {
         List<FunctionProfile> functions = new ArrayList<>();
         byte @Nullable [] value = map.get(key(build, symbol, n, 0));
         while (value != null) {
-            functions.add(FunctionRecord.read(value));
+            functions.add(FunctionCodec.read(value));
             value = map.get(key(build, symbol, n, functions.size()));
         }
         return functions;
@@ -134,7 +134,7 @@ final class ProfileMap implements AutoCloseable {
             String[] parts = entry.getKey().split(SEPARATOR, -1);
             if (parts.length == 4) {
                 byRun.computeIfAbsent(Integer.valueOf(parts[2]), n -> new ArrayList<>())
-                        .add(FunctionRecord.read(entry.getValue()));
+                        .add(FunctionCodec.read(entry.getValue()));
             }
         }
         return byRun;

@@ -14,7 +14,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.profiler.slice.Timeline;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;

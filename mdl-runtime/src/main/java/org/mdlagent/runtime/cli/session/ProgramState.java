@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.SessionFile;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// Whether the program of a session runs, and how it ended.

@@ -27,8 +27,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.session.SessionFormatException;
-import org.mdlagent.profiler.report.session.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.Posix;
 

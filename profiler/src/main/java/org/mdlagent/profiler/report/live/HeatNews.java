@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.page.HeatMap;
-import org.mdlagent.profiler.report.session.FunctionSlice;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.report.session.TimeSlice;
+import org.mdlagent.profiler.slice.FunctionSlice;
+import org.mdlagent.profiler.slice.TimeSlice;
 
 /// The latency of one function over time, of a program that goes on: what a page that knows the slices of time up to
 /// some number is to append to its heat map.

@@ -13,7 +13,7 @@ import org.mdlagent.profiler.report.page.Page;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
-import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.profiler.slice.Timeline;
 
 /// The report of a running program for a browser: the page of [HtmlReport], which goes on asking for what is new.
 ///

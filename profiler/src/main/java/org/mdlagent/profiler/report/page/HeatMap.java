@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.profiler.report.format.JsonWriter;
-import org.mdlagent.profiler.report.session.FunctionSlice;
+import org.mdlagent.profiler.slice.FunctionSlice;
 
 /// Calls of a function by time and duration, for a picture: a row is some slots of the histograms in slices of time,
 /// four to an octave.

@@ -8,9 +8,9 @@ import java.util.OptionalDouble;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.FunctionSlice;
-import org.mdlagent.profiler.report.session.TimeSlice;
-import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.profiler.slice.FunctionSlice;
+import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.slice.Timeline;
 
 /// Calls by time and duration, for pictures of which a column is some slices of time. Coarser than what is kept, and of
 /// so many functions only, that a page stays small.

@@ -16,7 +16,7 @@ import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
-import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.profiler.slice.Timeline;
 
 /// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
 /// `report.js` draws it.

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.session;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.stream.IntStream;
+import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 
 /// Which function the code at an address belongs to, as far as functions lie in one piece.

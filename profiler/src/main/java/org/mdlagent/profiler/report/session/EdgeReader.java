@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.session;
 import java.io.IOException;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 
 /// Reads who calls whom.

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;

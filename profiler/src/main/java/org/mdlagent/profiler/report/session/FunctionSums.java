@@ -5,6 +5,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.report.file.FunctionBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.LatencyBuilder;

@@ -9,6 +9,8 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
 /// Adds up what metrics have in each thread.

@@ -2,6 +2,8 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import org.mdlagent.arch.layout.RecordDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.file.ThreadBytes;
 
 /// The timed calls in a thread's ring: those that the agent has not drained, and behind them those that it has, as far
 /// as they have not been overwritten. Those being written at this moment are not complete, and left out.

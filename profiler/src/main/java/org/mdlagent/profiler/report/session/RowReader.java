@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.LatencyBuilder;
 
 /// Reads rows: what is known of the durations of a function's calls.

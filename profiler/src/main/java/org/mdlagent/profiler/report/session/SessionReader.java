@@ -12,6 +12,11 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
+import org.mdlagent.profiler.report.file.FunctionTable;
+import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.file.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFormatException;
+import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -21,6 +26,9 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.profile.ThreadProfile;
 import org.mdlagent.profiler.report.profile.TimedCall;
+import org.mdlagent.profiler.slice.SliceReader;
+import org.mdlagent.profiler.slice.SliceSums;
+import org.mdlagent.profiler.slice.TimeSlice;
 
 /// Reads a session file, whether its program still runs, ended, or was killed.
 ///

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.profiler.report.file.FunctionBytes;
+import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.SiteProfile;
 
 /// Reads the sites that a session knows.

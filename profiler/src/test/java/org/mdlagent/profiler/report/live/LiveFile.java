@@ -14,7 +14,7 @@ import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.profiler.report.session.SessionFile;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// A session file that is mapped into this process, as the agent has it: what a test writes there, a reader sees. One
 /// tick is one nanosecond.

@@ -26,8 +26,8 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.report.session.TimeSlice;
-import org.mdlagent.profiler.report.session.Timeline;
+import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.slice.Timeline;
 
 public class HtmlReportTest {
     private static final Pattern DATA =

@@ -21,7 +21,7 @@ class RecordsTest {
     void shouldReadBackAFunction() throws IOException {
         for (SessionImage image : new SessionImage[] {SessionImage.exactSample(), SessionImage.sampledSample()}) {
             for (FunctionProfile function : Profiles.read(image, directory).functions()) {
-                FunctionProfile back = FunctionRecord.read(FunctionRecord.bytes(function));
+                FunctionProfile back = FunctionCodec.read(FunctionCodec.bytes(function));
 
                 assertThat(back).usingRecursiveComparison().ignoringFields("on").isEqualTo(function);
             }
@@ -32,20 +32,20 @@ class RecordsTest {
     void shouldReadBackARun() throws IOException {
         Run run = ComparisonTest.run("app-1-20231114T221320");
 
-        assertThat(RunRecord.read(RunRecord.bytes(run))).isEqualTo(run);
+        assertThat(RunCodec.read(RunCodec.bytes(run))).isEqualTo(run);
     }
 
     @Test
     void shouldRefuseWhatItHasNotWritten() {
-        byte[] record = FunctionRecord.bytes(Profiles.function("f", 10, 20, 30));
+        byte[] record = FunctionCodec.bytes(Profiles.function("f", 10, 20, 30));
 
-        assertThatThrownBy(() -> FunctionRecord.read(Arrays.copyOf(record, record.length - 1)))
+        assertThatThrownBy(() -> FunctionCodec.read(Arrays.copyOf(record, record.length - 1)))
                 .isInstanceOf(RecordFormatException.class);
-        assertThatThrownBy(() -> FunctionRecord.read(Arrays.copyOf(record, record.length + 1)))
+        assertThatThrownBy(() -> FunctionCodec.read(Arrays.copyOf(record, record.length + 1)))
                 .isInstanceOf(RecordFormatException.class)
                 .hasMessageContaining("too many");
         record[0] = 9;
-        assertThatThrownBy(() -> FunctionRecord.read(record))
+        assertThatThrownBy(() -> FunctionCodec.read(record))
                 .isInstanceOf(RecordFormatException.class)
                 .hasMessageContaining("version 9");
     }
@@ -53,9 +53,9 @@ class RecordsTest {
     @Test
     void shouldReadOrRefuseAnyBytes() {
         SplittableRandom random = new SplittableRandom(4);
-        byte[] function = FunctionRecord.bytes(
+        byte[] function = FunctionCodec.bytes(
                 Profiles.function("f", random.longs(100, 1, 1_000_000).toArray()));
-        byte[] run = RunRecord.bytes(ComparisonTest.run("app-1-20231114T221320"));
+        byte[] run = RunCodec.bytes(ComparisonTest.run("app-1-20231114T221320"));
         int refused = 0;
         int rounds = 50_000;
         for (int round = 0; round < rounds; round++) {
@@ -65,9 +65,9 @@ class RecordsTest {
             }
             try {
                 if (round % 2 == 0) {
-                    FunctionRecord.read(damaged).latency().percentileNanos(50);
+                    FunctionCodec.read(damaged).latency().percentileNanos(50);
                 } else {
-                    RunRecord.read(damaged);
+                    RunCodec.read(damaged);
                 }
             } catch (RecordFormatException e) {
                 refused++;

@@ -15,6 +15,7 @@ import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
 /// What threads have measured, made into one value. One tick is one nanosecond; now is 2,000,005,000.

@@ -24,6 +24,7 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// A session file as the agent would have written it, built in memory. One tick is one nanosecond.
 ///

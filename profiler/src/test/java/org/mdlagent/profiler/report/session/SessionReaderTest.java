@@ -29,6 +29,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.format.FoldedReport;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.TableReport;
@@ -42,6 +43,8 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.profile.TimedCall;
+import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.slice.Timeline;
 
 class SessionReaderTest {
     @TempDir

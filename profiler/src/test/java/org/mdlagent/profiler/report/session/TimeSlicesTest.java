@@ -15,12 +15,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.SlicesDescriptor;
-import org.mdlagent.profiler.TimeSlices;
 import org.mdlagent.profiler.report.live.LiveFile;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.slice.TimeSlices;
 
 /// Slices of time as the agent writes them, read as reports read them.
 class TimeSlicesTest {

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.report.file;
 
 import java.io.IOException;
 import java.nio.file.Files;

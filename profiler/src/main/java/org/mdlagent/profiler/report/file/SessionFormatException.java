@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.report.file;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,7 +12,7 @@ public final class SessionFormatException extends IOException {
     private final String what;
     private final String remedy;
 
-    SessionFormatException(Path file, String what, String remedy) {
+    public SessionFormatException(Path file, String what, String remedy) {
         super(file + ": " + what + "; " + remedy);
         this.file = file;
         this.what = what;

@@ -1,9 +1,10 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.slice;
 
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 
 /// What was measured in a slice of a session's time.
 public final class TimeSlice {

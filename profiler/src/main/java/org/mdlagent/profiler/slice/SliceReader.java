@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.slice;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,10 +11,11 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SliceChunkDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
 
 /// Reads the slices of time of a session, which may be written at this moment. The protocol, whose reader this is,
-/// stands in `org.mdlagent.profiler.SliceRing`.
-final class SliceReader {
+/// stands in [SliceRing].
+public final class SliceReader {
     private final SessionBytes bytes;
     private final double nanosPerTick;
     private final int functions;
@@ -22,7 +23,7 @@ final class SliceReader {
 
     /// @param slices    offset of the table of slices
     /// @param functions that the session knows
-    SliceReader(SessionBytes bytes, long slices, double nanosPerTick, int functions) {
+    public SliceReader(SessionBytes bytes, long slices, double nanosPerTick, int functions) {
         this.bytes = bytes;
         this.slices = slices;
         this.nanosPerTick = nanosPerTick;
@@ -32,7 +33,7 @@ final class SliceReader {
     /// The slices that there are, the oldest first.
     ///
     /// @param from number of the first one wanted
-    List<TimeSlice> read(long from) throws IOException {
+    public List<TimeSlice> read(long from) throws IOException {
         List<TimeSlice> all = new ArrayList<>();
         long complete = complete(); // 1
         for (long slice = Math.max(from, complete - SlicesDescriptor.SLICES + 1); slice < complete; slice++) {

@@ -1,6 +1,9 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.slice;
 
+import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 /// The numbers of a slice of time, as `mdl/layout.h` describes them, with every one checked.
+
 final class SliceNumbers {
     private static final int LOW_BITS = 0x7f;
 

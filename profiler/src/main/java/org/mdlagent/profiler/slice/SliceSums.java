@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.slice;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -17,7 +17,7 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 
 /// Adds up slices of time.
-final class SliceSums {
+public final class SliceSums {
     private final List<TimeSlice> slices;
 
     /// By function, null where it was not called.
@@ -51,7 +51,7 @@ final class SliceSums {
     /// @param slices    in the order of time, one at least
     /// @param functions that the session knows
     /// @param cpuTime   whether its durations are CPU time
-    SliceSums(List<TimeSlice> slices, int functions, boolean cpuTime) throws IOException {
+    public SliceSums(List<TimeSlice> slices, int functions, boolean cpuTime) throws IOException {
         this.slices = slices;
         sums = new Sum[functions];
         edges = new EdgeSums(functions, cpuTime);
@@ -73,7 +73,7 @@ final class SliceSums {
     }
 
     /// What `whole`, the session's profile, was during the slices.
-    Profile profile(Profile whole) {
+    public Profile profile(Profile whole) {
         List<FunctionProfile> functions = new ArrayList<>();
         for (int i = 0; i < sums.length; i++) {
             functions.add(function(whole.functions().get(i), sums[i], whole.session()));

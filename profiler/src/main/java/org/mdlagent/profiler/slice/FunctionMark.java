@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.slice;
 
 import java.util.Arrays;
 import org.mdlagent.arch.layout.EdgeDescriptor;

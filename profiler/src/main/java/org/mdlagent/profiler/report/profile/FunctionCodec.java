@@ -14,12 +14,12 @@ import org.mdlagent.profiler.report.codec.RecordFormatException;
 import org.mdlagent.profiler.report.codec.Text;
 
 /// A function's profile as bytes: what a store keeps of it. What is not known is -1, or NaN.
-public final class FunctionRecord {
+public final class FunctionCodec {
     private static final byte VERSION = 1;
     private static final int CALLS_EXACT = 1;
     private static final int EXACT = 2;
 
-    private FunctionRecord() {}
+    private FunctionCodec() {}
 
     public static byte[] bytes(FunctionProfile function) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.slice;
 
 import java.util.List;
 import org.mdlagent.profiler.report.profile.FunctionProfile;

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.report.file;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -12,11 +12,11 @@ import org.mdlagent.arch.layout.ValueDescriptor;
 /// The block of a thread in a session.
 ///
 /// @param at its offset
-record ThreadBytes(SessionBytes bytes, long at) {
+public record ThreadBytes(SessionBytes bytes, long at) {
     private static final int THREADS_MAX = 1 << 20;
 
     /// Those of all threads, the newest first.
-    static List<ThreadBytes> all(SessionBytes bytes) throws IOException {
+    public static List<ThreadBytes> all(SessionBytes bytes) throws IOException {
         return bytes
                 .list(HeaderDescriptor.THREADS, ThreadDescriptor.NEXT, ThreadDescriptor.SIZE, THREADS_MAX, "threads")
                 .stream()
@@ -24,38 +24,38 @@ record ThreadBytes(SessionBytes bytes, long at) {
                 .toList();
     }
 
-    int pid() throws IOException {
+    public int pid() throws IOException {
         return bytes.getInt(at + ThreadDescriptor.PID);
     }
 
-    int tid() throws IOException {
+    public int tid() throws IOException {
         return bytes.getInt(at + ThreadDescriptor.TID);
     }
 
-    boolean isLive() throws IOException {
+    public boolean isLive() throws IOException {
         return bytes.getInt(at + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE;
     }
 
     /// Whether it has the counts of several processes.
-    boolean isShared() throws IOException {
+    public boolean isShared() throws IOException {
         return bytes.getInt(at + ThreadDescriptor.SHARED) != 0;
     }
 
     /// Offset of the record of the process that had the block last, 0 for none.
-    long process() throws IOException {
+    public long process() throws IOException {
         long process = bytes.getLong(at + ThreadDescriptor.PROCESS);
         return process == 0 ? 0 : bytes.offset(process, ProcessDescriptor.SIZE, "a process");
     }
 
     /// Calls of each function, null when there are none.
     @Nullable
-    ByteBuffer calls(FunctionTable functions) throws IOException {
+    public ByteBuffer calls(FunctionTable functions) throws IOException {
         return perFunction(ThreadDescriptor.CALLS, functions);
     }
 
     /// Addresses of the rows of each function, null when there are none.
     @Nullable
-    ByteBuffer rows(FunctionTable functions) throws IOException {
+    public ByteBuffer rows(FunctionTable functions) throws IOException {
         return perFunction(ThreadDescriptor.ROWS, functions);
     }
 
@@ -71,49 +71,49 @@ record ThreadBytes(SessionBytes bytes, long at) {
     }
 
     /// Calls of former owners of the block.
-    long credited() throws IOException {
+    public long credited() throws IOException {
         return bytes.getCounter(at + ThreadDescriptor.CREDITED);
     }
 
     /// Calls that were not timed for want of room.
-    long dropped() throws IOException {
+    public long dropped() throws IOException {
         long withoutRoom = Math.addExact(
                 bytes.getCounter(at + ThreadDescriptor.OVERFLOW), bytes.getCounter(at + ThreadDescriptor.REFUSED));
         return Math.addExact(withoutRoom, bytes.getCounter(at + ThreadDescriptor.DROPPED));
     }
 
     /// Calls whose end was not seen.
-    long unmatched() throws IOException {
+    public long unmatched() throws IOException {
         return bytes.getCounter(at + ThreadDescriptor.UNMATCHED);
     }
 
-    long cpuNanos() throws IOException {
+    public long cpuNanos() throws IOException {
         return bytes.getCounter(at + ThreadDescriptor.CPU_NANOS);
     }
 
     /// Offset of what snippets have counted and timed, 0 when no snippet has run.
-    long values() throws IOException {
+    public long values() throws IOException {
         long address = bytes.getLong(at + ThreadDescriptor.VALUES);
         long size = (long) ValueDescriptor.COUNT * Long.BYTES;
         return address == 0 ? 0 : bytes.offset(address, size, "a thread's values");
     }
 
     /// Address of the ring, 0 when it has none.
-    long ring() throws IOException {
+    public long ring() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.RING);
     }
 
-    long ringMask() throws IOException {
+    public long ringMask() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.RING_MASK);
     }
 
     /// Records that were written to the ring.
-    long head() throws IOException {
+    public long head() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.HEAD);
     }
 
     /// Records that the agent has taken from it.
-    long tail() throws IOException {
+    public long tail() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.TAIL);
     }
 }

@@ -1,4 +1,4 @@
-package org.mdlagent.runtime.options;
+package org.mdlagent.runtime;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -6,11 +6,12 @@ import java.util.List;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
+import org.mdlagent.runtime.options.AgentLog;
 
 /// Metrics that the program starts with: the options `mdl` and `metric`.
-public record MetricOptions(Metrics metrics, AgentLog log) {
+record MetricOptions(Metrics metrics, AgentLog log) {
     /// Never fails: the log tells what cannot be had.
-    public void apply(List<String> files, List<String> requests) {
+    void apply(List<String> files, List<String> requests) {
         for (String file : files) {
             try {
                 for (Diagnostic diagnostic : metrics.load(Path.of(file))) {

@@ -18,13 +18,13 @@ import org.mdlagent.profiler.report.codec.Text;
 import org.mdlagent.profiler.report.codec.Varint;
 
 /// A run as bytes: what a store keeps of it beside its functions.
-public final class RunRecord {
+public final class RunCodec {
     private static final byte VERSION = 1;
     private static final int IMAGES_MAX = 1 << 16;
     private static final int EXACT = 1;
     private static final int CPU_TIME = 2;
 
-    private RunRecord() {}
+    private RunCodec() {}
 
     public static byte[] bytes(Run run) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

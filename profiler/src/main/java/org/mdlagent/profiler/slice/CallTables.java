@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.slice;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +8,7 @@ import org.mdlagent.arch.session.FunctionRecords;
 import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.profiler.EnteredCalls;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
 /// What the session has measured of its functions so far: of sampled ones a row of each, of those whose calls are all

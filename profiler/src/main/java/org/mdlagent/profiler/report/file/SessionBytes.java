@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.report.file;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -26,7 +26,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 ///
 /// What a well-formed file points to never overlaps. So the sizes of all structures visited add up to at most
 /// the file's size, and [#claim] refuses more: that is what bounds the work that a damaged file can cause.
-final class SessionBytes implements AutoCloseable {
+public final class SessionBytes implements AutoCloseable {
     private static final int BLOCK_SHIFT = 16;
     private static final int BLOCK = 1 << BLOCK_SHIFT;
     private static final int BLOCKS = 128;
@@ -44,13 +44,13 @@ final class SessionBytes implements AutoCloseable {
     private long end;
     private long claimed;
 
-    SessionBytes(Path file) throws IOException {
+    public SessionBytes(Path file) throws IOException {
         this.file = file;
         channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
     }
 
     /// Forgets what was read, checks the header again, and starts a new account of claims.
-    void refresh() throws IOException {
+    public void refresh() throws IOException {
         Arrays.fill(blockNumbers, -1);
         claimed = 0;
         long size = channel.size();
@@ -96,12 +96,12 @@ final class SessionBytes implements AutoCloseable {
     }
 
     /// Offset behind the last byte that may be read.
-    long end() {
+    public long end() {
         return end;
     }
 
     /// The offset of what the owning process knows as `address`, whose `size` bytes are checked to be inside.
-    long offset(long address, long size, String what) throws IOException {
+    public long offset(long address, long size, String what) throws IOException {
         return checked(address - base, size, Long.BYTES, what);
     }
 
@@ -119,7 +119,7 @@ final class SessionBytes implements AutoCloseable {
     }
 
     /// Accounts for `bytes` of a structure that is visited once.
-    void claim(long bytes) throws IOException {
+    public void claim(long bytes) throws IOException {
         claimed += bytes;
         if (claimed > end) {
             end = endOfArena();
@@ -129,12 +129,12 @@ final class SessionBytes implements AutoCloseable {
         }
     }
 
-    long getLong(long offset) throws IOException {
+    public long getLong(long offset) throws IOException {
         return block(offset).getLong((int) (offset & (BLOCK - 1)));
     }
 
     /// Fills `into` with the words from `offset` on, which is divisible by their size.
-    void getLongs(long offset, long[] into) throws IOException {
+    public void getLongs(long offset, long[] into) throws IOException {
         for (int filled = 0; filled < into.length; ) {
             long at = offset + (long) filled * Long.BYTES;
             int from = (int) (at & (BLOCK - 1)) / Long.BYTES;
@@ -155,23 +155,23 @@ final class SessionBytes implements AutoCloseable {
         return bytes;
     }
 
-    int getInt(long offset) throws IOException {
+    public int getInt(long offset) throws IOException {
         return block(offset).getInt((int) (offset & (BLOCK - 1)));
     }
 
-    double getDouble(long offset) throws IOException {
+    public double getDouble(long offset) throws IOException {
         return Double.longBitsToDouble(getLong(offset));
     }
 
     /// The bytes of `[offset, offset + length)` as they are now, little-endian.
-    ByteBuffer copy(long offset, int length) throws IOException {
+    public ByteBuffer copy(long offset, int length) throws IOException {
         ByteBuffer copy = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         readFully(copy, offset);
         return copy;
     }
 
     /// The NUL-terminated string in a field of `capacity` bytes.
-    String text(long offset, int capacity) throws IOException {
+    public String text(long offset, int capacity) throws IOException {
         byte[] bytes = copy(offset, capacity).array();
         int length = 0;
         while (length < capacity && bytes[length] != 0) {
@@ -181,7 +181,7 @@ final class SessionBytes implements AutoCloseable {
     }
 
     /// The `struct mdl_string` at `offset`, the empty one where that is 0.
-    String string(int offset) throws IOException {
+    public String string(int offset) throws IOException {
         if (offset == 0) {
             return "";
         }
@@ -207,7 +207,7 @@ final class SessionBytes implements AutoCloseable {
     ///
     /// @param head      where the address of the first one is
     /// @param nextField where in a member that of the next one is
-    List<Long> list(long head, long nextField, long size, int most, String what) throws IOException {
+    public List<Long> list(long head, long nextField, long size, int most, String what) throws IOException {
         List<Long> members = new ArrayList<>();
         Set<Long> seen = new HashSet<>();
         long next = getLong(head);
@@ -224,7 +224,7 @@ final class SessionBytes implements AutoCloseable {
     }
 
     /// How many rows of a table are used.
-    int count(long countField, long capacityField, String what) throws IOException {
+    public int count(long countField, long capacityField, String what) throws IOException {
         int count = getInt(countField);
         int capacity = getInt(capacityField);
         if (count < 0 || capacity < count) {
@@ -235,7 +235,7 @@ final class SessionBytes implements AutoCloseable {
     }
 
     /// The constant whose ordinal is in a field.
-    <E extends Enum<E>> E constant(E[] values, long field, String what) throws IOException {
+    public <E extends Enum<E>> E constant(E[] values, long field, String what) throws IOException {
         int value = getInt(field);
         if (value < 0 || value >= values.length) {
             throw damaged("it has the unknown " + what + " " + Integer.toUnsignedString(value));
@@ -244,19 +244,19 @@ final class SessionBytes implements AutoCloseable {
     }
 
     /// A word that only grows from 0.
-    long getCounter(long offset) throws IOException {
+    public long getCounter(long offset) throws IOException {
         return counted(getLong(offset));
     }
 
     /// What a counter has come to.
-    long counted(long value) throws SessionFormatException {
+    public long counted(long value) throws SessionFormatException {
         if (value < 0) {
             throw damaged("a counter holds " + Long.toUnsignedString(value));
         }
         return value;
     }
 
-    SessionFormatException damaged(String what) {
+    public SessionFormatException damaged(String what) {
         return new SessionFormatException(
                 file, "the session is damaged: " + what, "run the program again, or restore the file from a copy");
     }

@@ -1,9 +1,10 @@
-package org.mdlagent.profiler.report.session;
+package org.mdlagent.profiler.slice;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 
 /// What was measured of a function in a slice of time.
 ///

@@ -11,9 +11,9 @@ import org.mdlagent.runtime.mdl.request.Resource;
 ///
 /// @param pid 0 for all processes
 /// @param tid 0 for all threads
-record Scope(int pid, int tid) {
+record ThreadChoice(int pid, int tid) {
     /// @throws IllegalArgumentException when there can be no such process, thread or machine
-    static Scope of(List<Resource> resources) {
+    static ThreadChoice of(List<Resource> resources) {
         int pid = 0;
         int tid = 0;
         for (Resource resource : resources) {
@@ -25,7 +25,7 @@ record Scope(int pid, int tid) {
                 default -> throw new IllegalArgumentException(resource + " cannot be told apart");
             }
         }
-        return new Scope(pid, tid);
+        return new ThreadChoice(pid, tid);
     }
 
     private static int number(String name, Resource resource) {

@@ -1,0 +1,44 @@
+package org.mdlagent.profiler;
+
+import java.util.List;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.Probes;
+
+/// Collects nothing: in a session whose probes are for clients and metrics alone.
+public final class NoProfiler implements Collector {
+    private final ExactProfiler probes;
+
+    public NoProfiler(NativeApi api, Probes probes) {
+        this.probes = new ExactProfiler(api, probes);
+    }
+
+    @Override
+    public void open(List<Integer> functions, boolean whole) {
+        // Their probes stay off.
+    }
+
+    @Override
+    public void reopen(List<Integer> functions) {
+        throw off();
+    }
+
+    /// Clients record every call.
+    @Override
+    public double tick() {
+        return probes.tick();
+    }
+
+    @Override
+    public boolean settle() {
+        return false; // There is nothing to write down.
+    }
+
+    @Override
+    public void close(List<Integer> functions) {
+        throw off();
+    }
+
+    private static IllegalArgumentException off() {
+        return new IllegalArgumentException("the profiler is off in this session");
+    }
+}
