@@ -11,13 +11,23 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Who may import whom: the picture in `ARCHITECTURE.md`, enforced.
 class ModuleDependenciesTest {
     private static final JavaClasses PRODUCT = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages("org.mdlagent");
+
+    /// Tests run in their module's directory.
+    private static final Path PROJECT = Path.of("..");
 
     private static final ArchRule MODULES = layeredArchitecture()
             .consideringOnlyDependenciesInAnyPackage("org.mdlagent..")
@@ -139,6 +149,74 @@ class ModuleDependenciesTest {
                 .dependOnClassesThat()
                 .resideInAPackage("org.mdlagent.runtime.store..")
                 .check(PRODUCT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "arch",
+                "wordpatch",
+                "callpatch",
+                "fastinst",
+                "calibrator",
+                "profiler",
+                "runtime",
+                "bench",
+            })
+    void shouldHaveNoCycleOfPackages(String module) {
+        slices().assignedFrom(new PackagesOf("org.mdlagent." + module))
+                .should()
+                .beFreeOfCycles()
+                .check(PRODUCT);
+    }
+
+    /// Every package of a module by itself.
+    private record PackagesOf(String module) implements SliceAssignment {
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            String name = type.getPackageName();
+            return name.equals(module) || name.startsWith(module + ".")
+                    ? SliceIdentifier.of(name)
+                    : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "packages of " + module;
+        }
+    }
+
+    @Test
+    void shouldDependOnTheLayersBelowAsPackagesDrawThem() throws IOException {
+        List<LayerDrawing> drawings = LayerDrawing.all(PROJECT);
+        assertThat(drawings).extracting(LayerDrawing::root).contains("org.mdlagent.arch", "org.mdlagent.profiler");
+
+        for (LayerDrawing drawing : drawings) {
+            assertThat(drawing.unknown(PRODUCT))
+                    .as("packages that only the drawing of %s has", drawing.root())
+                    .isEmpty();
+            assertThat(drawing.violations(PRODUCT))
+                    .as("dependencies upwards in %s", drawing.root())
+                    .isEmpty();
+        }
+    }
+
+    /// The rule can fail: a drawing upside down has what it forbids.
+    @Test
+    void shouldFindDependenciesUpwards() {
+        LayerDrawing wrong = LayerDrawing.of("""
+                /// | `report.codec` | |
+                /// | `report.profile`, `slice` | |
+                /// | `profiler` | |
+                package org.mdlagent.profiler;
+                """);
+
+        assertThat(wrong.violations(PRODUCT))
+                .anyMatch(line ->
+                        line.startsWith("org.mdlagent.profiler.report.profile -> org.mdlagent.profiler.report.codec"))
+                .anyMatch(
+                        line -> line.startsWith("org.mdlagent.profiler.slice -> org.mdlagent.profiler.report.profile"))
+                .noneMatch(line -> line.startsWith("org.mdlagent.profiler.slice -> org.mdlagent.profiler,"));
     }
 
     private static boolean usesJna(JavaClass type) {
