@@ -1,7 +1,7 @@
 /// Probes: where they can be, how they are found, and the code that they run.
 module org.mdlagent.fastinst {
     requires transitive org.mdlagent.arch;
-    requires transitive org.mdlagent.callpatch;
+    requires org.mdlagent.callpatch;
     requires static transitive org.jspecify;
 
     exports org.mdlagent.fastinst;

@@ -9,10 +9,8 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.CodeStore;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.cpu.CoreSync;
-import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.SiteInstruction;
 
 /// Turns calls of hooks into sites that one store toggles or leads elsewhere, while other threads execute them
@@ -38,10 +36,9 @@ import org.mdlagent.arch.site.SiteInstruction;
 /// | 2 | sync | |
 /// | 3 | store the tails | executes nothing; fetches the tail at most as bytes without effect |
 /// | 4 | sync | |
-/// | 5 | store the off word, the on word, ... ([#toggle]) | executes the new transfer, or nothing |
+/// | 5 | store the off word, the on word, ... ([SiteSwitch]) | executes the new transfer, or nothing |
 /// | 6 | store where its stub goes on ([#retarget]), any time | goes on in the old target, or in the new one |
 public final class CallPatch {
-    private final NativeApi api;
     private final CodeWriter writer;
     private final CodeMemory code;
     private final CodeArena arena;
@@ -50,14 +47,7 @@ public final class CallPatch {
     private final List<Long> emptyFunctions = new ArrayList<>();
 
     /// @param arena where empty functions are put, which some sites call when they are off
-    public CallPatch(
-            NativeApi api,
-            CodeWriter writer,
-            CodeMemory code,
-            CodeArena arena,
-            CoreSync sync,
-            InstructionSet instructions) {
-        this.api = api;
+    public CallPatch(CodeWriter writer, CodeMemory code, CodeArena arena, CoreSync sync, InstructionSet instructions) {
         this.writer = writer;
         this.code = code;
         this.arena = arena;
@@ -108,25 +98,6 @@ public final class CallPatch {
         for (PatchPlan plan : plans) {
             writer.store(code.alias(plan.toggleAt()), plan.off(), plan.toggleSize());
         }
-    }
-
-    /// Writes to the record of a site in the session's table what [#toggle] does there, and application threads and
-    /// the shim do without Java.
-    ///
-    /// @param site address of the `struct mdl_site`
-    public void describe(PatchPlan plan, long site) {
-        Memory.putLong(site + SiteDescriptor.STORE, code.alias(plan.toggleAt()));
-        Memory.putInt(site + SiteDescriptor.ON, plan.on());
-        Memory.putInt(site + SiteDescriptor.OFF, plan.off());
-        Memory.putByte(site + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
-    }
-
-    /// Step 5: switches sites on or off, one store each, no wait. The words come from the session's site table.
-    ///
-    /// @param sites address of `count` indices (int) of the site table
-    /// @return the number of stores made
-    public long toggle(long sites, int count, boolean on) {
-        return api.toggle(sites, count, on);
     }
 
     /// Step 6: lets transfers to the hook stub at `stub` go on in `body`: call to call. One store, no wait; threads may

@@ -34,6 +34,7 @@ import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.cpu.Membarrier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -63,6 +64,7 @@ class CallPatchTest {
 
     private final CodeMemory code = new CodeMemory(API);
     private final CodeArena arena = new CodeArena(code, 1 << 20);
+    private final SiteSwitch siteSwitch = new SiteSwitch(API);
     private final CoreSync sync = new LoggedSync();
     private final Arena memory = Arena.ofConfined();
 
@@ -125,7 +127,7 @@ class CallPatchTest {
     @ValueSource(ints = {8, 64})
     void shouldLeadToStubOrNowhereOrElsewhereAtEveryOffset(int unit) throws Exception {
         InstructionSet instructions = InstructionSet.ofAtomicUnit(unit);
-        CallPatch callPatch = new CallPatch(API, API, code, arena, sync, instructions);
+        CallPatch callPatch = new CallPatch(API, code, arena, sync, instructions);
         List<Site> sites = prepare(callPatch, instructions);
         assertThat(sites).hasSize(5 * 64);
         assertAll(sites, ORIGINAL, "before");
@@ -134,15 +136,15 @@ class CallPatchTest {
 
         assertThat(log).as("whatever the number of sites").containsExactly("sync", "sync");
         assertAll(sites, NOTHING, "installed");
-        toggleAll(callPatch, true);
+        toggleAll(true);
         assertAll(sites, BODY, "on");
         sites.forEach(site -> callPatch.retarget(site.stub, otherBody));
         assertAll(sites, OTHER_BODY, "retargeted");
-        toggleAll(callPatch, false);
+        toggleAll(false);
         assertAll(sites, NOTHING, "off");
         sites.forEach(site -> callPatch.retarget(site.stub, body));
         assertAll(sites, NOTHING, "retargeted while off");
-        toggleAll(callPatch, true);
+        toggleAll(true);
         assertAll(sites, BODY, "on again");
         assertThat(log).as("toggled without a sync").hasSize(2);
     }
@@ -173,7 +175,7 @@ class CallPatchTest {
                 throw new AssertionError("no step of callpatch");
             }
         };
-        CallPatch callPatch = new CallPatch(API, writer, code, arena, sync, instructions);
+        CallPatch callPatch = new CallPatch(writer, code, arena, sync, instructions);
         sites.addAll(prepare(callPatch, instructions));
 
         callPatch.install(sites.stream().map(Site::plan).toList());
@@ -208,7 +210,7 @@ class CallPatchTest {
                 throw new AssertionError("no step of callpatch");
             }
         };
-        CallPatch callPatch = new CallPatch(API, writer, code, arena, sync, instructions);
+        CallPatch callPatch = new CallPatch(writer, code, arena, sync, instructions);
         Site unsplit = prepare(callPatch, instructions, 0, Form.CALL, 0);
         Site afterOne = prepare(callPatch, instructions, 1, Form.CALL, 7);
         Site afterTwo = prepare(callPatch, instructions, 2, Form.CALL, 6);
@@ -229,7 +231,7 @@ class CallPatchTest {
     @Timeout(60)
     void shouldReturnOldOrNewValueToThreadThatExecutesMeanwhile() throws Exception {
         InstructionSet instructions = InstructionSet.host();
-        CallPatch callPatch = new CallPatch(API, API, code, arena, sync, instructions);
+        CallPatch callPatch = new CallPatch(API, code, arena, sync, instructions);
         int split = instructions.atomicUnit() - 1;
         Site site = prepare(callPatch, instructions, 0, Form.CALL, split);
         callPatch.install(List.of(site.plan));
@@ -244,9 +246,9 @@ class CallPatchTest {
         });
         long index = memory.allocateFrom(ValueLayout.JAVA_INT, 0).address();
         for (int i = 0; i < 200_000; i++) {
-            callPatch.toggle(index, 1, true);
+            siteSwitch.toggle(index, 1, true);
             callPatch.retarget(site.stub, i % 2 == 0 ? otherBody : body);
-            callPatch.toggle(index, 1, false);
+            siteSwitch.toggle(index, 1, false);
         }
         stop.set(true);
 
@@ -257,7 +259,7 @@ class CallPatchTest {
     @Test
     void shouldShareEmptyFunctionWithinReachAndMakeAnotherBeyond() throws Exception {
         InstructionSet instructions = InstructionSet.ofAtomicUnit(8);
-        CallPatch callPatch = new CallPatch(API, API, code, arena, sync, instructions);
+        CallPatch callPatch = new CallPatch(API, code, arena, sync, instructions);
         long before = arena.usage().used();
         Site site = prepare(callPatch, instructions, 0, Form.CALL, 7);
         Site near = prepare(callPatch, instructions, 1, Form.CALL, 15);
@@ -289,7 +291,7 @@ class CallPatchTest {
     @Test
     void shouldRefuseToRetargetWhatIsNoStub() throws Exception {
         InstructionSet instructions = InstructionSet.host();
-        CallPatch callPatch = new CallPatch(API, API, code, arena, sync, instructions);
+        CallPatch callPatch = new CallPatch(API, code, arena, sync, instructions);
         Site site = prepare(callPatch, instructions, 0, Form.CALL, 0);
         byte[] before = Memory.copy(text, SLOT);
 
@@ -335,7 +337,7 @@ class CallPatchTest {
         long record = records + index * SiteDescriptor.SIZE;
         Memory.put(code.alias(stub), instructions.stubs().hookStub(hook, new FrameKey(7, 16), record, stub, body));
         PatchPlan plan = callPatch.plan(hook, stub);
-        callPatch.describe(plan, record);
+        new SiteRecordWriter(record).setToggle(code.alias(plan.toggleAt()), plan);
         return new Site(hook, address - prologue.length, stub, plan);
     }
 
@@ -368,10 +370,10 @@ class CallPatchTest {
         return address;
     }
 
-    private void toggleAll(CallPatch callPatch, boolean on) {
+    private void toggleAll(boolean on) {
         int[] indices = new int[SITES];
         Arrays.setAll(indices, i -> i);
-        long stores = callPatch.toggle(
+        long stores = siteSwitch.toggle(
                 memory.allocateFrom(ValueLayout.JAVA_INT, indices).address(), SITES, on);
         assertThat(stores).isEqualTo(SITES);
     }

@@ -4,18 +4,22 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.session.FunctionRecord;
+import org.mdlagent.arch.session.SiteRecord;
+import org.mdlagent.arch.session.SiteRecords;
 import org.mdlagent.arch.shim.EventCounter;
 import org.mdlagent.arch.shim.KernelEvent;
 import org.mdlagent.arch.shim.LiveThreads;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.SiteKind;
+import org.mdlagent.callpatch.SiteSwitch;
 
 /// The client interface of probes ("Living on the Edge", PLDI 2016, figure 3) for Java: what `fastinst.h` is for C.
 /// A probe has one client, of either language, and the last one given stays.
@@ -26,20 +30,25 @@ public final class ProbeClient {
     private static final int NO_PROBE = 2;
 
     private final NativeApi api;
+    private final SiteRecords sites;
+    private final SiteSwitch siteSwitch;
     private final long header;
 
     public ProbeClient(NativeApi api) {
         this.api = api;
         header = api.session();
+        sites = new SiteRecords(header);
+        siteSwitch = new SiteSwitch(api);
     }
 
     /// Tells `listener` of every probe from number `first` on, but for those of imported functions ([Imports]).
     ///
     /// @return the number to go on with when libraries have been loaded
     public int discover(int first, ProbeListener listener) {
-        int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
+        int count = sites.countAcquire();
         for (int id = first; id < count; id++) {
-            if (Memory.getInt(site(id) + SiteDescriptor.BODIES) != 0 && !isImported(id)) {
+            SiteRecord site = sites.get(id);
+            if (site.bodies() != 0 && !site.functionAcquire().isImported()) {
                 listener.discovered(describe(id));
             }
         }
@@ -121,15 +130,15 @@ public final class ProbeClient {
     /// @throws IllegalArgumentException when there is no such probe
     public double profiledCalls(int probe) {
         require(probe);
-        long function = Memory.getLongAcquire(site(probe) + SiteDescriptor.FUNCTION);
-        long index = Memory.getInt(function + FunctionDescriptor.INDEX);
+        FunctionRecord function = sites.get(probe).functionAcquire();
+        long index = function.index();
         double counted = 0;
         long thread = Memory.getLongAcquire(header + HeaderDescriptor.THREADS);
         for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
             long calls = Memory.getLongAcquire(thread + ThreadDescriptor.CALLS);
             counted += calls == 0 ? 0 : Memory.getLong(calls + index * Long.BYTES);
         }
-        return Math.max(counted, Double.longBitsToDouble(Memory.getLong(function + FunctionDescriptor.CALLS)));
+        return Math.max(counted, function.calls());
     }
 
     private void attach(long function, int... probes) {
@@ -145,61 +154,34 @@ public final class ProbeClient {
         }
     }
 
-    /// Exits first when it begins, entries first when it ends: no call is left without its exit.
     private void record(boolean on, int... probes) {
+        List<Integer> exits = new ArrayList<>();
+        List<Integer> entries = new ArrayList<>();
         for (int probe : probes) {
             require(probe);
-        }
-        toggle(on ? Probe.Kind.EXIT : Probe.Kind.ENTRY, on, probes);
-        toggle(on ? Probe.Kind.ENTRY : Probe.Kind.EXIT, on, probes);
-    }
-
-    private void toggle(Probe.Kind kind, boolean on, int... probes) {
-        try (Arena arena = Arena.ofConfined()) {
-            long numbers = arena.allocate(ValueLayout.JAVA_INT, probes.length).address();
-            int count = 0;
-            for (int probe : probes) {
-                // The return of a whole function has no code of its own.
-                if (kind(probe) == kind && siteKind(probe) != SiteDescriptor.KIND_RETURN) {
-                    Memory.putInt(numbers + (long) count++ * Integer.BYTES, probe);
-                }
+            SiteKind kind = sites.get(probe).kind();
+            if (kind != SiteKind.RETURN) { // it has no code of its own
+                (kind.isExit() ? exits : entries).add(probe);
             }
-            long unused = api.toggle(numbers, count, on);
         }
+        siteSwitch.toggleCalls(exits, entries, on);
     }
 
     private Probe describe(int id) {
-        long site = site(id);
-        long function = Memory.getLongAcquire(site + SiteDescriptor.FUNCTION);
-        int file = Memory.getIntAcquire(function + FunctionDescriptor.FILE);
-        String image = string(Memory.getInt(site + SiteDescriptor.IMAGE));
+        SiteRecord site = sites.get(id);
+        FunctionRecord function = site.functionAcquire();
+        int file = function.fileAcquire();
+        String image = string(site.image());
         return new Probe(
                 id,
-                kind(id),
-                Memory.getLong(function + FunctionDescriptor.ADDRESS),
-                Memory.getLong(site + SiteDescriptor.ADDRESS),
-                string(Memory.getInt(function + FunctionDescriptor.NAME)),
-                string(Memory.getInt(function + FunctionDescriptor.SYMBOL)),
+                site.kind().isExit() ? Probe.Kind.EXIT : Probe.Kind.ENTRY,
+                function.code(),
+                site.code(),
+                string(function.name()),
+                string(function.symbol()),
                 image == null ? "" : image,
                 string(file),
-                file == 0 ? 0 : Memory.getInt(function + FunctionDescriptor.LINE));
-    }
-
-    private Probe.Kind kind(int probe) {
-        return switch (siteKind(probe)) {
-            case SiteDescriptor.KIND_EXIT, SiteDescriptor.KIND_SIBLING_EXIT, SiteDescriptor.KIND_RETURN ->
-                Probe.Kind.EXIT;
-            default -> Probe.Kind.ENTRY;
-        };
-    }
-
-    private boolean isImported(int probe) {
-        long function = Memory.getLongAcquire(site(probe) + SiteDescriptor.FUNCTION);
-        return (Memory.getInt(function + FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_IMPORTED) != 0;
-    }
-
-    private byte siteKind(int probe) {
-        return Memory.getByte(site(probe) + SiteDescriptor.KIND);
+                file == 0 ? 0 : function.line());
     }
 
     private @Nullable String string(int offset) {
@@ -214,13 +196,8 @@ public final class ProbeClient {
         return (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_UNPROFILED) != 0;
     }
 
-    private long site(int id) {
-        return Memory.getLong(header + HeaderDescriptor.SITES) + id * SiteDescriptor.SIZE;
-    }
-
     private void require(int probe) {
-        int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
-        if (probe < 0 || probe >= count || Memory.getInt(site(probe) + SiteDescriptor.BODIES) == 0) {
+        if (probe < 0 || probe >= sites.countAcquire() || sites.get(probe).bodies() == 0) {
             throw new IllegalArgumentException("no such probe: " + probe);
         }
     }

@@ -33,10 +33,12 @@ import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.cpu.Membarrier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.TrapMode;
 import org.mdlagent.wordpatch.WordPatch;
@@ -84,7 +86,8 @@ class EntryPatchingTest {
     private final CodeArena arena = new CodeArena(code, 1 << 20);
     private final CoreSync sync = new Membarrier(API);
     private final InstructionSet instructions = InstructionSet.host();
-    private final CallPatch callPatch = new CallPatch(API, API, code, arena, sync, instructions);
+    private final SiteSwitch siteSwitch = new SiteSwitch(API);
+    private final CallPatch callPatch = new CallPatch(API, code, arena, sync, instructions);
     private final AtomicBoolean stop = new AtomicBoolean();
     private final AtomicLong calls = new AtomicLong();
     private final AtomicLong stubs = new AtomicLong();
@@ -112,11 +115,11 @@ class EntryPatchingTest {
         try (Arena memory = Arena.ofConfined()) {
             long index = memory.allocateFrom(ValueLayout.JAVA_INT, 0).address();
             for (int i = 0; i < TOGGLES || stubs.get() < STARTED; i++) {
-                assertThat(callPatch.toggle(index, 1, i % 2 == 0)).isEqualTo(1);
+                assertThat(siteSwitch.toggle(index, 1, i % 2 == 0)).isEqualTo(1);
             }
-            callPatch.toggle(index, 1, false);
+            siteSwitch.toggle(index, 1, false);
             assertThat(call(site.address())).as("off").isEqualTo(BODY);
-            callPatch.toggle(index, 1, true);
+            siteSwitch.toggle(index, 1, true);
             assertThat(call(site.address())).as("on").isEqualTo(STUB);
         }
         stop.set(true);
@@ -159,7 +162,7 @@ class EntryPatchingTest {
         Memory.put(code.alias(stub), returning(STUB));
         PatchPlan plan = callPatch.plan(site, hop(site, stub));
         long record = API.allocate(SiteDescriptor.SIZE);
-        callPatch.describe(plan, record);
+        new SiteRecordWriter(record).setToggle(code.alias(plan.toggleAt()), plan);
         Memory.putLong(API.session() + HeaderDescriptor.SITES, record);
         Memory.putInt(API.session() + HeaderDescriptor.SITE_CAPACITY, 1);
         Memory.putIntRelease(API.session() + HeaderDescriptor.SITE_COUNT, 1);

@@ -14,10 +14,12 @@ import java.nio.file.Path;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
@@ -25,6 +27,7 @@ import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.StubBodies;
 
@@ -106,8 +109,8 @@ public final class ProbedFunctions {
         Memory.put(CODE.alias(functions[0]), hooks.array());
         hook(bodies, stubs, functions[0] + entryAt, Body.ENTRY);
         hook(bodies, stubs + 64, functions[0] + exitAt, Body.EXIT);
-        describeSite(0, 0, functions[0] + entryAt, stubs, SiteDescriptor.KIND_ENTRY, bodies, Body.ENTRY);
-        describeSite(1, 0, functions[0] + exitAt, stubs + 64, SiteDescriptor.KIND_EXIT, bodies, Body.EXIT);
+        describeSite(0, 0, functions[0] + entryAt, stubs, SiteKind.ENTRY, bodies);
+        describeSite(1, 0, functions[0] + exitAt, stubs + 64, SiteKind.EXIT, bodies);
 
         // SITE 2; mov $RESULT,%eax; ret
         Memory.put(CODE.alias(functions[1]), returning(functions[1], stubs + 128));
@@ -121,8 +124,8 @@ public final class ProbedFunctions {
                                 functions[1] + 5,
                                 bodies.record(Body.FUNCTION_ENTRY),
                                 bodies.record(Body.FUNCTION_EXIT)));
-        describeSite(2, 1, functions[1], stubs + 128, SiteDescriptor.KIND_WHOLE, bodies, Body.FUNCTION_ENTRY);
-        describeSite(3, 1, functions[1], stubs + 128, SiteDescriptor.KIND_RETURN, bodies, Body.FUNCTION_EXIT);
+        describeSite(2, 1, functions[1], stubs + 128, SiteKind.FUNCTION, bodies);
+        describeSite(3, 1, functions[1], stubs + 128, SiteKind.RETURN, bodies);
 
         // movabs $PATTERN,%r10; mov %r10,%r11; SITE 4; mov $RESULT,%eax; cmp %r10,%r11; je 1f; xor %eax,%eax; 1: ret
         ByteBuffer counted = ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
@@ -135,7 +138,7 @@ public final class ProbedFunctions {
         Memory.put(
                 CODE.alias(stubs + 192),
                 INSTRUCTIONS.stubs().countStub(site(4), stubs + 192, bodies.record(Body.COUNT)));
-        describeSite(4, 2, functions[2] + countAt, stubs + 192, SiteDescriptor.KIND_COUNT, bodies, Body.COUNT);
+        describeSite(4, 2, functions[2] + countAt, stubs + 192, SiteKind.COUNT, bodies);
 
         Memory.putIntRelease(HEADER + HeaderDescriptor.SITE_COUNT, PROBES);
     }
@@ -199,20 +202,18 @@ public final class ProbedFunctions {
         tables.addLookup(functions[index], record);
     }
 
-    private static void describeSite(
-            int probe, int function, long at, long stub, byte kind, StubBodies bodies, Body body) {
+    private static void describeSite(int probe, int function, long at, long stub, SiteKind kind, StubBodies bodies) {
         assertThat(Probed.values()[function].probes).contains(probe);
-        long record = site(probe);
-        boolean jumps = kind == SiteDescriptor.KIND_WHOLE || kind == SiteDescriptor.KIND_RETURN;
-        Memory.putLong(record + SiteDescriptor.STORE, CODE.alias(at));
-        Memory.putInt(record + SiteDescriptor.ON, Byte.toUnsignedInt(jumps ? JUMP_OPCODE : CALL_OPCODE));
-        Memory.putInt(record + SiteDescriptor.OFF, Byte.toUnsignedInt(OFF_OPCODE));
-        Memory.putByte(record + SiteDescriptor.SIZE_AT, (byte) 1);
-        Memory.putByte(record + SiteDescriptor.KIND, kind);
-        Memory.putInt(record + SiteDescriptor.INDEX, probe);
-        Memory.putLong(record + SiteDescriptor.ADDRESS, at);
-        Memory.putLong(record + SiteDescriptor.STUB, stub);
-        bodies.open(record, body);
+        boolean jumps = kind == SiteKind.FUNCTION || kind == SiteKind.RETURN;
+        int on = Byte.toUnsignedInt(jumps ? JUMP_OPCODE : CALL_OPCODE);
+        int off = Byte.toUnsignedInt(OFF_OPCODE);
+        SiteRecordWriter record = new SiteRecordWriter(site(probe));
+        record.setToggle(CODE.alias(at), new PatchPlan(at, 1, at, 1, off, at, new byte[0], at, 1, on, off));
+        record.setKind(kind);
+        record.setIndex(probe);
+        record.setCode(at);
+        record.setStub(stub);
+        bodies.open(record, kind.body());
     }
 
     private static long site(int probe) {

@@ -6,7 +6,7 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.calls.CallSite;
+import org.mdlagent.fastinst.calls.ReturnSite;
 
 /// Who calls whom: adds timed calls to the edges of the call graph, in the session file.
 ///
@@ -21,7 +21,7 @@ final class CallEdges {
     private static final int BLOCK = 64;
 
     private final NativeApi api;
-    private final LongFunction<CallSite> callSites;
+    private final LongFunction<ReturnSite> returnSites;
     private final LongMap<Site> known = new LongMap<>(CALL_SITES_MAX);
 
     /// By callee and caller.
@@ -44,23 +44,23 @@ final class CallEdges {
 
     /// What is known of code that calls.
     private static final class Site {
-        final CallSite call;
+        final ReturnSite call;
 
         /// What was called here last, and the edge of that.
-        int callee = CallSite.NONE;
+        int callee = ReturnSite.NONE;
 
         @Nullable
         Edge edge;
 
-        Site(CallSite call) {
+        Site(ReturnSite call) {
             this.call = call;
         }
     }
 
-    /// @param callSites tells of a return address what call stands there
-    CallEdges(NativeApi api, LongFunction<CallSite> callSites) {
+    /// @param returnSites tells of a return address what call stands there
+    CallEdges(NativeApi api, LongFunction<ReturnSite> returnSites) {
         this.api = api;
-        this.callSites = callSites;
+        this.returnSites = returnSites;
     }
 
     /// Forgets what stood where: images have come or gone.
@@ -78,7 +78,7 @@ final class CallEdges {
         Site site = site(from);
         if (site.edge == null || site.callee != function) {
             int caller = site.call.callerOf(function);
-            site.edge = edge(function, row, caller == CallSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
+            site.edge = edge(function, row, caller == ReturnSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
             site.callee = function;
         }
         if (site.edge != null) {
@@ -112,7 +112,7 @@ final class CallEdges {
     private Site site(long address) {
         Site site = known.get(address);
         if (site == null) {
-            site = new Site(callSites.apply(address));
+            site = new Site(returnSites.apply(address));
             known.put(address, site);
         }
         return site;

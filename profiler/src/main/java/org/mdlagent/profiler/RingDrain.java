@@ -15,7 +15,7 @@ import org.mdlagent.arch.session.ThreadBlockWriter;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.calls.CallSite;
+import org.mdlagent.fastinst.calls.ReturnSite;
 
 /// Moves timed calls from the threads' rings into the functions' histograms and the edges of the call graph, all in
 /// the session file.
@@ -75,12 +75,12 @@ final class RingDrain {
     /// The row whose sums are not stored.
     private @Nullable SampledRow added;
 
-    /// @param callSites tells of a return address what call stands there
-    RingDrain(NativeApi api, LongFunction<CallSite> callSites) {
+    /// @param returnSites tells of a return address what call stands there
+    RingDrain(NativeApi api, LongFunction<ReturnSite> returnSites) {
         this.api = api;
         threads = new ThreadBlocks(api.session());
         functions = new FunctionRecords(api.session());
-        edges = new CallEdges(api, callSites);
+        edges = new CallEdges(api, returnSites);
     }
 
     /// Forgets what stood where: images have come or gone.

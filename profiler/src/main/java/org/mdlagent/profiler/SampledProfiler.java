@@ -284,7 +284,7 @@ public final class SampledProfiler implements Collector {
         probeCost =
                 new ProbeCost((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0);
         counters = new EnteredCalls(header);
-        drain = new RingDrain(api, probes.callSites()::at);
+        drain = new RingDrain(api, probes.returnSites()::at);
     }
 
     /// Windows that are open now end.

@@ -17,7 +17,7 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.calls.CallSite;
+import org.mdlagent.fastinst.calls.ReturnSite;
 
 class RingDrainTest {
     private static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
@@ -39,12 +39,12 @@ class RingDrainTest {
     private final List<Long> asked = new ArrayList<>();
 
     /// What is asked of a call site.
-    private LongFunction<CallSite> callSites =
-            address -> new CallSite(address == IN_7 ? 7 : address == IN_8 ? 8 : CallSite.NONE, CallSite.NONE);
+    private LongFunction<ReturnSite> returnSites =
+            address -> new ReturnSite(address == IN_7 ? 7 : address == IN_8 ? 8 : ReturnSite.NONE, ReturnSite.NONE);
 
     private final RingDrain drain = new RingDrain(API, address -> {
         asked.add(address);
-        return callSites.apply(address);
+        return returnSites.apply(address);
     });
 
     RingDrainTest() {
@@ -89,7 +89,7 @@ class RingDrainTest {
     void shouldGoOnFromWhatARowHoldsAlready() {
         record(1, 100, IN_7);
         drain();
-        RingDrain next = new RingDrain(API, callSites);
+        RingDrain next = new RingDrain(API, returnSites);
         record(1, 50, IN_7);
         record(1, 70, IN_7);
 
@@ -237,11 +237,11 @@ class RingDrainTest {
             record(1, 1, IN_7);
         }
         record(1, 1, ELSEWHERE);
-        callSites = address -> {
+        returnSites = address -> {
             if (address == ELSEWHERE) {
                 throw new IllegalStateException("as if killed");
             }
-            return new CallSite(7, CallSite.NONE);
+            return new ReturnSite(7, ReturnSite.NONE);
         };
 
         assertThatThrownBy(this::drain).isInstanceOf(IllegalStateException.class);
@@ -261,7 +261,7 @@ class RingDrainTest {
         assertThat(asked).containsExactly(IN_7);
 
         drain.forgetCallSites();
-        callSites = address -> new CallSite(8, CallSite.NONE);
+        returnSites = address -> new ReturnSite(8, ReturnSite.NONE);
         record(1, 10, IN_7);
         drain();
 
@@ -273,7 +273,7 @@ class RingDrainTest {
 
     @Test
     void shouldAddCallersWithoutRoomToOneEdge() {
-        callSites = address -> new CallSite((int) address, CallSite.NONE);
+        returnSites = address -> new ReturnSite((int) address, ReturnSite.NONE);
         for (int caller = 0; caller < RECORDS; caller++) {
             record(1, 1, caller);
         }

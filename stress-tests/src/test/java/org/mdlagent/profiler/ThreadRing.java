@@ -10,7 +10,7 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.SmallSession;
-import org.mdlagent.fastinst.calls.CallSite;
+import org.mdlagent.fastinst.calls.ReturnSite;
 
 /// The ring of one thread, of a few records, its drain, and what the thread's machine code does to it. It has been once
 /// around: every place holds an old record, which is complete, of another function.
@@ -49,7 +49,7 @@ public final class ThreadRing {
         }
         Memory.putLong(thread + ThreadDescriptor.TAIL, RECORDS);
         Memory.putLong(header + HeaderDescriptor.THREADS, thread);
-        drain = new RingDrain(session.api(), address -> CallSite.UNKNOWN);
+        drain = new RingDrain(session.api(), address -> ReturnSite.UNKNOWN);
     }
 
     /// Records a call as the trampolines do, or counts it as dropped when the ring is full.

@@ -85,15 +85,16 @@ class ModuleDependenciesTest {
                 .check(PRODUCT);
     }
 
-    @Test
-    void shouldHaveNoCircleOfPackagesInArch() {
-        slices().matching("org.mdlagent.arch.(**)").should().beFreeOfCycles().check(PRODUCT);
+    @ParameterizedTest
+    @ValueSource(strings = {"org.mdlagent.arch", "org.mdlagent.fastinst"})
+    void shouldHaveNoCircleOfPackages(String module) {
+        slices().matching(module + ".(**)").should().beFreeOfCycles().check(PRODUCT);
         noClasses()
                 .that()
-                .resideInAPackage("org.mdlagent.arch.*..")
+                .resideInAPackage(module + ".*..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("org.mdlagent.arch")
+                .resideInAPackage(module)
                 .check(PRODUCT);
     }
 

@@ -22,13 +22,6 @@ public final class SiteDescriptor {
 
     public static final long SIZE = 80;
 
-    public static final byte KIND_ENTRY = 0;
-    public static final byte KIND_EXIT = 1;
-    public static final byte KIND_SIBLING_EXIT = 2;
-    public static final byte KIND_WHOLE = 3;
-    public static final byte KIND_RETURN = 4;
-    public static final byte KIND_COUNT = 5;
-
     public static final short FLAG_VARIES = 1;
     public static final short FLAG_SNIPPETS = 2;
 

@@ -2,6 +2,7 @@ package org.mdlagent.arch.session;
 
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.SiteKind;
 
 /// Reads what the session knows of one patch site, `struct mdl_site`.
 ///
@@ -22,9 +23,8 @@ public record SiteRecord(long address) {
         return Memory.getLong(address + SiteDescriptor.STORE) != 0;
     }
 
-    /// One of `SiteDescriptor.KIND_`.
-    public byte kind() {
-        return Memory.getByte(address + SiteDescriptor.KIND);
+    public SiteKind kind() {
+        return SiteKind.of(Memory.getByte(address + SiteDescriptor.KIND));
     }
 
     /// Whether its calls were of more than one function.

@@ -1,7 +1,9 @@
 package org.mdlagent.arch.session;
 
+import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.SiteKind;
 
 /// Writes what Java owns in the record of a patch site.
 ///
@@ -10,12 +12,12 @@ public record SiteRecordWriter(long address) {
     /// How one store toggles the site.
     ///
     /// @param alias where to store, in the writable view of the code
-    /// @param size  of the store in bytes
-    public void setToggle(long alias, int on, int off, int size) {
+    /// @param plan  says what to store
+    public void setToggle(long alias, PatchPlan plan) {
         Memory.putLong(address + SiteDescriptor.STORE, alias);
-        Memory.putInt(address + SiteDescriptor.ON, on);
-        Memory.putInt(address + SiteDescriptor.OFF, off);
-        Memory.putByte(address + SiteDescriptor.SIZE_AT, (byte) size);
+        Memory.putInt(address + SiteDescriptor.ON, plan.on());
+        Memory.putInt(address + SiteDescriptor.OFF, plan.off());
+        Memory.putByte(address + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
     }
 
     /// @param function address of its record
@@ -23,9 +25,8 @@ public record SiteRecordWriter(long address) {
         Memory.putLong(address + SiteDescriptor.FUNCTION, function);
     }
 
-    /// @param kind one of `SiteDescriptor.KIND_`
-    public void setKind(byte kind) {
-        Memory.putByte(address + SiteDescriptor.KIND, kind);
+    public void setKind(SiteKind kind) {
+        Memory.putByte(address + SiteDescriptor.KIND, kind.code());
     }
 
     public void setIndex(int index) {

@@ -13,10 +13,12 @@ import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.cpu.Membarrier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.callpatch.SiteSwitch;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
@@ -58,7 +60,8 @@ public class CallPatchBenchmark {
         final PatchedCode code = new PatchedCode(SITES, 64 - SITE_AT, FUNCTION);
         private final InstructionSet instructions = InstructionSet.host();
         private final CallPatch callPatch =
-                new CallPatch(code.api, code.api, code.code, code.arena, new Membarrier(code.api), instructions);
+                new CallPatch(code.api, code.code, code.arena, new Membarrier(code.api), instructions);
+        private final SiteSwitch siteSwitch = new SiteSwitch(code.api);
         private final long[] bodies = {
             code.write(instructions.sites().emptyFunction()),
             code.write(instructions.sites().emptyFunction())
@@ -80,7 +83,7 @@ public class CallPatchBenchmark {
                 long record = records + i * SiteDescriptor.SIZE;
                 Memory.put(code.code.alias(stub), instructions.stubs().hookStub(site, KEY, record, stub, bodies[0]));
                 PatchPlan plan = plan(site, stub);
-                callPatch.describe(plan, record);
+                new SiteRecordWriter(record).setToggle(code.code.alias(plan.toggleAt()), plan);
                 plans.add(plan);
                 stubs[i] = stub;
                 stub += instructions.stubs().hookStubSize();
@@ -99,7 +102,7 @@ public class CallPatchBenchmark {
         }
 
         void toggle(int site, boolean on) {
-            long unused = callPatch.toggle(indices.address() + (long) site * Integer.BYTES, 1, on);
+            long unused = siteSwitch.toggle(indices.address() + (long) site * Integer.BYTES, 1, on);
         }
 
         void toggleEach(boolean on) {
@@ -109,7 +112,7 @@ public class CallPatchBenchmark {
         }
 
         void toggleTogether(int count, boolean on) {
-            if (callPatch.toggle(indices.address(), count, on) != count) {
+            if (siteSwitch.toggle(indices.address(), count, on) != count) {
                 throw new AssertionError("not all sites were toggled");
             }
         }

@@ -18,7 +18,7 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.ProbeFilter;
+import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.snippet.Snippets;
 

@@ -8,13 +8,12 @@ import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TrampolineRange;
-import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.FrameKey;
-import org.mdlagent.callpatch.CallPatch;
-import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.FunctionTable;
+import org.mdlagent.fastinst.install.PreparedText;
 import org.mdlagent.fastinst.install.SessionTables;
+import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.install.StubBodies;
 import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.ImageProbes;
@@ -25,11 +24,12 @@ import org.mdlagent.fastinst.provider.ProbeSite;
 public final class ImportStubs {
     private static final int BLOCK = 64;
 
-    private final Probes probes;
+    private final FunctionTable functions;
+    private final SiteTable sites;
     private final CodeMemory code;
     private final CodeArena arena;
     private final InstructionSet instructions;
-    private final CallPatch callPatch;
+    private final PreparedText prepared;
     private final Trampolines trampolines;
     private final SessionTables tables;
     private final List<Free> free = new ArrayList<>();
@@ -41,18 +41,20 @@ public final class ImportStubs {
     record Stub(long address, int probe) {}
 
     public ImportStubs(
-            Probes probes,
+            FunctionTable functions,
+            SiteTable sites,
             CodeMemory code,
             CodeArena arena,
             InstructionSet instructions,
-            CallPatch callPatch,
+            PreparedText prepared,
             Trampolines trampolines,
             SessionTables tables) {
-        this.probes = probes;
+        this.functions = functions;
+        this.sites = sites;
         this.code = code;
         this.arena = arena;
         this.instructions = instructions;
-        this.callPatch = callPatch;
+        this.prepared = prepared;
         this.trampolines = trampolines;
         this.tables = tables;
     }
@@ -72,49 +74,34 @@ public final class ImportStubs {
         for (int i = taken.site.hook().length(); i < stub.length; i++) {
             Memory.putByte(code.alias(at + i), stub[i]);
         }
-        long function = probes.addImported(symbol, image, at);
-        for (int record = taken.record; record <= taken.record + 1; record++) {
-            Memory.putInt(probes.site(record) + SiteDescriptor.IMAGE, tables.string(image));
-            Memory.putLong(probes.site(record) + SiteDescriptor.FUNCTION, function);
-        }
-        taken.bodies.open(probes.site(taken.record + 1), Body.FUNCTION_EXIT);
-        taken.bodies.open(probes.site(taken.record), Body.FUNCTION_ENTRY);
+        long function = functions.addImported(symbol, image, at);
+        sites.assignImported(taken.record, image, function, taken.bodies);
         return new Stub(at, taken.record);
     }
 
     private void addBlock(long near) throws IOException {
         int size = instructions.stubs().importStubSize();
-        int first = probes.addSites(2 * BLOCK);
+        int first = sites.add(2 * BLOCK, functions.excluded());
         long start = arena.allocate(near, near, (BLOCK + 1) * size) + size - 1 & -size;
-        List<ProbeSite> sites = new ArrayList<>();
+        List<ProbeSite> made = new ArrayList<>();
         for (int i = 0; i < BLOCK; i++) {
             long at = start + (long) i * size;
             Memory.put(code.alias(at), instructions.stubs().importStub(at, 0));
-            sites.add(new ProbeSite(instructions.stubs().importSite(at), FrameKey.UNKNOWN));
+            made.add(new ProbeSite(instructions.stubs().importSite(at), FrameKey.UNKNOWN));
         }
         Trampolines.OfText text =
-                trampolines.plan(new ImageProbes.Text(start, start + (long) BLOCK * size, List.copyOf(sites)));
+                trampolines.plan(new ImageProbes.Text(start, start + (long) BLOCK * size, List.copyOf(made)));
         List<PatchPlan> plans = new ArrayList<>();
         for (int i = 0; i < text.sites().size(); i++) {
             Trampolines.Site site = text.sites().get(i);
             int record = first + 2 * i;
-            text.write(site, probes.site(record));
-            describe(site, record, SiteDescriptor.KIND_WHOLE);
-            describe(site, record + 1, SiteDescriptor.KIND_RETURN);
+            text.write(site, sites.get(record).address());
+            sites.describe(record, site);
             plans.add(site.plan());
             free.add(new Free(site, record, text.bodies(tables)));
         }
         text.makeKnown();
         trampolines.makeLeavesKnown(new TrampolineRange(start, (long) BLOCK * size, TrampolineRange.Kind.LEAF));
-        callPatch.install(plans);
-    }
-
-    private void describe(Trampolines.Site site, int index, byte kind) {
-        long record = probes.site(index);
-        callPatch.describe(site.plan(), record);
-        Memory.putByte(record + SiteDescriptor.KIND, kind);
-        Memory.putInt(record + SiteDescriptor.INDEX, index);
-        Memory.putLong(record + SiteDescriptor.ADDRESS, site.hook().address());
-        Memory.putLong(record + SiteDescriptor.STUB, site.stub());
+        prepared.install(plans);
     }
 }

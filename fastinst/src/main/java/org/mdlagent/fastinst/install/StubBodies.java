@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.layout.BodiesDescriptor;
-import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.RecordingCode;
@@ -49,10 +49,10 @@ public final class StubBodies {
 
     /// Opens a site to clients and snippets.
     ///
-    /// @param site address of its record
-    public void open(long site, Body body) {
-        Memory.putLong(site + SiteDescriptor.SNIPPETS, base + clients(body).resume());
-        Memory.putIntRelease(site + SiteDescriptor.BODIES, tables.getOrDefault(body, 0));
+    /// @param site its record
+    public void open(SiteRecordWriter site, Body body) {
+        site.setSnippets(base + clients(body).resume());
+        site.setBodiesRelease(tables.getOrDefault(body, 0));
     }
 
     private ClientBodies clients(Body body) {

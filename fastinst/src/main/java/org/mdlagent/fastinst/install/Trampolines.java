@@ -18,7 +18,6 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
@@ -34,7 +33,7 @@ public final class Trampolines {
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final CodeArena arena;
-    private final CallPatch callPatch;
+    private final PreparedText prepared;
     private final RecordingEntryPoints recording;
     private final int recordingSize;
 
@@ -43,13 +42,13 @@ public final class Trampolines {
             InstructionSet instructions,
             CodeMemory code,
             CodeArena arena,
-            CallPatch callPatch,
+            PreparedText prepared,
             RecordingEntryPoints recording) {
         this.api = api;
         this.instructions = instructions;
         this.code = code;
         this.arena = arena;
-        this.callPatch = callPatch;
+        this.prepared = prepared;
         this.recording = recording;
         recordingSize = instructions.stubs().recordingCode(recording, 0).bytes().length;
     }
@@ -199,7 +198,7 @@ public final class Trampolines {
         private void planSite(ProbeSite site, long hop) throws IOException {
             long stub = nextStub(site.hook().role());
             try {
-                sites.add(new Site(site, stub, hop, callPatch.plan(site.hook(), hop == 0 ? stub : hop)));
+                sites.add(new Site(site, stub, hop, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }

@@ -15,7 +15,8 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.layout.BodiesDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.SiteRecord;
+import org.mdlagent.arch.session.SiteRecords;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
@@ -36,6 +37,7 @@ public final class Snippets {
 
     private final NativeApi api;
     private final long header;
+    private final SiteRecords sites;
     private final SnippetCode code;
     private final GracePeriod gracePeriod;
     private final Values values;
@@ -84,6 +86,7 @@ public final class Snippets {
     public Snippets(NativeApi api, InstructionSet instructions, CodeMemory memory, RecordingEntryPoints recording) {
         this.api = api;
         header = api.session();
+        sites = new SiteRecords(header);
         code = new SnippetCode(api, instructions, memory, recording);
         gracePeriod = new GracePeriod(api);
         values = new Values(api, gracePeriod);
@@ -228,15 +231,13 @@ public final class Snippets {
     }
 
     private SnippetPlace place(int probe) {
-        int count = Memory.getIntAcquire(header + HeaderDescriptor.SITE_COUNT);
-        long site = Memory.getLong(header + HeaderDescriptor.SITES) + probe * SiteDescriptor.SIZE;
-        int bodies = probe < 0 || probe >= count ? 0 : Memory.getInt(site + SiteDescriptor.BODIES);
+        SiteRecord site = sites.get(probe);
+        int bodies = probe < 0 || probe >= sites.countAcquire() ? 0 : site.bodies();
         if (bodies == 0) {
             throw noProbe(probe);
         }
         return code.place(
-                body(Memory.getByte(site + SiteDescriptor.KIND)),
-                Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME));
+                site.kind().body(), Memory.getLong(header + Integer.toUnsignedLong(bodies) + BodiesDescriptor.RESUME));
     }
 
     private Chain make(int probe, List<Placed> placed) throws IOException {
@@ -250,17 +251,6 @@ public final class Snippets {
         if (chain != null) {
             gracePeriod.retire(() -> code.remove(chain.at, chain.body));
         }
-    }
-
-    private static Body body(byte kind) {
-        return switch (kind) {
-            case SiteDescriptor.KIND_ENTRY -> Body.ENTRY;
-            case SiteDescriptor.KIND_EXIT, SiteDescriptor.KIND_SIBLING_EXIT -> Body.EXIT;
-            case SiteDescriptor.KIND_WHOLE -> Body.FUNCTION_ENTRY;
-            case SiteDescriptor.KIND_RETURN -> Body.FUNCTION_EXIT;
-            case SiteDescriptor.KIND_COUNT -> Body.COUNT;
-            default -> throw new IllegalArgumentException("a site of kind " + kind);
-        };
     }
 
     private static IllegalArgumentException noProbe(int probe) {

@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.options;
 
-import org.mdlagent.fastinst.ProbeFilter;
+import org.mdlagent.fastinst.install.ProbeFilter;
 
 /// The functions that a pattern means.
 public record Matching(FunctionGlob glob) implements ProbeFilter {

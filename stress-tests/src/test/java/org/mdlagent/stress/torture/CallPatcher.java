@@ -2,10 +2,12 @@ package org.mdlagent.stress.torture;
 
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.callpatch.SiteSwitch;
 
-/// Toggles hook sites, and leads their stubs elsewhere, by [CallPatch].
+/// Toggles hook sites, and leads their stubs elsewhere, by [SiteSwitch] and [CallPatch].
 final class CallPatcher extends Patcher {
     private final CallPatch callPatch;
+    private final SiteSwitch siteSwitch;
     private final Cell.Mode mode;
     private final Stops stops;
     private final Targets targets;
@@ -19,6 +21,7 @@ final class CallPatcher extends Patcher {
             Sites sites,
             long focus,
             CallPatch callPatch,
+            SiteSwitch siteSwitch,
             Cell.Mode mode,
             Stops stops,
             Targets targets,
@@ -26,6 +29,7 @@ final class CallPatcher extends Patcher {
             long indices) {
         super(sites.list().stream().map(Sites.Site::split).toList(), focus);
         this.callPatch = callPatch;
+        this.siteSwitch = siteSwitch;
         this.mode = mode;
         this.stops = stops;
         this.targets = targets;
@@ -41,7 +45,7 @@ final class CallPatcher extends Patcher {
         on = !on;
         if (mode == Cell.Mode.TOGGLE_ALL) {
             stops.begin();
-            long unused = callPatch.toggle(indices, stubs.length, on);
+            long unused = siteSwitch.toggle(indices, stubs.length, on);
             for (int i = 0; i < stubs.length; i++) {
                 toggled(i);
             }
@@ -51,7 +55,7 @@ final class CallPatcher extends Patcher {
             lookAt(i);
             stops.begin();
             if (mode == Cell.Mode.TOGGLE) {
-                long unused = callPatch.toggle(indices + (long) i * Integer.BYTES, 1, on);
+                long unused = siteSwitch.toggle(indices + (long) i * Integer.BYTES, 1, on);
             } else {
                 callPatch.retarget(stubs[i], on ? targets.other() : targets.stub());
             }

@@ -15,10 +15,12 @@ import org.mdlagent.arch.cpu.Membarrier;
 import org.mdlagent.arch.cpu.TmaxWait;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
+import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Sync;
 import org.mdlagent.wordpatch.PatchSite;
@@ -168,18 +170,22 @@ final class CellRun {
                 patchers.add(new WordPatcher(focuses[i], wordPatch, cell.mode(), stops, wordsOf(i)));
             }
         } else {
-            CallPatch callPatch = new CallPatch(
-                    laboratory.api(),
-                    stops.writer(),
-                    laboratory.code(),
-                    laboratory.arena(),
-                    stops.sync(),
-                    instructions);
-            long[] stubs = install(callPatch);
+            CallPatch callPatch =
+                    new CallPatch(stops.writer(), laboratory.code(), laboratory.arena(), stops.sync(), instructions);
+            SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());
+            long[] stubs = install(callPatch, siteSwitch);
             for (int i = 0; i < cell.patchers(); i++) {
                 long indices = laboratory.allocate((long) stubs.length * Integer.BYTES);
                 patchers.add(new CallPatcher(
-                        sites, focuses[i], callPatch, cell.mode(), stops, laboratory.targets(), stubs, indices));
+                        sites,
+                        focuses[i],
+                        callPatch,
+                        siteSwitch,
+                        cell.mode(),
+                        stops,
+                        laboratory.targets(),
+                        stubs,
+                        indices));
             }
         }
     }
@@ -198,7 +204,7 @@ final class CellRun {
     }
 
     /// Installs one site after the other while executors are at it; those that are to be retargeted are on then.
-    private long[] install(CallPatch callPatch) throws IOException {
+    private long[] install(CallPatch callPatch, SiteSwitch siteSwitch) throws IOException {
         long header = laboratory.api().session();
         long table = laboratory.allocate(sites.count() * SiteDescriptor.SIZE);
         Memory.putLong(header + HeaderDescriptor.SITES, table);
@@ -225,13 +231,14 @@ final class CellRun {
                             laboratory.targets().stub());
             Targets.write(laboratory.code(), stubs[i], stub);
             PatchPlan plan = callPatch.plan(site, stubs[i]);
-            callPatch.describe(plan, table + i * SiteDescriptor.SIZE);
+            new SiteRecordWriter(table + i * SiteDescriptor.SIZE)
+                    .setToggle(laboratory.code().alias(plan.toggleAt()), plan);
             Memory.putLong(focuses[0], i);
             stops.begin();
             callPatch.install(List.of(plan));
             if (cell.mode() == Cell.Mode.RETARGET) {
                 Memory.putInt(index, i);
-                long unused = callPatch.toggle(index, 1, true);
+                long unused = siteSwitch.toggle(index, 1, true);
             }
         }
         result.add("installed", stubs.length);

@@ -24,6 +24,7 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.profiler.report.file.SessionFile;
 
 /// A session file as the agent would have written it, built in memory. One tick is one nanosecond.
@@ -395,8 +396,8 @@ public final class SessionImage {
         image.exactRow(first, main, 1_498_999_100, 1_500_000_000);
         image.exactRow(first, parse, 900, 100, 200, 600);
         image.exactRow(second, parse, 1_000_000, 1_000_000);
-        image.site(main, SiteDescriptor.KIND_ENTRY, 0x401010);
-        image.site(parse, SiteDescriptor.KIND_SIBLING_EXIT, 0x401020);
+        image.site(main, SiteKind.ENTRY.code(), 0x401010);
+        image.site(parse, SiteKind.SIBLING_EXIT.code(), 0x401020);
         return image;
     }
 

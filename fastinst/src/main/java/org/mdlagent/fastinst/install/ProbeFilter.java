@@ -1,4 +1,4 @@
-package org.mdlagent.fastinst;
+package org.mdlagent.fastinst.install;
 
 /// Which functions are probed.
 public interface ProbeFilter {

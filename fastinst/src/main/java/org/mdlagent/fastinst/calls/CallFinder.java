@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.Transfer;
-import org.mdlagent.fastinst.Probes;
-import org.mdlagent.fastinst.calls.Callees.Callee;
+import org.mdlagent.fastinst.calls.CalleeIndex.Callee;
+import org.mdlagent.fastinst.install.FunctionTable;
+import org.mdlagent.fastinst.install.ProbedImage;
+import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
 /// Finds the calls that functions with probes make, and the probes that see them.
-public final class Calls implements AutoCloseable {
+public final class CallFinder implements AutoCloseable {
     private static final String INDIRECT = "what it calls shows only when it is executed";
     private static final String NO_PROBES = "no probe of the callee is known";
     private static final String JUMP = "it is a jump, from which the callee does not return to this function";
@@ -30,31 +30,40 @@ public final class Calls implements AutoCloseable {
     private static final int CALLS_MAX = 400_000;
 
     private final NativeApi api;
-    private final Probes probes;
+    private final FunctionTable functions;
+    private final SiteTable sites;
+    private final ReturnSites returnSites;
     private final InstructionSet instructions;
-    private final List<Callees> images = new ArrayList<>();
+    private final List<CalleeIndex> images = new ArrayList<>();
     private final List<Call> found = new ArrayList<>();
 
     /// Demangled, by symbol.
     private final Map<String, String> names = new HashMap<>();
 
-    public Calls(NativeApi api, Probes probes, InstructionSet instructions) {
+    public CallFinder(
+            NativeApi api,
+            FunctionTable functions,
+            SiteTable sites,
+            ReturnSites returnSites,
+            InstructionSet instructions) {
         this.api = api;
-        this.probes = probes;
+        this.functions = functions;
+        this.sites = sites;
+        this.returnSites = returnSites;
         this.instructions = instructions;
     }
 
     /// The calls in images, in ascending order of address in each.
     ///
     /// @throws IOException when the file of one cannot be read
-    public List<Call> find(List<Library> libraries) throws IOException {
-        for (Library library : libraries) {
-            Library.Placement placement = library.current();
+    public List<Call> find(List<ProbedImage> probed) throws IOException {
+        for (ProbedImage image : probed) {
+            ProbedImage.Placement placement = image.current();
             if (placement != null) {
-                images.add(new Callees(api.session(), library, placement));
+                images.add(new CalleeIndex(sites, image, placement));
             }
         }
-        for (Callees image : images) {
+        for (CalleeIndex image : images) {
             FunctionRanges ranges = image.ranges();
             for (int i = 0; i < ranges.size(); i++) {
                 find(ranges.get(i), image);
@@ -66,8 +75,8 @@ public final class Calls implements AutoCloseable {
         return found;
     }
 
-    private void find(FunctionRanges.Range range, Callees image) throws IOException {
-        if (range.function() == CallSite.NONE) {
+    private void find(FunctionRanges.Range range, CalleeIndex image) throws IOException {
+        if (range.function() == ReturnSite.NONE) {
             return;
         }
         for (Transfer transfer : image.transfers(range, instructions, api::decode)) {
@@ -80,9 +89,9 @@ public final class Calls implements AutoCloseable {
 
     /// @param around index of the function whose code it is in
     private void add(Transfer transfer, Callee callee, long bias, int around) throws IOException {
-        int inlined = probes.callSites().functionAt(bias + transfer.address());
-        long record = probes.function(inlined == CallSite.NONE ? around : inlined);
-        long caller = Memory.getLong(record + FunctionDescriptor.ADDRESS);
+        int inlined = returnSites.functionAt(bias + transfer.address());
+        long caller =
+                functions.get(inlined == ReturnSite.NONE ? around : inlined).code();
         String obstacle = obstacle(transfer, callee);
         if (found.size() == CALLS_MAX) {
             throw new IOException("the program has more than " + CALLS_MAX);
@@ -108,7 +117,7 @@ public final class Calls implements AutoCloseable {
     }
 
     /// What a transfer leads to, null when that is not known, or no function begins there.
-    private @Nullable Callee callee(Transfer transfer, Callees image) throws IOException {
+    private @Nullable Callee callee(Transfer transfer, CalleeIndex image) throws IOException {
         return switch (transfer.kind()) {
             case CALL, JUMP -> direct(transfer.target(), image);
             case CALL_BY_SLOT, JUMP_BY_SLOT -> bySlot(transfer.target(), image);
@@ -116,20 +125,20 @@ public final class Calls implements AutoCloseable {
         };
     }
 
-    private @Nullable Callee direct(long target, Callees image) throws IOException {
+    private @Nullable Callee direct(long target, CalleeIndex image) throws IOException {
         Callee callee = image.at(target);
         long slot = callee == null || callee.entries().isEmpty() ? image.linkageSlot(target, instructions) : 0;
         return slot == 0 ? callee : bySlot(slot, image);
     }
 
     /// The dynamic linker stores one of the functions of that name there, maybe later.
-    private @Nullable Callee bySlot(long slot, Callees image) throws IOException {
+    private @Nullable Callee bySlot(long slot, CalleeIndex image) throws IOException {
         String symbol = image.symbolOfSlot(slot);
         if (symbol == null) {
             return null;
         }
         List<Callee> offered = new ArrayList<>();
-        for (Callees other : images) {
+        for (CalleeIndex other : images) {
             Callee callee = other.offered(symbol);
             if (callee != null) {
                 offered.add(callee);
@@ -140,7 +149,7 @@ public final class Calls implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        for (Callees image : images) {
+        for (CalleeIndex image : images) {
             image.close();
         }
     }

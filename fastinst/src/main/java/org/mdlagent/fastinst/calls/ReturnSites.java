@@ -9,12 +9,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
-import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.fastinst.install.ProbedImage;
+import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
@@ -22,11 +22,12 @@ import org.mdlagent.fastinst.provider.FunctionRanges;
 /// for which the body that it has called has called on as a sibling.
 ///
 /// Code is read from its copy, since an image may just have been closed. Used by one thread, the agent's.
-public final class CallSites {
-    private final NativeApi api;
-    private final List<Library> libraries;
+public final class ReturnSites {
+    private final List<ProbedImage> images;
+    private final SiteTable sites;
     private final CodeMemory code;
     private final InstructionSet instructions;
+    private final LengthDecoder decoder;
 
     /// Hooks by address, null until they are needed.
     private @Nullable NavigableMap<Long, SiteInstruction> hooks;
@@ -34,10 +35,16 @@ public final class CallSites {
     /// What is inlined in a piece of code, by its first address.
     private final Map<Long, NavigableMap<Integer, @Nullable SiteInstruction>> scopes = new HashMap<>();
 
-    /// @param libraries that have, or had, probes; more may come
-    public CallSites(NativeApi api, List<Library> libraries, CodeMemory code, InstructionSet instructions) {
-        this.api = api;
-        this.libraries = libraries;
+    /// @param images that have, or had, probes; more may come
+    public ReturnSites(
+            List<ProbedImage> images,
+            SiteTable sites,
+            CodeMemory code,
+            InstructionSet instructions,
+            LengthDecoder decoder) {
+        this.images = images;
+        this.sites = sites;
+        this.decoder = decoder;
         this.code = code;
         this.instructions = instructions;
     }
@@ -49,49 +56,49 @@ public final class CallSites {
     }
 
     /// The call that returns to `address`, or the exit hook there.
-    public CallSite at(long address) {
-        for (Library library : libraries) {
-            Library.Placement placement = library.current();
+    public ReturnSite at(long address) {
+        for (ProbedImage image : images) {
+            ProbedImage.Placement placement = image.current();
             if (placement == null) {
                 continue;
             }
-            int function = functionOfStub(address, library, placement);
-            if (function == CallSite.NONE) {
-                function = functionAt(address, library, placement);
+            int function = functionOfStub(address, image, placement);
+            if (function == ReturnSite.NONE) {
+                function = functionAt(address, image, placement);
             }
-            if (function != CallSite.NONE) {
-                return new CallSite(function, target(address, library, placement));
+            if (function != ReturnSite.NONE) {
+                return new ReturnSite(function, target(address, image, placement));
             }
         }
-        return CallSite.UNKNOWN;
+        return ReturnSite.UNKNOWN;
     }
 
-    /// Index of the function whose code an address lies in, or that is inlined there, or [CallSite#NONE].
+    /// Index of the function whose code an address lies in, or that is inlined there, or [ReturnSite#NONE].
     int functionAt(long address) {
-        for (Library library : libraries) {
-            Library.Placement placement = library.current();
-            int function = placement == null ? CallSite.NONE : functionAt(address, library, placement);
-            if (function != CallSite.NONE) {
+        for (ProbedImage image : images) {
+            ProbedImage.Placement placement = image.current();
+            int function = placement == null ? ReturnSite.NONE : functionAt(address, image, placement);
+            if (function != ReturnSite.NONE) {
                 return function;
             }
         }
-        return CallSite.NONE;
+        return ReturnSite.NONE;
     }
 
-    private static int functionOfStub(long address, Library library, Library.Placement placement) {
+    private static int functionOfStub(long address, ProbedImage image, ProbedImage.Placement placement) {
         for (Trampolines.OfText text : placement.texts()) {
             long function = text.functionOfStub(address);
             if (function != 0) {
-                return library.functions().getOrDefault(function - placement.bias(), CallSite.NONE);
+                return image.functions().getOrDefault(function - placement.bias(), ReturnSite.NONE);
             }
         }
-        return CallSite.NONE;
+        return ReturnSite.NONE;
     }
 
-    private int functionAt(long address, Library library, Library.Placement placement) {
-        FunctionRanges.Range range = library.ranges().around(address - placement.bias());
+    private int functionAt(long address, ProbedImage image, ProbedImage.Placement placement) {
+        FunctionRanges.Range range = image.ranges().around(address - placement.bias());
         if (range == null) {
-            return CallSite.NONE;
+            return ReturnSite.NONE;
         }
         long start = range.start() + placement.bias();
         NavigableMap<Integer, @Nullable SiteInstruction> parts = scopes.get(start);
@@ -101,8 +108,8 @@ public final class CallSites {
         }
         Map.Entry<Integer, @Nullable SiteInstruction> part = parts.floorEntry((int) (address - start));
         SiteInstruction entry = part == null ? null : part.getValue();
-        int inlined = entry == null ? CallSite.NONE : functionOf(entry, library, placement.bias());
-        return inlined == CallSite.NONE ? range.function() : inlined;
+        int inlined = entry == null ? ReturnSite.NONE : functionOf(entry, image, placement.bias());
+        return inlined == ReturnSite.NONE ? range.function() : inlined;
     }
 
     /// What is inlined in the code from `start` to `end`; nothing where that cannot be found out.
@@ -119,17 +126,15 @@ public final class CallSites {
         long alias = code.alias(start);
         int length = Math.toIntExact(end - start);
         boolean whole = code.alias(end - 1) - alias == length - 1;
-        return whole
-                ? instructions.search().inlineScopes(Memory.copy(alias, length), own, api::decode)
-                : new TreeMap<>();
+        return whole ? instructions.search().inlineScopes(Memory.copy(alias, length), own, decoder) : new TreeMap<>();
     }
 
     private NavigableMap<Long, SiteInstruction> hooks() {
         NavigableMap<Long, SiteInstruction> found = hooks;
         if (found == null) {
             found = new TreeMap<>();
-            for (Library library : libraries) {
-                Library.Placement placement = library.current();
+            for (ProbedImage image : images) {
+                ProbedImage.Placement placement = image.current();
                 for (Trampolines.Site site : placement == null ? List.<Trampolines.Site>of() : placement.sites()) {
                     SiteInstruction hook = site.hook();
                     if (hook.role() == SiteInstruction.Role.ENTRY || hook.role() == SiteInstruction.Role.EXIT) {
@@ -143,26 +148,23 @@ public final class CallSites {
     }
 
     /// Index of the function of an entry hook, which its first call has shown if the code does not.
-    private int functionOf(SiteInstruction entry, Library library, long bias) {
-        Integer known = library.functions().get(entry.function() - bias);
+    private int functionOf(SiteInstruction entry, ProbedImage image, long bias) {
+        Integer known = image.functions().get(entry.function() - bias);
         if (known != null) {
             return known;
         }
-        int site = Objects.requireNonNull(library.sites().get(entry.address() - bias));
-        long sites = Memory.getLong(api.session() + HeaderDescriptor.SITES);
-        long function = Memory.getLong(sites + site * SiteDescriptor.SIZE + SiteDescriptor.FUNCTION);
-        return Memory.getLong(function + FunctionDescriptor.ADDRESS) == 0
-                ? CallSite.NONE
-                : Memory.getInt(function + FunctionDescriptor.INDEX);
+        int site = Objects.requireNonNull(image.sites().get(entry.address() - bias));
+        FunctionRecord function = sites.get(site).functionAcquire();
+        return function.code() == 0 ? ReturnSite.NONE : function.index();
     }
 
-    private int target(long address, Library library, Library.Placement placement) {
+    private int target(long address, ProbedImage image, ProbedImage.Placement placement) {
         int length = instructions.search().directCallLength();
         if (!code.hasAlias(address - length) || !code.hasAlias(address - 1)) {
-            return CallSite.NONE;
+            return ReturnSite.NONE;
         }
         long target =
                 instructions.search().directCallTarget(Memory.copy(code.alias(address - length), length), address);
-        return library.functions().getOrDefault(target - placement.bias(), CallSite.NONE);
+        return image.functions().getOrDefault(target - placement.bias(), ReturnSite.NONE);
     }
 }

@@ -1,4 +1,4 @@
-package org.mdlagent.fastinst.calls;
+package org.mdlagent.fastinst.snippet;
 
 import java.io.IOException;
 import java.nio.file.Path;

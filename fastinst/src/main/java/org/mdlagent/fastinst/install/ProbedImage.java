@@ -1,4 +1,4 @@
-package org.mdlagent.fastinst.calls;
+package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -10,7 +10,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
-import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
 /// An image that has, or had, probes.
@@ -19,7 +18,7 @@ import org.mdlagent.fastinst.provider.FunctionRanges;
 /// its trampolines, which are good for the addresses where it stood. So whoever opens and closes a library over and
 /// over uses up nothing; and trampolines need not be freed, which a thread may still return to, for a function may
 /// leave its library by a sibling call.
-public final class Library {
+public final class ProbedImage {
     /// The kernel mostly maps a library where it was before.
     private static final int PLACEMENTS_MAX = 8;
 
@@ -54,7 +53,7 @@ public final class Library {
 
     /// @param content tells it from others that were at that path
     /// @param build   its build id, "" when it has none
-    public Library(String path, String content, String build) {
+    public ProbedImage(String path, String content, String build) {
         this.path = path;
         this.content = content;
         this.build = build;
@@ -81,7 +80,7 @@ public final class Library {
     }
 
     /// Whether it has been closed, and is the image that has come.
-    public boolean returns(Library coming) {
+    public boolean returns(ProbedImage coming) {
         return current == null && path.equals(coming.path) && content.equals(coming.content);
     }
 
@@ -107,6 +106,17 @@ public final class Library {
 
     public Map<Long, Integer> sites() {
         return sites;
+    }
+
+    /// Index of the site at an address, null when it has none there.
+    @Nullable
+    Integer siteAt(long address) {
+        return sites.get(offset(address));
+    }
+
+    /// @throws NullPointerException when it is closed
+    long offset(long address) {
+        return address - Objects.requireNonNull(current).bias();
     }
 
     /// Where it stands now, null when it is closed.

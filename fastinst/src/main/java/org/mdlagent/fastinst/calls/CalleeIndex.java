@@ -13,27 +13,29 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
-import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.SiteDescriptor;
-import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.session.FunctionRecord;
+import org.mdlagent.arch.session.SiteRecord;
 import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.arch.site.Transfer;
+import org.mdlagent.fastinst.install.ProbedImage;
+import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
 /// The functions of one image that can be called, with their probes, and its code as its file has it: in memory it is
 /// being patched. Addresses are offsets in the image.
-final class Callees implements AutoCloseable {
+final class CalleeIndex implements AutoCloseable {
     /// Up to the end of its displacement.
     private static final int LINKAGE_STUB_BYTES = 11;
 
-    private final long header;
-    private final Library library;
-    private final Library.Placement placement;
+    private final SiteTable sites;
+    private final ProbedImage image;
+    private final ProbedImage.Placement placement;
     private final ElfFile file;
     private final Map<Long, String> slots;
     private final Map<String, Long> offered;
-    private final Set<Long> sites = new HashSet<>();
+    /// Of its sites.
+    private final Set<Long> offsets = new HashSet<>();
 
     /// Probes of a function's entries by the piece of code that they are in, and of its returns.
     private final Map<Long, List<Integer>> entries = new HashMap<>();
@@ -42,20 +44,20 @@ final class Callees implements AutoCloseable {
 
     /// What is called.
     ///
-    /// @param function index, or [CallSite#NONE]
+    /// @param function index, or [ReturnSite#NONE]
     /// @param entries  where it begins when it is called, and not where it is inlined
     record Callee(int function, String symbol, List<Integer> entries, List<Integer> returns, boolean inlinedInItself) {
-        static final Callee UNKNOWN = new Callee(CallSite.NONE, "", List.of(), List.of(), false);
+        static final Callee UNKNOWN = new Callee(ReturnSite.NONE, "", List.of(), List.of(), false);
 
         /// Whether it is known to be another one.
         boolean isOtherThan(int caller) {
-            return function != caller && (function != CallSite.NONE || !symbol.isEmpty());
+            return function != caller && (function != ReturnSite.NONE || !symbol.isEmpty());
         }
 
         /// One of several of a name: only that which is called runs.
         static Callee oneOf(String symbol, List<Callee> callees) {
             return new Callee(
-                    callees.size() == 1 ? callees.getFirst().function : CallSite.NONE,
+                    callees.size() == 1 ? callees.getFirst().function : ReturnSite.NONE,
                     symbol,
                     callees.stream().flatMap(callee -> callee.entries.stream()).toList(),
                     callees.stream().flatMap(callee -> callee.returns.stream()).toList(),
@@ -63,48 +65,45 @@ final class Callees implements AutoCloseable {
         }
     }
 
-    /// @param header of the session
     /// @throws IOException when its file cannot be read, or is another one now
-    Callees(long header, Library library, Library.Placement placement) throws IOException {
-        this.header = header;
-        this.library = library;
+    CalleeIndex(SiteTable sites, ProbedImage image, ProbedImage.Placement placement) throws IOException {
+        this.sites = sites;
+        this.image = image;
         this.placement = placement;
-        file = ElfFile.open(Path.of(library.path()));
+        file = ElfFile.open(Path.of(image.path()));
         String build = file.buildId();
-        if (!library.build().equals(build == null ? "" : build)) {
+        if (!image.build().equals(build == null ? "" : build)) {
             file.close();
-            throw new IOException(library.path() + " has been replaced since it was loaded");
+            throw new IOException(image.path() + " has been replaced since it was loaded");
         }
         DynamicSection dynamic = file.dynamic();
         slots = dynamic == null ? Map.of() : dynamic.linkageSlots();
         offered = dynamic == null ? Map.of() : dynamic.functions();
-        library.sites().forEach(this::add);
+        image.sites().forEach(this::add);
     }
 
     private void add(long offset, int site) {
-        sites.add(offset);
-        long record = Memory.getLong(header + HeaderDescriptor.SITES) + site * SiteDescriptor.SIZE;
-        FunctionRanges.Range range = library.ranges().around(offset);
-        boolean open = Memory.getInt(record + SiteDescriptor.BODIES) != 0;
-        if (range == null || !open || range.function() == CallSite.NONE || range.function() != function(record)) {
+        offsets.add(offset);
+        SiteRecord record = sites.get(site);
+        FunctionRanges.Range range = image.ranges().around(offset);
+        boolean open = record.bodies() != 0;
+        if (range == null || !open || range.function() == ReturnSite.NONE || range.function() != function(record)) {
             return;
         }
-        switch (Memory.getByte(record + SiteDescriptor.KIND)) {
-            case SiteDescriptor.KIND_EXIT, SiteDescriptor.KIND_SIBLING_EXIT -> addReturn(range.function(), site);
-            case SiteDescriptor.KIND_WHOLE -> {
-                addEntry(range.start(), site);
-                addReturn(range.function(), site + 1);
+        SiteKind kind = record.kind();
+        for (int i = 0; i < kind.records(); i++) {
+            if (kind.ofRecord(i).isExit()) {
+                addReturn(range.function(), site + i);
+            } else {
+                addEntry(range.start(), site + i);
             }
-            default -> addEntry(range.start(), site);
         }
     }
 
     /// Index of the function of a site.
-    private static int function(long record) {
-        long function = Memory.getLongAcquire(record + SiteDescriptor.FUNCTION);
-        return Memory.getLong(function + FunctionDescriptor.ADDRESS) == 0
-                ? CallSite.NONE
-                : Memory.getInt(function + FunctionDescriptor.INDEX);
+    private static int function(SiteRecord record) {
+        FunctionRecord function = record.functionAcquire();
+        return function.code() == 0 ? ReturnSite.NONE : function.index();
     }
 
     private void addEntry(long start, int site) {
@@ -120,7 +119,7 @@ final class Callees implements AutoCloseable {
     }
 
     FunctionRanges ranges() {
-        return library.ranges();
+        return image.ranges();
     }
 
     /// The calls in a piece of code and the jumps that leave it, but for those of hooks.
@@ -128,14 +127,14 @@ final class Callees implements AutoCloseable {
             throws IOException {
         byte[] code = file.code(range.start(), range.end() - range.start());
         return instructions.search().transfers(code, range.start(), decoder).stream()
-                .filter(transfer -> !sites.contains(transfer.address()))
+                .filter(transfer -> !offsets.contains(transfer.address()))
                 .toList();
     }
 
     /// The function that begins at an offset, null when none does.
     @Nullable
     Callee at(long offset) throws IOException {
-        FunctionRanges.Range range = library.ranges().around(offset);
+        FunctionRanges.Range range = image.ranges().around(offset);
         if (range == null || range.start() != offset) {
             return null;
         }

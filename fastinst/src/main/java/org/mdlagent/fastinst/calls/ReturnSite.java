@@ -6,12 +6,12 @@ import org.mdlagent.fastinst.provider.FunctionRanges;
 ///
 /// @param function index of the function that calls, or [#NONE]
 /// @param target   index of the function that a direct call names, or [#NONE]
-public record CallSite(int function, int target) {
+public record ReturnSite(int function, int target) {
     /// No function with probes, or none that is known.
     public static final int NONE = FunctionRanges.NONE;
 
     /// Of code that nothing is known of.
-    public static final CallSite UNKNOWN = new CallSite(NONE, NONE);
+    public static final ReturnSite UNKNOWN = new ReturnSite(NONE, NONE);
 
     /// Index of the caller of `callee`, or [#NONE]. What was called here may have left by a sibling call, whose
     /// callee then returns here.

@@ -1,0 +1,215 @@
+package org.mdlagent.fastinst.install;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.IntPredicate;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.session.FunctionRecord;
+import org.mdlagent.arch.session.FunctionRecordWriter;
+import org.mdlagent.arch.session.FunctionRecords;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.SiteKind;
+
+/// The session's table of functions: who has which record, what stands in it, and which sites a function has.
+///
+/// Indices are given out before the table is allocated, when it is known how many there are at least.
+public final class FunctionTable {
+    private final SessionTables tables;
+    private final FunctionRecords records;
+    private final long header;
+    private final List<ProbedFunction> functions = new ArrayList<>();
+
+    private long unknown;
+    private long excluded;
+
+    public FunctionTable(SessionTables tables, long header) {
+        this.tables = tables;
+        this.header = header;
+        records = new FunctionRecords(header);
+    }
+
+    /// Makes the table, with room for what has an index and `more`.
+    void allocate(int more) {
+        long unused = tables.allocateFunctions(functions.size() + more);
+        unknown = tables.allocate(FunctionDescriptor.SIZE);
+        Memory.putLong(header + HeaderDescriptor.UNKNOWN_FUNCTION, unknown);
+        excluded = tables.allocate(FunctionDescriptor.SIZE);
+    }
+
+    /// Record of sites whose function the code does not show: its address is 0, so that the first call asks the shim.
+    long unknown() {
+        return unknown;
+    }
+
+    /// Record of sites that the filter leaves out: they stay off.
+    public long excluded() {
+        return excluded;
+    }
+
+    public int count() {
+        return functions.size();
+    }
+
+    /// @return the function's index
+    int add(ProbedFunction function) {
+        functions.add(function);
+        return functions.size() - 1;
+    }
+
+    /// Takes the indices from `first` on back.
+    void release(int first) {
+        functions.subList(first, functions.size()).clear();
+    }
+
+    /// Whether there is a record for each index.
+    boolean hasRoom() {
+        return functions.size() <= records.capacity();
+    }
+
+    /// Readers see the records of all indices.
+    void publish() {
+        Memory.putIntRelease(header + HeaderDescriptor.FUNCTION_COUNT, functions.size());
+    }
+
+    /// Adds a function of a library without probes.
+    ///
+    /// @param address of what the program calls
+    /// @return address of its record
+    /// @throws IllegalStateException when the session has no room
+    public long addImported(String symbol, String image, long address) {
+        if (functions.size() == records.capacity()) {
+            throw new IllegalStateException("the session has no room for another function");
+        }
+        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, symbol, symbol, false));
+        FunctionRecordWriter record = records.writer(index);
+        record.setIndex(index);
+        record.addFlags(FunctionDescriptor.FLAG_IMPORTED | FunctionDescriptor.FLAG_OFF);
+        record.setName(tables.string(symbol));
+        record.setSymbol(tables.string(symbol));
+        record.setImage(tables.string(image));
+        record.setCodeRelease(address);
+        publish();
+        return record.address();
+    }
+
+    /// Address of the record of function `index`.
+    public long address(int index) {
+        return records.address(index);
+    }
+
+    public FunctionRecord get(int index) {
+        return records.get(index);
+    }
+
+    ProbedFunction function(int index) {
+        return functions.get(index);
+    }
+
+    /// Indices of the sites where functions begin.
+    public List<Integer> entries(List<Integer> indices) {
+        return indices.stream()
+                .flatMap(index -> functions.get(index).entries.stream())
+                .toList();
+    }
+
+    /// Indices of the sites where functions end; that of a whole function is none.
+    public List<Integer> exits(List<Integer> indices) {
+        return indices.stream()
+                .flatMap(index -> functions.get(index).exits.stream())
+                .toList();
+    }
+
+    /// Indices of the functions with probes that `wanted` includes, those of closed images left out.
+    public List<Integer> matching(ProbeFilter wanted) {
+        List<Integer> found = new ArrayList<>();
+        for (int i = 0; i < functions.size(); i++) {
+            ProbedFunction function = functions.get(i);
+            String file = wanted.needsFiles() ? tables.text(get(i).fileAcquire()) : "";
+            if (function.image.current() != null && wanted.includes(function.image.path(), file, function.name)) {
+                found.add(i);
+            }
+        }
+        return found;
+    }
+
+    /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.
+    public void leaveOut(int index, boolean out) {
+        if (out) {
+            records.writer(index).addFlags(FunctionDescriptor.FLAG_OFF);
+        } else {
+            records.writer(index).removeFlags(FunctionDescriptor.FLAG_OFF);
+        }
+    }
+
+    /// Writes a function's record, or what has changed while its image was away.
+    void describe(int index) {
+        ProbedFunction function = functions.get(index);
+        FunctionRecordWriter record = records.writer(index);
+        long address = Objects.requireNonNull(function.image.current()).bias() + function.offset;
+        record.setIndex(index);
+        record.setName(tables.string(function.name));
+        record.setSymbol(tables.string(function.symbol));
+        record.setImage(tables.string(function.image.path()));
+        record.setBuild(tables.string(function.image.build()));
+        if (function.everyCall) {
+            record.addFlags(FunctionDescriptor.FLAG_EVERY_CALL);
+        }
+        record.setEnd(address + function.image.ranges().length(function.offset));
+        record.setCodeRelease(address);
+        tables.addLookup(address, record.address());
+    }
+
+    void setSource(int index, String file, int line) {
+        records.writer(index).setSourceRelease(tables.string(file), line);
+    }
+
+    /// The function's image has gone.
+    void close(int index) {
+        long address = get(index).code();
+        records.writer(index).setCodeRelease(0);
+        tables.removeLookup(address, records.address(index), excluded);
+        publishSites(index);
+    }
+
+    /// Adds a site to those of a function, for [#writeSites].
+    void addSite(int index, int site, SiteKind kind) {
+        functions.get(index).sites(kind).add(site);
+        if (kind == SiteKind.COUNT) {
+            records.writer(index).addFlags(FunctionDescriptor.FLAG_COUNTED);
+        }
+    }
+
+    /// Takes sites from a function.
+    ///
+    /// @return whether it had any of them
+    boolean removeSites(int index, IntPredicate gone) {
+        boolean entries = functions.get(index).entries.removeIf(gone::test);
+        boolean exits = functions.get(index).exits.removeIf(gone::test);
+        return entries || exits;
+    }
+
+    /// Writes the list of a function's sites, exits first.
+    void writeSites(int index) {
+        ProbedFunction function = functions.get(index);
+        long list = tables.allocateIndices(function.exits.size() + function.entries.size());
+        records.writer(index).setSiteList(list);
+        for (int site : function.exits) {
+            Memory.putInt(list, site);
+            list += Integer.BYTES;
+        }
+        for (int site : function.entries) {
+            Memory.putInt(list, site);
+            list += Integer.BYTES;
+        }
+        publishSites(index);
+    }
+
+    /// The list of a function is empty while its image is closed.
+    void publishSites(int index) {
+        ProbedFunction function = functions.get(index);
+        boolean open = function.image.current() != null;
+        records.writer(index).setSites(open ? function.exits.size() : 0, open ? function.entries.size() : 0);
+    }
+}

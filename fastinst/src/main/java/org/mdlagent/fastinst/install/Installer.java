@@ -1,0 +1,246 @@
+package org.mdlagent.fastinst.install;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.code.TextCopy;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.SiteKind;
+import org.mdlagent.fastinst.provider.FunctionRanges;
+import org.mdlagent.fastinst.provider.ImageProbes;
+
+/// Gives the functions and sites of an image their records, and makes the sites in a copy of its text.
+///
+///  1. [#place]: indices of functions and sites, trampolines, how each site will be patched. Nothing is written to the
+///     tables, which need not be there yet
+///  2. [#install]: the text is copied; stubs, sites and records are written
+public final class Installer {
+    /// Room in the session's tables for what is opened later. A function takes 160 bytes, and 8 in each thread's
+    /// block, in exact and mixed mode 16; a site takes 80.
+    private static final int LATER_FUNCTIONS = 4096;
+
+    private static final int LATER_SITES = 4 * LATER_FUNCTIONS;
+
+    private final NativeApi api;
+    private final Trampolines trampolines;
+    private final PreparedText prepared;
+    private final SessionTables tables;
+    private final FunctionTable functions;
+    private final SiteTable sites;
+    private final LearnedSites learned;
+    private final SourceLines lines;
+    private final ProbeFilter filter;
+    private final List<String> notes;
+
+    /// @param notes receives what was found and left alone, for the log
+    public Installer(
+            NativeApi api,
+            Trampolines trampolines,
+            PreparedText prepared,
+            SessionTables tables,
+            FunctionTable functions,
+            SiteTable sites,
+            LearnedSites learned,
+            SourceLines lines,
+            ProbeFilter filter,
+            List<String> notes) {
+        this.api = api;
+        this.trampolines = trampolines;
+        this.prepared = prepared;
+        this.tables = tables;
+        this.functions = functions;
+        this.sites = sites;
+        this.learned = learned;
+        this.lines = lines;
+        this.filter = filter;
+        this.notes = notes;
+    }
+
+    /// Makes the session's tables, with room for all that has been placed and for more.
+    void allocateTables() {
+        functions.allocate(LATER_FUNCTIONS);
+        sites.allocate(LATER_SITES);
+    }
+
+    /// Gives an image its functions and the indices of its sites, or those that it had when it was there before.
+    ///
+    /// @param isNew whether it was not there before
+    /// @param first whether there are no tables yet, so that there is room for all
+    /// @return whether it has probes; else it is left alone
+    /// @throws IOException when the first images cannot be placed
+    boolean place(ProbedImage image, ImageProbes probes, boolean isNew, boolean first) throws IOException {
+        if (image.isLeftOut()) {
+            return false;
+        }
+        int firstFunction = functions.count();
+        int firstSite = sites.count();
+        String refusal = null;
+        try {
+            ProbedImage.Placement placement = image.placementAt(probes.image());
+            if (placement == null) {
+                placement = new ProbedImage.Placement(probes.image(), plan(probes));
+            }
+            if (isNew) {
+                register(image, probes, placement);
+                image.lineTables(probes.elf());
+            }
+            image.open(placement);
+        } catch (IOException e) {
+            if (first) {
+                throw e;
+            }
+            refusal = e.getMessage();
+        }
+        String size = functions.count() - firstFunction + " functions, " + (sites.count() - firstSite) + " sites";
+        if (refusal == null && !first && !(functions.hasRoom() && sites.hasRoom())) {
+            refusal = "the session has no room for " + size;
+        }
+        if (refusal != null) {
+            leaveAlone(image, refusal);
+            image.lineTables(null);
+            functions.release(firstFunction);
+            sites.release(firstSite);
+        } else if (isNew && !first) {
+            notes.add(image.path() + ": opened, " + size);
+        }
+        return refusal == null;
+    }
+
+    void leaveAlone(ProbedImage image, String reason) {
+        notes.add(image.path() + ": left alone: " + reason);
+        image.leaveOut();
+    }
+
+    private List<Trampolines.OfText> plan(ImageProbes image) throws IOException {
+        List<Trampolines.OfText> texts = new ArrayList<>();
+        int refused = 0;
+        for (ImageProbes.Text text : image.texts()) {
+            Trampolines.OfText planned = trampolines.plan(text);
+            texts.add(planned);
+            refused += planned.refused();
+        }
+        if (refused > 0) {
+            notes.add(image.image().path() + ": " + refused
+                    + " functions left alone: what their NOPs can lead to is taken");
+        }
+        return texts;
+    }
+
+    /// Makes a function of every address that a site of the image names, if the filter lets it. A site that names
+    /// none is mostly in the function that it belongs to, or in one that names it elsewhere.
+    private void register(ProbedImage image, ImageProbes probes, ProbedImage.Placement placement) throws IOException {
+        SymbolTable symbols = probes.elf().symbols();
+        long bias = placement.bias();
+        Map<Long, String> files = filter.needsFiles() ? lines.files(probes) : Map.of();
+        for (Trampolines.Site site : placement.sites()) {
+            SiteInstruction hook = site.hook();
+            image.sites()
+                    .put(hook.address() - bias, sites.reserve(SiteKind.of(hook).records()));
+            long offset = hook.function() - bias;
+            if (hook.function() == 0) {
+                int around = hook.role() == SiteInstruction.Role.EXIT ? -1 : symbols.containing(hook.address() - bias);
+                if (around < 0) {
+                    continue;
+                }
+                offset = symbols.start(around);
+            }
+            if (!image.functions().containsKey(offset)) {
+                image.functions().put(offset, register(image, offset, symbols, files.getOrDefault(offset, "")));
+            }
+        }
+        image.ranges(FunctionRanges.of(probes.image(), probes.elf(), image.functions()));
+    }
+
+    /// @return the function's index, -1 when the filter leaves it out
+    private int register(ProbedImage image, long offset, SymbolTable symbols, String file) throws IOException {
+        int at = symbols.at(offset);
+        String symbol =
+                at >= 0 ? symbols.name(at) : Path.of(image.path()).getFileName() + "+0x" + Long.toHexString(offset);
+        String name = api.demangle(symbol);
+        if (!filter.includes(image.path(), file, name)) {
+            return -1;
+        }
+        boolean everyCall = filter.wantsEveryCall(image.path(), file, name);
+        return functions.add(new ProbedFunction(image, offset, symbol, name, everyCall));
+    }
+
+    /// Copies an image's text and makes its sites in the copy, where nobody executes them; writes trampolines and
+    /// records.
+    ///
+    /// @return what is to be shown
+    /// @throws IOException when code memory is refused
+    List<TextCopy> install(ProbedImage image) throws IOException {
+        ProbedImage.Placement placement = Objects.requireNonNull(image.current());
+        List<TextCopy> copies = new ArrayList<>();
+        List<PatchPlan> plans = new ArrayList<>();
+        image.probedFunctions().forEach(functions::describe);
+        for (Trampolines.OfText text : placement.texts()) {
+            copies.add(text.copy());
+            for (Trampolines.Site site : text.sites()) {
+                Integer index = image.siteAt(site.hook().address());
+                if (index == null) {
+                    continue; // It could not be reached where the image stood first.
+                }
+                text.write(site, sites.get(index).address());
+                describe(image, index, site);
+                plans.add(site.plan());
+            }
+            text.makeKnown();
+        }
+        prepared.install(plans);
+        for (Trampolines.OfText text : placement.texts()) {
+            StubBodies bodies = text.bodies(tables);
+            for (Trampolines.Site site : text.sites()) {
+                openToClients(image.siteAt(site.hook().address()), site.hook(), bodies);
+            }
+        }
+        for (int function : image.probedFunctions()) {
+            if (functions.get(function).siteList() == 0) {
+                functions.writeSites(function);
+            } else {
+                functions.publishSites(function);
+            }
+        }
+        return copies;
+    }
+
+    /// Writes a site's record, or what has changed while its image was away: not what was learned of its function.
+    private void describe(ProbedImage image, int index, Trampolines.Site site) {
+        SiteKind kind = SiteKind.of(site.hook());
+        if (!sites.get(index).hasFunction()) {
+            assign(image, index, kind, site.hook());
+        }
+        sites.describe(index, site);
+        int owner = image.ranges().at(image.offset(site.hook().address()));
+        sites.locate(index, kind, image.path(), owner == FunctionRanges.NONE ? 0 : functions.address(owner));
+    }
+
+    /// Gives a site its function.
+    private void assign(ProbedImage image, int index, SiteKind kind, SiteInstruction hook) {
+        if (hook.function() == 0) {
+            sites.assign(index, kind, functions.unknown());
+            learned.add(index);
+            return;
+        }
+        int function = image.functions().getOrDefault(image.offset(hook.function()), -1);
+        if (function < 0) {
+            sites.assign(index, kind, functions.excluded());
+        } else {
+            sites.assign(index, kind, functions.address(function));
+            functions.addSite(function, index, kind);
+        }
+    }
+
+    private void openToClients(@Nullable Integer index, SiteInstruction hook, StubBodies bodies) {
+        if (index != null && sites.get(index).functionAcquire().address() != functions.excluded()) {
+            sites.open(index, SiteKind.of(hook), bodies);
+        }
+    }
+}

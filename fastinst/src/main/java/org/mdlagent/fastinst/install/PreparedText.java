@@ -1,0 +1,47 @@
+package org.mdlagent.fastinst.install;
+
+import java.io.IOException;
+import java.util.List;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeArena;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.callpatch.CallPatch;
+
+/// Makes sites in text that nobody executes yet: the copy of a program's text before it is shown ([CodeMemory#show]),
+/// and stubs that nothing leads to. From then on each site toggles by one store.
+///
+/// So no probe of the agent's is made in code that runs. [CallPatch] could do that, and `WordPatch` where instructions
+/// straddle. The syncs that they wait for ([CoreSync]: T_max or membarrier) change nothing here, where no thread can be
+/// behind. Probes in running text, of programs that no compiler prepared, belong in a class beside this one.
+public final class PreparedText {
+    private final CodeMemory code;
+    private final CallPatch callPatch;
+
+    /// @param arena where empty functions are put, which some sites call when they are off
+    public PreparedText(NativeApi api, CodeMemory code, CodeArena arena, CoreSync sync, InstructionSet instructions) {
+        this.code = code;
+        callPatch = new CallPatch(api, code, arena, sync, instructions);
+    }
+
+    /// How `site` will be toggled between nothing and a transfer to `target`.
+    ///
+    /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or the target
+    ///     is out of reach
+    /// @throws IOException when there is no memory within reach for an empty function
+    PatchPlan plan(SiteInstruction site, long target) throws IOException {
+        return callPatch.plan(site, target);
+    }
+
+    /// Makes sites, which are off afterwards. Their text has been copied, or is the agent's own.
+    public void install(List<PatchPlan> plans) {
+        for (PatchPlan plan : plans) {
+            Memory.put(code.alias(plan.address()), plan.rewritten());
+        }
+        callPatch.install(plans);
+    }
+}

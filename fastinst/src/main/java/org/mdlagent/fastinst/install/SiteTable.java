@@ -1,0 +1,144 @@
+package org.mdlagent.fastinst.install;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.session.SiteRecord;
+import org.mdlagent.arch.session.SiteRecordWriter;
+import org.mdlagent.arch.session.SiteRecords;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.SiteKind;
+
+/// The session's table of sites: who has which record, and what stands in it.
+///
+/// An instruction takes [SiteKind#records] records, side by side; its index is that of the first. Indices are given out
+/// before the table is allocated, when it is known how many there are at least.
+public final class SiteTable {
+    private final SessionTables tables;
+    private final CodeMemory code;
+    private final SiteRecords records;
+    private final long header;
+    private int count;
+
+    public SiteTable(SessionTables tables, CodeMemory code, long header) {
+        this.tables = tables;
+        this.code = code;
+        this.header = header;
+        records = new SiteRecords(header);
+    }
+
+    /// Makes the table, with room for what has an index and `more`.
+    void allocate(int more) {
+        long unused = tables.allocateSites(count + more);
+    }
+
+    public int count() {
+        return count;
+    }
+
+    /// Gives out indices.
+    ///
+    /// @return the first
+    int reserve(int sites) {
+        int first = count;
+        count += sites;
+        return first;
+    }
+
+    /// Takes the indices from `first` on back.
+    void release(int first) {
+        count = first;
+    }
+
+    /// Whether there is a record for each index.
+    boolean hasRoom() {
+        return count <= records.capacity();
+    }
+
+    /// Readers see the records of all indices.
+    void publish() {
+        Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, count);
+    }
+
+    /// Adds records, which belong to `function` until they are assigned.
+    ///
+    /// @return index of the first
+    /// @throws IllegalStateException when the session has no room
+    public int add(int sites, long function) {
+        if (count + sites > records.capacity()) {
+            throw new IllegalStateException("the session has no room for " + sites + " more sites");
+        }
+        int first = reserve(sites);
+        for (int i = first; i < count; i++) {
+            records.writer(i).setFunction(function);
+        }
+        publish();
+        return first;
+    }
+
+    public SiteRecord get(int index) {
+        return records.get(index);
+    }
+
+    /// The indices with those of the returns of whole functions.
+    List<Integer> withReturns(List<Integer> sites) {
+        List<Integer> all = new ArrayList<>();
+        for (int site : sites) {
+            int end = site + get(site).kind().records();
+            for (int i = site; i < end; i++) {
+                all.add(i);
+            }
+        }
+        return all;
+    }
+
+    /// Writes what a site is, and how it is toggled.
+    public void describe(int index, Trampolines.Site site) {
+        SiteKind kind = SiteKind.of(site.hook());
+        for (int i = 0; i < kind.records(); i++) {
+            SiteRecordWriter record = records.writer(index + i);
+            record.setToggle(code.alias(site.plan().toggleAt()), site.plan());
+            record.setKind(kind.ofRecord(i));
+            record.setIndex(index + i);
+            record.setCode(site.hook().address());
+            record.setStub(site.stub());
+        }
+    }
+
+    /// Writes whose image and code a site is in.
+    ///
+    /// @param owner record of the function whose code it is, 0 when it is not known
+    void locate(int index, SiteKind kind, String image, long owner) {
+        for (int i = index; i < index + kind.records(); i++) {
+            records.writer(i).setImage(tables.string(image));
+            records.writer(i).setOwner(owner);
+        }
+    }
+
+    /// Gives a site to a function.
+    void assign(int index, SiteKind kind, long function) {
+        for (int i = index; i < index + kind.records(); i++) {
+            records.writer(i).setFunction(function);
+        }
+    }
+
+    /// Gives a site that [#add] has made to an imported function, and opens it.
+    ///
+    /// @param image that the function is in
+    public void assignImported(int index, String image, long function, StubBodies bodies) {
+        SiteKind kind = get(index).kind();
+        for (int i = index; i < index + kind.records(); i++) {
+            records.writer(i).setImage(tables.string(image));
+        }
+        assign(index, kind, function);
+        open(index, kind, bodies);
+    }
+
+    /// From now on clients may be attached to a site.
+    void open(int index, SiteKind kind, StubBodies bodies) {
+        for (int i = kind.records() - 1; i >= 0; i--) {
+            bodies.open(records.writer(index + i), kind.ofRecord(i).body());
+        }
+    }
+}

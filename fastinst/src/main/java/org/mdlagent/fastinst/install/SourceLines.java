@@ -1,0 +1,94 @@
+package org.mdlagent.fastinst.install;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.DwarfLines;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SourceLine;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.provider.ImageProbes;
+
+/// Where functions are defined in source files, as line tables tell.
+public final class SourceLines {
+    private final NativeApi api;
+    private final FunctionTable functions;
+    private final List<String> notes;
+    private int resolved;
+
+    /// @param notes receives what was found and left alone, for the log
+    public SourceLines(NativeApi api, FunctionTable functions, List<String> notes) {
+        this.api = api;
+        this.functions = functions;
+        this.notes = notes;
+    }
+
+    /// Images whose lines have been found.
+    public int resolved() {
+        return resolved;
+    }
+
+    /// Source files of an image's functions, by the offset of their addresses.
+    Map<Long, String> files(ImageProbes image) throws IOException {
+        DwarfLines lines = image.elf().lines(api::renewClocks);
+        if (lines == null) {
+            notes.add(image.image().path() + ": no line tables, so patterns with a source file match nothing in it");
+            return Map.of();
+        }
+        long bias = image.image().bias();
+        long[] addresses = image.texts().stream()
+                .flatMap(text -> text.sites().stream())
+                .mapToLong(site -> site.hook().function() - bias)
+                .filter(address -> address != -bias)
+                .sorted()
+                .distinct()
+                .toArray();
+        @Nullable SourceLine[] found = lines.at(addresses);
+        Map<Long, String> files = new HashMap<>();
+        for (int i = 0; i < addresses.length; i++) {
+            if (found[i] != null) {
+                files.put(addresses[i], found[i].file());
+            }
+        }
+        return files;
+    }
+
+    /// Finds the source lines of functions that have come, and writes them to their records. That may take longer
+    /// than the watchdog's patience, so it shows signs of life.
+    ///
+    /// @throws IOException when a line table is damaged; the functions of other images have theirs
+    public void resolve(List<ProbedImage> images) throws IOException {
+        for (ProbedImage image : images) {
+            ElfFile file = image.lineTables();
+            if (file != null) {
+                image.lineTables(null);
+                try (file) {
+                    DwarfLines lines = file.lines(api::renewClocks);
+                    if (lines != null) {
+                        resolve(image, lines);
+                        resolved++;
+                    }
+                }
+            }
+        }
+    }
+
+    private void resolve(ProbedImage image, DwarfLines lines) throws IOException {
+        List<Integer> own = new ArrayList<>(image.probedFunctions());
+        own.sort(Comparator.comparingLong(index -> functions.function(index).offset));
+        @Nullable
+        SourceLine[] found = lines.at(own.stream()
+                .mapToLong(index -> functions.function(index).offset)
+                .toArray());
+        for (int i = 0; i < found.length; i++) {
+            SourceLine line = found[i];
+            if (line != null) {
+                functions.setSource(own.get(i), line.file(), line.line());
+            }
+        }
+    }
+}
