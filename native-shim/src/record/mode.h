@@ -6,6 +6,7 @@
 #include "session/life.h"
 #include "session/memory.h"
 
+#include <stdatomic.h>
 #include <x86intrin.h>
 
 /* Whether every call is recorded, in the threads' rows; else those in windows, in the rings. */
@@ -26,8 +27,11 @@ static inline uint64_t record_now(void) {
 
 /* Notes that the frame's call begins now. */
 static inline void record_starts(struct mdl_frame *frame) {
-  frame->children = is_cpu_time() && !(session->flags & MDL_EXACT) ? __rdtsc() : 0;
+  uint64_t children = is_cpu_time() && !(session->flags & MDL_EXACT) ? __rdtsc() : 0;
   frame->tsc = record_now();
+  /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
+  atomic_signal_fence(memory_order_seq_cst);
+  __atomic_store_n(&frame->children, children, __ATOMIC_RELAXED);
 }
 
 #endif

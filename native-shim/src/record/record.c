@@ -125,7 +125,9 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
   if (caller && !measured && complete) {
     add(&caller->children, ticks);
   }
-  record_in_row(thread, function, ticks, complete ? ticks - frame->children : 0);
+  /* A handler may have run since the clock was read: its time is in `children` and not in `ticks`. */
+  uint64_t children = frame->children < ticks ? frame->children : ticks;
+  record_in_row(thread, function, ticks, complete ? ticks - children : 0);
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
     record_in_ring(thread, function, call_site, start, ticks);

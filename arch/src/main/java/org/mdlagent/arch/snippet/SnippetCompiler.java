@@ -2,7 +2,6 @@ package org.mdlagent.arch.snippet;
 
 import java.util.List;
 import java.util.Set;
-import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SnippetPlace;
 
 /// Makes code of snippets.

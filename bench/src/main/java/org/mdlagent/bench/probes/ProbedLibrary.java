@@ -18,8 +18,8 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.snippet.Snippets;
 
 /// Probes in this process, made as the agent makes them in a program: every call is recorded while they are on.

@@ -38,16 +38,21 @@ final class DurationClock {
 
     /// Emits what notes in a frame that its call begins now. Changes RAX, RDX and the flags.
     ///
+    /// That callees have taken nothing yet is noted behind the reading of the clock: what a handler adds that runs
+    /// before it must not be taken off a time that does not contain it.
+    ///
     /// @param below where it may write in the red zone, from the stack pointer: 48 bytes end there
     void start(Register frame, int below) {
-        if (shim.cpuTime() && !shim.exact()) {
+        boolean sampledByCpuTime = shim.cpuTime() && !shim.exact();
+        if (sampledByCpuTime) {
             out.readTsc();
             out.store(frame, (int) FrameDescriptor.CHILDREN, RAX);
-        } else {
-            out.store(frame, (int) FrameDescriptor.CHILDREN, 0);
         }
         read(below);
         out.store(frame, (int) FrameDescriptor.TSC, RAX);
+        if (!sampledByCpuTime) {
+            out.store(frame, (int) FrameDescriptor.CHILDREN, 0);
+        }
     }
 
     /// Where the frame of a sampled call says when it began, by the time-stamp counter.

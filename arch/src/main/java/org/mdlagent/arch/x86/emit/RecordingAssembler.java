@@ -250,9 +250,12 @@ public final class RecordingAssembler {
     /// `slowRecord` when that has no memory yet, with ticks in RAX and those of callees in R8. Changes RSI, too.
     /// Where other functions are sampled, callees would be incomplete.
     private void recordInRow(Label slowRecord) {
+        if (shim.exact()) {
+            // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
+            out.load(R8, RCX, TOP_CHILDREN);
+        }
         clock.elapsed(RCX, TOP_TSC, 0);
         if (shim.exact()) {
-            out.load(R8, RCX, TOP_CHILDREN);
             pop();
             out.addTo(RCX, TOP_CHILDREN, RAX);
         } else {

@@ -64,6 +64,9 @@ final class WholeCallAssembler {
     /// At the exit the first word below the stack pointer is where the return address goes.
     private static final int EXIT_SAVED = -8;
 
+    /// Below what the exit saves: what callees have taken.
+    private static final int CHILDREN_AT = EXIT_SAVED - 6 * Long.BYTES;
+
     private final RecordingEntryPoints shim;
     private final Assembler out;
     private final DurationClock clock;
@@ -353,7 +356,10 @@ final class WholeCallAssembler {
     private void exactExit(Label slow) {
         Label slowRecord = new Label();
         save(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
+        out.load(R10, RBX, (int) FrameDescriptor.CHILDREN);
         findTicks(slow);
+        out.store(RSP, CHILDREN_AT, R10);
         out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
         out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
         recordInRow(slowRecord);
@@ -394,7 +400,7 @@ final class WholeCallAssembler {
         out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
         if (shim.exact()) {
             out.mov(RCX, RAX);
-            out.sub(RCX, RBX, (int) FrameDescriptor.CHILDREN);
+            out.sub(RCX, RSP, CHILDREN_AT);
             out.addTo(R10, (int) RowDescriptor.SELF, RCX);
         }
         out.cmp(RAX, R10, (int) RowDescriptor.MIN);
