@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /// class alone, before anything else is built, whether what it was given is possible.
 public final class Bench {
     private static final String CHECK = "--check";
-    private static final List<String> NAMES =
+    static final List<String> NAMES =
             List.of("start", "patching", "probes", "mdl", "profiler", "macro", "scaling", "source");
     private static final List<String> QUICK = NAMES.subList(0, 7);
 
@@ -26,7 +26,7 @@ public final class Bench {
     private static final List<String> BUILDS = List.of("HOOKS", "PATCHABLE");
 
     /// What is asked for is not possible.
-    private static final class UsageException extends Exception {
+    static final class UsageException extends Exception {
         private static final long serialVersionUID = 1;
 
         UsageException(String message) {
@@ -39,7 +39,7 @@ public final class Bench {
     /// @param program    a class below this package
     /// @param properties of its JVM
     /// @param heap       of its JVM
-    private record Measurement(String program, List<String> arguments, List<String> properties, String heap) {
+    record Measurement(String program, List<String> arguments, List<String> properties, String heap) {
         static Measurement of(String program, List<String> arguments) {
             return new Measurement(program, arguments, List.of(), "64m");
         }
@@ -58,6 +58,10 @@ public final class Bench {
             return new Measurement(program, arguments, more, heap);
         }
 
+        String mainClass() {
+            return Bench.class.getPackageName() + "." + program;
+        }
+
         List<String> command() {
             List<String> command = new ArrayList<>(List.of(
                     Path.of(System.getProperty("java.home"), "bin/java").toString(),
@@ -71,7 +75,7 @@ public final class Bench {
                     "-Xmx" + heap,
                     "-cp",
                     System.getProperty("java.class.path"),
-                    Bench.class.getPackageName() + "." + program));
+                    mainClass()));
             command.addAll(arguments);
             return command;
         }
@@ -83,7 +87,8 @@ public final class Bench {
 
     private final boolean quick;
 
-    private Bench(boolean quick) {
+    /// @param quick in some minutes, with less of everything
+    Bench(boolean quick) {
         this.quick = quick;
     }
 
@@ -107,7 +112,8 @@ public final class Bench {
         }
     }
 
-    private static void check(String asked) throws UsageException {
+    /// @throws UsageException when there is no such benchmark
+    static void check(String asked) throws UsageException {
         String name = name(asked);
         if (!NAMES.contains(name)) {
             String mdl = System.getProperty("mdl.command", "./mdl");
@@ -155,7 +161,8 @@ public final class Bench {
         }
     }
 
-    private List<Measurement> measurements(String asked) {
+    /// @param asked a benchmark, perhaps with programs
+    List<Measurement> measurements(String asked) {
         return switch (name(asked)) {
             case "start" -> List.of(rounds(7, Measurement.of("probes.StartUp")));
             case "patching" ->
