@@ -19,8 +19,14 @@ import picocli.CommandLine.Spec;
 
 /// `mdl calibrate`: measures T_max of this machine and writes it where the agent looks for it.
 ///
+/// Nothing that a user runs today waits for T_max: it is for probes in unmodified code.
+///
 /// The command line finds it as a service: nothing imports this module.
-@Command(name = "calibrate", description = "Measure how soon all processors see new code (T_max).", sortOptions = false)
+@Command(
+        name = "calibrate",
+        description = "Measure how soon all processors see new code (T_max). Of no effect yet: for probes in"
+                + " unmodified code.",
+        sortOptions = false)
 public final class CalibrateCommand implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final int PAIRS_MAX = 4;

@@ -302,6 +302,7 @@ class MdlTest {
         assertThat(out())
                 .contains("STOP  library        " + root.resolve("dist/lib/libmdlagent.so") + " is missing")
                 .containsPattern("(?m)^ok    CPU ")
+                .contains("ok    T_max          of no effect yet, nor is sync=")
                 .contains("note  T_max          " + root.resolve("dist/lib/mdl-calibrate-trial") + " is missing")
                 .contains("sessions");
     }

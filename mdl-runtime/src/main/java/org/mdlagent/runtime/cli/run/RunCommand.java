@@ -108,7 +108,10 @@ public final class RunCommand implements Callable<Integer> {
             description = "Measure it from the start; mdl list metrics shows those there are. Repeatable.")
     private List<String> metrics = List.of();
 
-    @Option(names = "--sync", paramLabel = "HOW", description = "tmax, membarrier or strict.")
+    @Option(
+            names = "--sync",
+            paramLabel = "HOW",
+            description = "tmax, membarrier or strict. Of no effect yet: for probes in unmodified code.")
     private @Nullable String sync;
 
     @Option(
