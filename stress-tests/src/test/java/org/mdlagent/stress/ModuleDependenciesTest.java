@@ -85,19 +85,6 @@ class ModuleDependenciesTest {
                 .check(PRODUCT);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"org.mdlagent.arch", "org.mdlagent.fastinst"})
-    void shouldHaveNoCircleOfPackages(String module) {
-        slices().matching(module + ".(**)").should().beFreeOfCycles().check(PRODUCT);
-        noClasses()
-                .that()
-                .resideInAPackage(module + ".*..")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage(module)
-                .check(PRODUCT);
-    }
-
     @Test
     void shouldNotMixJnaAndForeignMemoryInOneClass() {
         noClasses()
