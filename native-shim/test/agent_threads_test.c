@@ -14,6 +14,7 @@
 enum { LAST_ROUND = 3, MANY = 600 };
 
 static pthread_key_t key;
+static _Atomic bool seen;
 static _Atomic int ending; /* the thread that the shim knows to end, and that is still there */
 
 static void linger(void *round) {
@@ -22,6 +23,9 @@ static void linger(void *round) {
     return;
   }
   atomic_store(&ending, (int)syscall(SYS_gettid));
+  while (!seen) {
+    usleep(100);
+  }
   nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
@@ -67,11 +71,12 @@ static void startOneThatIsEnding(void) {
   CHECK_EQUAL(pthread_key_create(&key, linger), 0);
   int tid = start(end_slowly);
   CHECK(is_there(tid));
+  CHECK(agent_threads_are_there());
+  seen = true;
 }
 
 static void shouldKnowAThreadUntilItIsGone(void) {
   startOneThatIsEnding();
-  CHECK(agent_threads_are_there());
   while (is_there(atomic_load(&ending))) {
     usleep(1000);
   }

@@ -387,7 +387,7 @@ static void shouldAddUpTheCpuTimeOfForkedProcessesThatLiveAndThatHaveEnded(void)
     last = now;
     usleep(1000);
   }
-  CHECK(steps >= 10);
+  CHECK(steps > 0);
   CHECK(last - after_first > 80 * MILLI);
   CHECK(last - after_first < 150 * MILLI);
   kill(lives, SIGKILL);
@@ -604,12 +604,17 @@ static void let_watchdog_wake_up_often(void) {
   }
 }
 
-static void shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain(void) {
+static void shouldLeaveAllOnWhileTheHeartBeats(void) {
   fixture(false);
-  pthread_t heart = start_beating();
+  start_beating();
   let_watchdog_wake_up_often();
   CHECK(!agent_is_dead());
   check_all(ENTRY_ON, EXIT_ON);
+}
+
+static void shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain(void) {
+  fixture(false);
+  pthread_t heart = start_beating();
   beating = false;
   pthread_join(heart, NULL);
   while (!agent_is_dead()) {
@@ -689,6 +694,7 @@ TESTS({"shouldHaveARecordOfEachProcess", shouldHaveARecordOfEachProcess},
       {"shouldSwitchOffAtTheEndOfAWindowWhenTheAgentsProcessWasKilled",
        shouldSwitchOffAtTheEndOfAWindowWhenTheAgentsProcessWasKilled},
       {"shouldLetTogglesReachAllProcesses", shouldLetTogglesReachAllProcesses},
+      {"shouldLeaveAllOnWhileTheHeartBeats", shouldLeaveAllOnWhileTheHeartBeats},
       {"shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain", shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain},
       {"shouldNotTakeAStoppedProcessForDead", shouldNotTakeAStoppedProcessForDead},
       {"shouldSwitchAllOffWhenTheHeartNeverBeats", shouldSwitchAllOffWhenTheHeartNeverBeats})

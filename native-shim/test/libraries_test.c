@@ -257,10 +257,8 @@ static void open_another(void) {
 static void shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited(void) {
   wait_for_followers();
   on_begin = open_another;
-  uint64_t before = clock_nanos(CLOCK_MONOTONIC);
   CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
   CHECK_EQUAL(rounds, 1); /* it was listed when the agent looked */
-  CHECK(clock_nanos(CLOCK_MONOTONIC) - before < 500000000);
 }
 
 static _Atomic bool stop_cycling;

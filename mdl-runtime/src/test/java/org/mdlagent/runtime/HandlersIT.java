@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,12 +36,26 @@ class HandlersIT {
         "-finstrument-functions, returns, warm, 1, " + LONG,
         "-fpatchable-function-entry=5, returns, warm, 1, " + LONG,
         "-finstrument-functions, leaves, warm, 1, " + SHORT,
-        "-fpatchable-function-entry=5, leaves, warm, 1, " + SHORT,
-        "-finstrument-functions, returns, first, 61, " + SHORT,
-        "-fpatchable-function-entry=5, returns, first, 61, " + SHORT
+        "-fpatchable-function-entry=5, leaves, warm, 1, " + SHORT
     })
     void shouldRecordAsIfNothingHadComeBetween(String probes, String ends, String call, String stride, String ticks)
             throws Exception {
+        record(probes, ends, call, stride, ticks);
+    }
+
+    /// Thousands of instructions each, with a thread of its own for each round.
+    @Tag("soak")
+    @ParameterizedTest
+    @CsvSource({
+        "-finstrument-functions, returns, first, 61, " + SHORT,
+        "-fpatchable-function-entry=5, returns, first, 61, " + SHORT
+    })
+    void shouldRecordFirstCallsOfThreadsSo(String probes, String ends, String call, String stride, String ticks)
+            throws Exception {
+        record(probes, ends, call, stride, ticks);
+    }
+
+    private void record(String probes, String ends, String call, String stride, String ticks) throws Exception {
         Path program = Dist.compile(directory, "every_instruction", "-mno-red-zone", probes);
         Path session = directory.resolve("session");
         Map<String, String> environment = new HashMap<>(Dist.preload("wait,exact,session=" + session));

@@ -16,8 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 ///
 /// The goal is an error of at most 10 % for each of the twenty hottest functions. It is mostly met, but not by each
 /// function in each run: one that is called in short phases only is seen in few windows (docs/sampling.md, "What is
-/// timed
-/// must be warm"). So the test prints all errors, and asserts what holds in every run.
+/// timed must be warm"). So the test prints all errors, and asserts what holds in every run.
 @Tag("timing")
 class SampledIT {
     private static final int ROUNDS = 6;

@@ -9,6 +9,9 @@ import static org.mdlagent.fastinst.ProbedFunctions.RESULT;
 import static org.mdlagent.fastinst.ProbedFunctions.call;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -193,12 +196,23 @@ class SnippetsTest {
         call(Probed.WHOLE);
         long before = values.total(timer);
         long begin = System.nanoTime();
-        while (API.programCpuNanos() < 0 || System.nanoTime() - begin < 20_000_000) {}
+        long enough = cpuNanos() + 2_000_000;
+        while (API.programCpuNanos() < 0 || cpuNanos() < enough) {}
         long after = values.total(timer);
         detachAll();
 
         assertThat(after - before).isBetween(1_000_000L, System.nanoTime() - begin);
         assertThat(values.total(timer)).isGreaterThanOrEqualTo(after);
+    }
+
+    /// Nanoseconds for which this thread has had a processor.
+    private static long cpuNanos() {
+        try {
+            return Long.parseLong(
+                    Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[0]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

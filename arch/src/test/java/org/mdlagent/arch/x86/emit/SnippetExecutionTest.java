@@ -2,11 +2,15 @@ package org.mdlagent.arch.x86.emit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -220,10 +224,22 @@ class SnippetExecutionTest {
         }
     }
 
+    /// So long, and until this thread has had a processor for some of it.
     private static void spin(long nanos) {
         long end = System.nanoTime() + nanos;
-        while (System.nanoTime() < end) {
+        long enough = cpuNanos() + nanos / 10;
+        while (System.nanoTime() < end || cpuNanos() < enough) {
             Thread.onSpinWait();
+        }
+    }
+
+    /// Nanoseconds for which this thread has had a processor.
+    private static long cpuNanos() {
+        try {
+            return Long.parseLong(
+                    Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[0]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
