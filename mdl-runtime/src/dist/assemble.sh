@@ -20,8 +20,11 @@ target=$PWD/target
 work=$target/dist
 dist=$root/dist
 runtime=$dist/runtime
-store_modules=java.compiler,java.management,java.naming,jdk.compiler,jdk.management,jdk.unsupported
-modules=org.mdlagent.runtime,org.mdlagent.calibrator,org.mdlagent.wordpatch,org.mdlagent.callpatch,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm,$store_modules
+store_modules=java.compiler,java.management,java.naming,jdk.compiler,jdk.unsupported
+modules=org.mdlagent.runtime,org.mdlagent.calibrator,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm,$store_modules
+# What of these modules nothing here needs; docs/distribution.md says what the rest is for.
+unused_resources=('/com.sun.jna/**.'{so,dll,a,jnilib})
+unused_files=('**'/{ct.sym,classlist,jrt-fs.jar,jexec,libsimdsort.so} '**'/bin/{javac,jwebserver,keytool,serialver})
 jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 
@@ -74,8 +77,8 @@ link_runtime() {
     say "linking the runtime"
     rm -rf "$runtime" "$work/runtime"
     "$java_home/bin/jlink" --module-path "$(IFS=:; echo "${jars[*]}")" --add-modules "$modules" --output "$work/runtime" \
-        --strip-debug --no-header-files --no-man-pages \
-        --exclude-resources '/com.sun.jna/**.so,/com.sun.jna/**.dll,/com.sun.jna/**.a,/com.sun.jna/**.jnilib'
+        --strip-debug --no-header-files --no-man-pages --exclude-resources "$(IFS=,; echo "${unused_resources[*]}")" \
+        --exclude-files "$(IFS=,; echo "${unused_files[*]}")"
     # Else JNA unpacks this library into the user's cache.
     (cd "$work" && "$java_home/bin/jar" xf "$target"/modules/jna-*.jar com/sun/jna/linux-x86-64/libjnidispatch.so)
     mv "$work/com/sun/jna/linux-x86-64/libjnidispatch.so" "$work/runtime/lib/"
@@ -136,7 +139,7 @@ if is_new store "$target"/store/*.jar src/dist/ValueSource.java src/dist/store-o
     made store
 fi
 # Not the jars: they carry the time at which they were made.
-mapfile -t inputs < <(find "$root"/{arch,wordpatch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)
+mapfile -t inputs < <(find "$root"/{arch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)
 if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release"; then
     link_runtime
     made runtime
