@@ -10,9 +10,10 @@
 /// | `x86.find` | sites, calls and linkage words as they are found |
 /// | `x86.bytes` | encodings, the assembler, the decoder |
 /// | `snippet` | snippets and what makes them cheaper |
+/// | `session` | views of the session's records |
 /// | `site` | patch sites, what is asked about them, what they lead to |
 /// | `code` | code memory, plans of stores, traps |
-/// | `session`, `cpu` | views of the session's records; synchronisation of cores |
+/// | `cpu` | synchronisation of cores |
 /// | `shim` | the shim's functions, memory by address |
 /// | `layout` | offsets in structures that C and Java share |
 ///

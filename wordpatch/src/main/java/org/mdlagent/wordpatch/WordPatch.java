@@ -54,6 +54,8 @@ import org.mdlagent.arch.shim.NativeApi;
 /// A batch takes each step at all its sites before the next. Which steps a site needs is found out when it is taken,
 /// and what they store is written down; a step is then the stores of a list, one after the other. In step 1 all rows
 /// are published before step 2 begins.
+///
+/// Long because it is one protocol: its steps share the state that another patcher may find.
 public final class WordPatch {
     private static final PatchResult PATCHED = new PatchResult.Patched();
     private static final PatchResult CONTENDED = new PatchResult.Contended();

@@ -1,6 +1,6 @@
 /// From a request, a metric and a focus, to the snippets that a program needs for it.
 ///
-/// Above 20 files because each noun of that walk, from [Evaluator] to [SnippetRequest], is a record of its own, most of
+/// Long because each noun of that walk, from [Evaluator] to [SnippetRequest], is a record of its own, most of
 /// them of some lines; they are known to each other only.
 @NullMarked
 package org.mdlagent.runtime.mdl.request;
