@@ -293,9 +293,11 @@ final class CellRun {
         return bySplit;
     }
 
+    /// Of the splits. Of two words that overlap, a lone patcher of all at once patches the first only.
     private long fewestToggles() {
         return togglesBySplit().values().stream()
                 .mapToLong(Long::longValue)
+                .filter(toggles -> toggles > 0 || cell.kind() != Kind.OVERLAP)
                 .min()
                 .orElse(0);
     }
