@@ -246,8 +246,7 @@ class ControlIT {
 
         assertThat(top.status()).isZero();
         assertThat(top.text()).doesNotContain("\u001b");
-        assertThat(top.text().lines().filter(line -> line.matches(" +work .* [kMG]/s .*")))
-                .hasSize(2);
+        assertThat(top.text().lines().filter(line -> line.matches(" +work .*"))).hasSize(2);
     }
 
     @Test
