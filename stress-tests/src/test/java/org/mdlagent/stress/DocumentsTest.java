@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Test;
 /// message.
 class DocumentsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-    private static final Set<String> NOT_SOURCES = Set.of("target", "dist", ".git", "results");
+    private static final Path DISTRIBUTION = ROOT.resolve("dist");
+    private static final Set<String> NOT_SOURCES = Set.of("target", ".git", "results");
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^```.*?^```$");
     private static final Pattern LINK = Pattern.compile("\\[[^\\]]*\\]\\(([^)\\s]+)\\)");
@@ -36,7 +37,7 @@ class DocumentsTest {
     private static final Pattern CLASS = Pattern.compile("([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?:\\.(\\w+))?");
     private static final Pattern FILE = Pattern.compile("[\\w.-][\\w./-]*\\.(?:c|h|S|java|js|sh|md|txt)");
     private static final Pattern TYPE = Pattern.compile("\\b(?:class|interface|record|enum) ([A-Z]\\w*)");
-    private static final Pattern COLUMN = Pattern.compile("new (?:TableReport\\.)?Column\\(\"([^\"]+)\"");
+    private static final Pattern COLUMN = Pattern.compile("new TextColumn\\(\"([^\"]+)\"");
     private static final Pattern KEY = Pattern.compile("(?:member|name|beginArray)\\(\\s*\"(\\w+)\"");
     private static final Pattern MESSAGE = Pattern.compile(
             "(?:log_line|agent_died|agent_gives_up|log\\.line|warnings\\.add|CommandFailure\\.failed)\\(\\s*\"([^\"]{6,})\"");
@@ -53,7 +54,7 @@ class DocumentsTest {
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-                return NOT_SOURCES.contains(directory.getFileName().toString())
+                return NOT_SOURCES.contains(directory.getFileName().toString()) || directory.equals(DISTRIBUTION)
                         ? FileVisitResult.SKIP_SUBTREE
                         : FileVisitResult.CONTINUE;
             }
