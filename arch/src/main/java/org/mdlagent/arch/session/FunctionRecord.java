@@ -35,11 +35,6 @@ public record FunctionRecord(long address) {
         return Memory.getInt(address + FunctionDescriptor.LINE);
     }
 
-    /// One of `FunctionDescriptor.STATE_`. The shim changes it.
-    public int stateAcquire() {
-        return Memory.getIntAcquire(address + FunctionDescriptor.STATE);
-    }
-
     public boolean isOff() {
         return hasFlag(FunctionDescriptor.FLAG_OFF);
     }

@@ -75,11 +75,6 @@ public record FunctionRecordWriter(long address) {
         Memory.putLongRelease(address + FunctionDescriptor.ROW, row);
     }
 
-    /// @param ticks of the time-stamp counter: a call that finds them passed ends the window
-    public void setDeadline(long ticks) {
-        Memory.putLong(address + FunctionDescriptor.DEADLINE, ticks);
-    }
-
     /// How many more calls the window times.
     public void setRemaining(int calls) {
         Memory.putInt(address + FunctionDescriptor.REMAINING, calls);
@@ -95,15 +90,5 @@ public record FunctionRecordWriter(long address) {
         // By one store: with the phase of another mask, no call might be timed.
         Memory.putLong(
                 address + FunctionDescriptor.RUN_MASK, Integer.toUnsignedLong(mask) | (long) phase << Integer.SIZE);
-    }
-
-    /// Whether its entries have been on without a break since the session began.
-    public void setWhole(boolean whole) {
-        Memory.putInt(address + FunctionDescriptor.WHOLE, whole ? 1 : 0);
-    }
-
-    public void setCalls(double estimate, double variance) {
-        Memory.putDouble(address + FunctionDescriptor.CALLS, estimate);
-        Memory.putDouble(address + FunctionDescriptor.CALLS_VARIANCE, variance);
     }
 }

@@ -25,19 +25,9 @@ public record ThreadBlock(long address) {
         return Memory.getLong(address + ThreadDescriptor.CPU_NANOS);
     }
 
-    /// Address of the values of snippets, 0 before the first runs here.
-    public long valuesAcquire() {
-        return Memory.getLongAcquire(address + ThreadDescriptor.VALUES);
-    }
-
     /// Address of the counters of functions' calls, one word each by index; 0 when there are none.
     public long callsAcquire() {
         return Memory.getLongAcquire(address + ThreadDescriptor.CALLS);
-    }
-
-    /// Address of the counters of sites, one word each by index; 0 when there are none.
-    public long countsAcquire() {
-        return Memory.getLongAcquire(address + ThreadDescriptor.COUNTS);
     }
 
     /// Address of the addresses of functions' rows, by index; 0 when there are none.
