@@ -90,6 +90,22 @@ static int main_leaves_workers(void) {
   }
   pthread_exit(NULL);
 }
+/* By the instruction itself: libc is not told. */
+static _Noreturn void end_thread_by_instruction(long status) {
+  for (;;) {
+    __asm__ volatile("syscall" : : "a"(SYS_exit), "D"(status) : "rcx", "r11", "memory");
+  }
+}
+static int main_ends_by_instruction(void) { end_thread_by_instruction(7); }
+static void *end_by_instruction(void *unused) {
+  work(unused);
+  end_thread_by_instruction(9); /* kernels differ in whose status is the process's: the last thread's, or main's */
+}
+static int main_ends_before_worker_by_instruction(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, end_by_instruction, NULL);
+  end_thread_by_instruction(9);
+}
 static int main_leaves_c11_worker(void) {
   thrd_t thread;
   thrd_create(&thread, work_c11, NULL);
@@ -1168,6 +1184,7 @@ static const struct {
 #define PROGRAM(function) {#function, function}
     PROGRAM(returns), PROGRAM(exits), PROGRAM(ends_at_once), PROGRAM(ends_quickly), PROGRAM(aborts),
     PROGRAM(runs_handlers), PROGRAM(exits_in_thread), PROGRAM(main_leaves), PROGRAM(main_leaves_workers),
+    PROGRAM(main_ends_by_instruction), PROGRAM(main_ends_before_worker_by_instruction),
     PROGRAM(main_leaves_c11_worker), PROGRAM(main_leaves_worker_with_destructor),
     PROGRAM(main_returns_while_workers_run), PROGRAM(executes), PROGRAM(executes_in_thread), PROGRAM(is_killed),
     PROGRAM(segv), PROGRAM(bus), PROGRAM(fpe), PROGRAM(ill), PROGRAM(trap), PROGRAM(segv_in_thread), PROGRAM(overflows), PROGRAM(sent_segv),

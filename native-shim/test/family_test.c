@@ -1,4 +1,5 @@
 #include "agent/ready.h"
+#include "agent/watch.h"
 #include "code/code.h"
 #include "fixture.h"
 #include "os/sys.h"
@@ -587,11 +588,12 @@ enum { WATCH_NANOS = 20000000 };
 
 static pthread_t start_beating(void) {
   pthread_t thread;
-  agent_watch_nanos = WATCH_NANOS;
+  watch_nanos = WATCH_NANOS;
   beating = true;
   pthread_create(&thread, NULL, beat, NULL);
   arm_all();
   agent_ready();
+  watch_start();
   CHECK_EQUAL(session->state, MDL_ARMED);
   return thread;
 }
@@ -662,10 +664,11 @@ static void shouldNotTakeAStoppedProcessForDead(void) {
 
 static void shouldSwitchAllOffWhenTheHeartNeverBeats(void) {
   fixture(false);
-  agent_watch_nanos = WATCH_NANOS;
+  watch_nanos = WATCH_NANOS;
   arm_all();
   check_all(ENTRY_ON, EXIT_ON);
   agent_ready();
+  watch_start();
   while (session->state != MDL_AGENT_DEAD) {
     usleep(1000);
   }

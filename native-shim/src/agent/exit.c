@@ -7,6 +7,7 @@
 #include "os/attributes.h"
 #include "os/next.h"
 #include "os/self.h"
+#include "process/threads.h"
 #include "record/thread.h"
 #include "session/family.h"
 #include "session/session.h"
@@ -87,6 +88,14 @@ EXPORT _Noreturn void abort(void) {
   }
   next()->abort();
   __builtin_unreachable();
+}
+
+void exit_with_application(void) {
+  int status = threads_status_of_ended();
+  if (status >= 0) {
+    record_end(status);
+    next()->_exit(status);
+  }
 }
 
 void exit_start(void) { on_exit(at_exit, NULL); }

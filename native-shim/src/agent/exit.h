@@ -5,4 +5,7 @@
 /* From now on the end is noted. */
 void exit_start(void);
 
+/* On an agent thread: ends the process when no thread of the application is left. */
+void exit_with_application(void);
+
 #endif

@@ -18,13 +18,16 @@
 #include "agent/begin.h"
 #include "agent/control.h"
 #include "agent/descriptors.h"
+#include "agent/exit.h"
 #include "agent/jvm.h"
 #include "agent/removal.h"
+#include "agent/watch.h"
 #include "code/death.h"
 #include "os/agent_threads.h"
 #include "os/gate.h"
 #include "os/library.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "process/threads.h"
 #include "session/family.h"
 #include "session/life.h"
@@ -96,16 +99,23 @@ static const char *objection(void) {
   return NULL;
 }
 
+/* Signals of libc's own interrupt it: a server that drops its privileges sends them to each thread. */
+static void delay(void) {
+  uint64_t end = start.mono_nanos + options.start_delay_millis * 1000000ULL;
+  for (uint64_t now = start.mono_nanos; now < end; now = clock_nanos(CLOCK_MONOTONIC)) {
+    uint64_t nanos = end - now < watch_nanos ? end - now : watch_nanos;
+    nanosleep(&(struct timespec){(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)}, NULL);
+    exit_with_application();
+  }
+}
+
 static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
   if (!forked) {
     descriptors_take_own();
   }
-  struct timespec delay = {options.start_delay_millis / 1000, (long)(options.start_delay_millis % 1000) * 1000000};
-  while (nanosleep(&delay, &delay) != 0 && errno == EINTR) {
-    /* by libc's own signals: a server that drops its privileges sends them to each thread */
-  }
+  delay();
   int delayed = DELAYED;
   if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {
     return NULL;
@@ -133,6 +143,7 @@ static void *agent_main(void *unused) {
   }
   int begun = BEGUN;
   atomic_compare_exchange_strong(&phase, &begun, LOADING);
+  watch_start();
   jvm_run(api_table());
   agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */
 }

@@ -54,6 +54,15 @@ bool agent_threads_have(int tid) {
   return false;
 }
 
+bool agent_threads_have_running(int tid) {
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    if (atomic_load(&tids[i]) == tid) {
+      return true;
+    }
+  }
+  return false;
+}
+
 uint64_t agent_threads_cpu_nanos(void) {
   uint64_t sum = atomic_load(&ended_nanos);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {

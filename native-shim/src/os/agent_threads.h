@@ -14,6 +14,7 @@ void agent_threads_enter(void);
 void agent_threads_leave(void);
 
 bool agent_threads_have(int tid); /* one that is ending, too */
+bool agent_threads_have_running(int tid);
 uint64_t agent_threads_cpu_nanos(void);
 /* On a thread of the application: whether there are some in this process. */
 bool agent_threads_are_there(void);

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,24 +38,33 @@ static void agent_thread_begins(void) {
 
 /* ---- the end of threads, and of a process whose main has called pthread_exit */
 
-/* Threads of this process that are not known: neither the application's as counted, nor the agent's. */
-static int unknown_threads(void) {
+static bool is_any(int tid) { return tid != 0; }
+
+static bool is_the_applications(int tid) { return tid != getpid() && !agent_threads_have_running(tid); }
+
+/* How many of this process's threads the kernel lists, and `counts` says yes to; -1 when it is not to be known. */
+static int count_tasks(bool (*counts)(int tid)) {
   int directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) {
-    return 0;
+    return -1;
   }
   int tasks = 0;
   char entries[4096];
   for (long length; (length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
     for (long at = 0; at < length;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-      tasks += entry->d_name[0] != '.';
+      tasks += entry->d_name[0] != '.' && counts(atoi(entry->d_name));
       at += entry->d_reclen;
     }
   }
   close(directory);
+  return tasks;
+}
+
+/* Threads of this process that are not known: neither the application's as counted, nor the agent's. */
+static int unknown_threads(void) {
   int leader = syscall(SYS_gettid) != getpid(); /* main is still listed, as a zombie */
-  return tasks - atomic_load(&agent_threads) - leader - 1;
+  return count_tasks(is_any) - atomic_load(&agent_threads) - leader - 1;
 }
 
 /*
@@ -82,6 +92,31 @@ static void thread_ended(void) {
   if (atomic_fetch_sub(&application_threads, 1) == 1) {
     last_application_thread_ended();
   }
+}
+
+/*
+ * A thread that ends by the system call itself tells neither libc nor us. The kernel keeps the process while there are
+ * other threads, and its status is then main's.
+ */
+int threads_status_of_ended(void) {
+  char text[1024] = "";
+  int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return -1;
+  }
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  text[length > 0 ? length : 0] = 0;
+  /* Fields are counted from the third on, the state: the second, in parentheses, may hold anything (proc(5)). */
+  const char *field = strrchr(text, ')');
+  if (!field || strncmp(field, ") Z", 3) != 0 || count_tasks(is_the_applications) != 0) {
+    return -1;
+  }
+  enum { STATE = 3, EXIT_CODE = 52 };
+  for (int number = STATE - 1; field && number < EXIT_CODE; number++) {
+    field = strchr(field + 1, ' ');
+  }
+  return field ? atoi(field) >> 8 & 0xff : -1;
 }
 
 /* ---- creation of threads */
