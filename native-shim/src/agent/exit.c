@@ -2,6 +2,7 @@
 #include "agent/exit.h"
 
 #include "agent/control.h"
+#include "agent/descriptors.h"
 #include "code/death.h"
 #include "os/agent_threads.h"
 #include "os/attributes.h"
@@ -91,7 +92,8 @@ EXPORT _Noreturn void abort(void) {
 }
 
 void exit_with_application(void) {
-  int status = threads_status_of_ended();
+  /* To look takes a descriptor, for a moment: among the program's, that might be the number which it expects next. */
+  int status = agent_has_own_descriptors ? threads_status_of_ended() : -1;
   if (status >= 0) {
     record_end(status);
     next()->_exit(status);

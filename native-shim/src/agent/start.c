@@ -170,6 +170,7 @@ bool agent_forked(void) {
   family_self = NULL;
   life_begins_anew();
   forked = true;
+  agent_has_own_descriptors = false;
   agent_start();
   return true;
 }

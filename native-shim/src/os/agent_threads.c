@@ -45,23 +45,18 @@ void agent_threads_leave(void) {
   atomic_fetch_sub(&agent_threads, 1);
 }
 
-bool agent_threads_have(int tid) {
+static bool is_entry(int entry) {
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    if (abs(atomic_load_explicit(&tids[i], memory_order_relaxed)) == tid) {
+    if (atomic_load_explicit(&tids[i], memory_order_relaxed) == entry) {
       return true;
     }
   }
   return false;
 }
 
-bool agent_threads_have_running(int tid) {
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
-    if (atomic_load(&tids[i]) == tid) {
-      return true;
-    }
-  }
-  return false;
-}
+bool agent_threads_have_running(int tid) { return is_entry(tid); }
+
+bool agent_threads_have(int tid) { return is_entry(tid) || is_entry(-tid); }
 
 uint64_t agent_threads_cpu_nanos(void) {
   uint64_t sum = atomic_load(&ended_nanos);

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -38,22 +39,25 @@ static void agent_thread_begins(void) {
 
 /* ---- the end of threads, and of a process whose main has called pthread_exit */
 
-static bool is_any(int tid) { return tid != 0; }
+struct tasks {
+  int listed;
+  int of_application; /* but main */
+};
 
-static bool is_the_applications(int tid) { return tid != getpid() && !agent_threads_have_running(tid); }
-
-/* How many of this process's threads the kernel lists, and `counts` says yes to; -1 when it is not to be known. */
-static int count_tasks(bool (*counts)(int tid)) {
+/* This process's threads, as the kernel lists them; none when it may not be asked. */
+static struct tasks list_tasks(void) {
+  struct tasks tasks = {0, 0};
   int directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) {
-    return -1;
+    return tasks;
   }
-  int tasks = 0;
   char entries[4096];
   for (long length; (length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
     for (long at = 0; at < length;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-      tasks += entry->d_name[0] != '.' && counts(atoi(entry->d_name));
+      int tid = atoi(entry->d_name);
+      tasks.listed += tid != 0;
+      tasks.of_application += tid != 0 && tid != getpid() && !agent_threads_have_running(tid);
       at += entry->d_reclen;
     }
   }
@@ -64,7 +68,7 @@ static int count_tasks(bool (*counts)(int tid)) {
 /* Threads of this process that are not known: neither the application's as counted, nor the agent's. */
 static int unknown_threads(void) {
   int leader = syscall(SYS_gettid) != getpid(); /* main is still listed, as a zombie */
-  return count_tasks(is_any) - atomic_load(&agent_threads) - leader - 1;
+  return list_tasks().listed - atomic_load(&agent_threads) - leader - 1;
 }
 
 /*
@@ -97,26 +101,33 @@ static void thread_ended(void) {
 /*
  * A thread that ends by the system call itself tells neither libc nor us. The kernel keeps the process while there are
  * other threads, and its status is then main's.
+ *
+ * The list ends early when a thread does that is just being listed. So it is believed only when it has all that the kernel
+ * counts: to end a process whose threads were not seen would be worse than to keep one.
  */
 int threads_status_of_ended(void) {
-  char text[1024] = "";
-  int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  enum { STATE = 3, THREADS = 20, EXIT_CODE = 52, FIELDS = EXIT_CODE + 1 }; /* proc(5) */
+  char path[64], text[1024] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", getpid()); /* main's: the process's would be added up */
+  int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     return -1;
   }
   ssize_t length = read(file, text, sizeof text - 1);
   close(file);
   text[length > 0 ? length : 0] = 0;
-  /* Fields are counted from the third on, the state: the second, in parentheses, may hold anything (proc(5)). */
-  const char *field = strrchr(text, ')');
-  if (!field || strncmp(field, ") Z", 3) != 0 || count_tasks(is_the_applications) != 0) {
+  const char *fields[FIELDS] = {NULL};
+  const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+  for (int number = STATE; at && number < FIELDS; number++) {
+    at = strchr(at + 1, ' ');
+    fields[number] = at ? at + 1 : NULL;
+  }
+  if (!fields[EXIT_CODE] || *fields[STATE] != 'Z') {
     return -1;
   }
-  enum { STATE = 3, EXIT_CODE = 52 };
-  for (int number = STATE - 1; field && number < EXIT_CODE; number++) {
-    field = strchr(field + 1, ' ');
-  }
-  return field ? atoi(field) >> 8 & 0xff : -1;
+  struct tasks tasks = list_tasks();
+  bool over = tasks.of_application == 0 && tasks.listed == atoi(fields[THREADS]);
+  return over ? atoi(fields[EXIT_CODE]) >> 8 & 0xff : -1;
 }
 
 /* ---- creation of threads */
