@@ -97,9 +97,9 @@ final class SliceRing {
         Memory.putLongRelease(slices + SlicesDescriptor.COMPLETE, complete() + 1);
     }
 
-    /// Slices that were published.
+    /// Slices that were published: none where the session has had no room for any.
     long complete() {
-        return Memory.getLong(slices + SlicesDescriptor.COMPLETE);
+        return slices == 0 ? 0 : Memory.getLong(slices + SlicesDescriptor.COMPLETE);
     }
 
     /// Frees the chunks of a list.

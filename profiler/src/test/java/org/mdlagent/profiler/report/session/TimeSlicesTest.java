@@ -128,6 +128,22 @@ class TimeSlicesTest {
     }
 
     @Test
+    void shouldWriteNoSlicesIntoASessionThatIsFull() throws IOException {
+        try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
+            TimeSlices slices = new TimeSlices(file.header, size -> 0, false, 1000, SECOND);
+            file.sampled(0, 100, 10, 5_000);
+
+            end(file, slices, 1);
+            slices.setWritingTicks(SECOND);
+            end(file, slices, 2);
+
+            try (SessionReader reader = SessionReader.open(directory)) {
+                assertThat(reader.slices()).isEmpty();
+            }
+        }
+    }
+
+    @Test
     void shouldNotCountCallsAgainWhenAnEstimateHasFallen() throws IOException {
         try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
             TimeSlices slices = slices(file, false, 1000);
