@@ -689,6 +689,50 @@ static int shows_state(void) {
   list_descriptors();
   return 0;
 }
+/* As Python does at each fork. */
+static long threads_in_stat(void) {
+  char text[1024];
+  FILE *file = fopen("/proc/self/stat", "r");
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  const char *at = strrchr(text, ')');
+  for (int i = 0; i < 18; i++) {
+    at = strchr(at + 1, ' ');
+  }
+  return atol(at);
+}
+static void print_threads(void) {
+  char path[64], line[256];
+  long threads = 0, id = 0, fields = 0;
+  snprintf(path, sizeof path, "/proc/%d/status", getpid());
+  FILE *file = fopen(path, "re");
+  printf("%d", fcntl(fileno(file), F_GETFD));
+  for (; fgets(line, sizeof line, file); fields++) {
+    sscanf(line, "Threads: %ld", &threads);
+    sscanf(line, "Pid: %ld", &id);
+  }
+  fclose(file);
+  printf(" %ld %ld %d %ld\n", threads_in_stat(), threads, id == getpid(), fields);
+}
+static void *print_threads_in_thread(void *unused) {
+  print_threads();
+  return unused;
+}
+static int counts_its_threads(void) {
+  pthread_t thread;
+  print_threads();
+  nap();
+  pthread_create(&thread, NULL, print_threads_in_thread, NULL);
+  pthread_join(thread, NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    print_threads();
+    exit(0);
+  }
+  waitpid(child, NULL, 0);
+  list_descriptors();
+  return 0;
+}
 static int closes_all(void) {
   for (int file = 3; file < 1024; file++) {
     close(file);
@@ -1197,7 +1241,7 @@ static const struct {
     PROGRAM(daemon_like), PROGRAM(child_outlives_parent), PROGRAM(vforks_and_executes),
     PROGRAM(vfork_child_keeps_its_signals), PROGRAM(spawns), PROGRAM(spawns_with_attributes),
     PROGRAM(shows_inherited_signals), PROGRAM(calls_system), PROGRAM(shows_state),
-    PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath),
+    PROGRAM(counts_its_threads), PROGRAM(closes_all), PROGRAM(closes_standard), PROGRAM(pipe_ends_when_closed), PROGRAM(dlopens_by_runpath),
     PROGRAM(sets_user), PROGRAM(drops_privileges), PROGRAM(drops_capability),
     PROGRAM(changes_user_by_system_call), PROGRAM(changes_root), PROGRAM(enters_user_namespace),
     PROGRAM(enters_user_namespace_by_system_call), PROGRAM(joins_namespace), PROGRAM(filters_own_system_calls),

@@ -97,6 +97,18 @@ bool agent_threads_are_there(void) {
   return !is_agent_thread && getpid() == process_pid && agent_threads_signal(0);
 }
 
+int agent_threads_counted(bool *sure) {
+  int there = 0, running = 0;
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int entry = atomic_load(&tids[i]);
+    there += !is_gone(entry);
+    running += entry > 0;
+  }
+  int changing = atomic_load(&agent_threads) - running;
+  *sure = changing == 0;
+  return there + changing;
+}
+
 void agent_threads_remove(bool on) { atomic_store(&removing, on); }
 
 _Noreturn void agent_threads_park(void) {

@@ -16,6 +16,8 @@ void agent_threads_leave(void);
 bool agent_threads_have(int tid); /* one that is ending, too */
 bool agent_threads_have_running(int tid);
 uint64_t agent_threads_cpu_nanos(void);
+/* How many the kernel counts in this process. While one is just beginning or ending, which it may count or not: no less. */
+int agent_threads_counted(bool *sure);
 /* On a thread of the application: whether there are some in this process. */
 bool agent_threads_are_there(void);
 

@@ -48,6 +48,7 @@ void next_resolve(void) {
   RESOLVE(gmtime_r, "gmtime_r");
   RESOLVE(setrlimit, "setrlimit");
   RESOLVE(fflush, "fflush");
+  RESOLVE(fopen, "fopen");
   RESOLVE(dlopen, "dlopen");
   RESOLVE(dl_find_object, "_dl_find_object");
   RESOLVE(dl_iterate_phdr, "dl_iterate_phdr");

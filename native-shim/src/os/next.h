@@ -57,6 +57,7 @@ struct next {
   struct tm *(*gmtime_r)(const time_t *, struct tm *);
   int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
   int (*fflush)(FILE *);
+  FILE *(*fopen)(const char *, const char *);
   void *(*dlopen)(const char *, int);
   int (*dl_find_object)(void *, struct dl_find_object *);
   int (*backtrace)(void **, int);

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -193,6 +194,22 @@ class TransparencyIT {
             }
             case KILLED -> assertThat(log()).contains(" armed after ").contains("the agent has ended");
         }
+    }
+
+    @Test
+    void shouldNotBeCountedByGoogletest() throws Exception {
+        Path test = built.resolve("death_test");
+        List<String> command = List.of(
+                "g++", SOURCES.resolve("death_test.cc").toString(), "-o", test.toString(), "-lgtest_main", "-lgtest");
+        assumeThat(Dist.run(built, Map.of(), command).status())
+                .as("not run without googletest")
+                .isZero();
+        List<String> quietly = List.of(test.toString(), "--gtest_brief=1", "--gtest_print_time=0");
+        Behaviour alone = run(Map.of(), quietly);
+        assertThat(alone.status).isZero();
+
+        assertThat(run(Dist.preload("wait"), quietly)).isEqualTo(alone);
+        assertThat(run(Dist.preload("startDelayMillis=0"), quietly)).isEqualTo(alone);
     }
 
     @Test
