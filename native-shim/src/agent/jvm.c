@@ -1,6 +1,7 @@
 #include "agent/jvm.h"
 
 #include "code/death.h"
+#include "code/rebind.h"
 #include "os/agent_threads.h"
 #include "os/library.h"
 #include "os/self.h"
@@ -175,6 +176,26 @@ static bool is_whole(const char *path) {
   return whole;
 }
 
+static char *no_variable(const char *name) {
+  (void)name;
+  return NULL;
+}
+
+/* A program, a shell for one, may export a getenv of its own, which comes before the shim's: the JVM would read options from an
+ * environment that the program may be changing. These are the libraries that look. */
+static void hide_environment(const char *runtime) {
+  static const char *const libraries[] = {"server/libjvm.so", "libjava.so", "libjimage.so"};
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/lib/%s", runtime, libraries[i]);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+      rebind(library, "getenv", (const void *)no_variable);
+      rebind(library, "secure_getenv", (const void *)no_variable);
+    }
+  }
+}
+
 void jvm_run(const struct mdl_api *api) {
   char runtime[PATH_MAX + 32], library[PATH_MAX + 64];
   snprintf(runtime, sizeof runtime, "%s/../runtime", library_directory);
@@ -195,6 +216,7 @@ void jvm_run(const struct mdl_api *api) {
     agent_died("there is no JVM", dlerror());
     return;
   }
+  hide_environment(runtime);
   collect_options(runtime);
   JavaVMInitArgs arguments = {.version = JNI_VERSION_10, .nOptions = option_count, .options = jvm_options};
   JavaVM *vm;

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,6 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 /// When the agent cannot work, the program runs to its normal end and the reason stands in the log or on the command
 /// line.
 class FailureIT {
+    /// What a JVM refuses to start with.
+    private static final Map<String, String> JVM_OPTIONS =
+            Map.of("JAVA_TOOL_OPTIONS", "-Xnothing", "_JAVA_OPTIONS", "-Xnothing", "JDK_JAVA_OPTIONS", "-Dnothing=1");
+
     @TempDir
     Path directory;
 
@@ -79,6 +84,31 @@ class FailureIT {
             process.destroyForcibly();
         }
         assertThat(log()).contains(" armed after ");
+    }
+
+    /// A shell does so, too: what the program exports comes before what is preloaded.
+    @Test
+    void shouldStartWithoutAskingAProgramThatExportsAGetenvOfItsOwn() throws Exception {
+        Path own = Dist.compile(directory, "own_getenv", "-finstrument-functions", "-rdynamic");
+        Map<String, String> environment = new HashMap<>(Dist.preload("wait,session=" + session));
+        environment.putAll(JVM_OPTIONS);
+
+        Dist.Outcome outcome = Dist.run(directory, environment, List.of(own.toString()));
+
+        assertThat(outcome).isEqualTo(new Dist.Outcome(0, outcome.out(), ""));
+        assertThat(outcome.text()).isEqualTo("-Xnothing -Dnothing=1\n");
+        assertThat(log()).contains(" armed after ");
+    }
+
+    @Test
+    void shouldKeepOptionsForOtherJvmsFromTheCommandAndGiveThemToTheProgram() throws Exception {
+        Path own = Dist.compile(directory, "own_getenv");
+        List<String> run = List.of(Dist.mdl(), "run", "--session", session.toString(), "--", own.toString());
+
+        Dist.Outcome outcome = Dist.run(directory, JVM_OPTIONS, run);
+        assertThat(outcome.text()).isEqualTo("-Xnothing -Dnothing=1\n");
+        assertThat(outcome.err()).doesNotContain("Picked up").doesNotContain("Unrecognized");
+        assertThat(outcome.status()).isZero();
     }
 
     private String log() throws IOException {

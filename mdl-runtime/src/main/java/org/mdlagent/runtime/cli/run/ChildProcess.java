@@ -39,6 +39,9 @@ public final class ChildProcess implements AutoCloseable {
 
     private static final String RESERVED_SIGNAL_ELSEWHERE = RESERVED_SIGNAL + "=40";
 
+    /// By this in front of their names the launcher hides variables from our own runtime.
+    private static final String HIDDEN = "MDL_GIVEN_";
+
     private static final int[] FORWARDED = {
         Posix.SIGHUP, Posix.SIGINT, Posix.SIGQUIT, Posix.SIGUSR1, Posix.SIGUSR2, Posix.SIGTERM
     };
@@ -119,7 +122,8 @@ public final class ChildProcess implements AutoCloseable {
         return open;
     }
 
-    /// The environment for the program: ours, without what was set for our own runtime, and with `changes`.
+    /// The environment for the program: ours, without what was set for our own runtime, with what was
+    /// hidden from it, and with `changes`.
     ///
     /// @param changes names and values
     static List<byte[]> environment(List<byte[]> ours, List<String[]> changes) {
@@ -130,7 +134,8 @@ public final class ChildProcess implements AutoCloseable {
                 kept &= !startsWith(entry, change[0] + "=");
             }
             if (kept) {
-                environment.add(entry);
+                environment.add(
+                        startsWith(entry, HIDDEN) ? Arrays.copyOfRange(entry, HIDDEN.length(), entry.length) : entry);
             }
         }
         for (String[] change : changes) {
