@@ -56,8 +56,9 @@ enum phase { NONE, DELAYED, BEGUN, LOADING };
 static _Atomic int phase;
 
 static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
-/* What a JVM and a session need of the address space, and as much again for the application. */
-static const uint64_t ADDRESS_SPACE_MIN = 768ULL << 20;
+/* What a JVM, a session and the threads' stacks of frames need of the address space, and some for the application. With less
+ * the JVM starts and takes what threads would need at their first probes: no call is seen. */
+static const uint64_t ADDRESS_SPACE_MIN = 1152ULL << 20;
 
 /* ---- on the agent thread */
 

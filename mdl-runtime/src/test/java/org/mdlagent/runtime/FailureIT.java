@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// When the agent cannot work, the program runs to its normal end and the reason stands in the log or on the command
 /// line.
@@ -179,6 +181,37 @@ class FailureIT {
                     .allMatch(name -> name.startsWith("setpriv-"))
                     .isNotEmpty();
         }
+    }
+
+    /// Where the JVM has room, but the threads' first probes have none, all calls would be lost.
+    @ParameterizedTest
+    @ValueSource(longs = {768, 1100})
+    void shouldStepAsideWhereTheAddressSpaceIsTooSmall(long mebibytes) throws Exception {
+        runWithAddressSpace(mebibytes);
+
+        assertThat(log()).contains("leaves no room for a JVM");
+    }
+
+    @Test
+    void shouldSeeEveryCallWhereTheAddressSpaceIsJustLargeEnough() throws Exception {
+        runWithAddressSpace(1536);
+
+        assertThat(Dist.calls(Dist.report(directory, session)))
+                .isEqualTo(Dist.calls(Dist.report(directory, unlimited())))
+                .containsKey("recurse");
+    }
+
+    private Path unlimited() throws Exception {
+        Path other = directory.resolve("unlimited");
+        assertSame(Dist.run(directory, Dist.preload("wait,exact,session=" + other), List.of(program.toString())));
+        return other;
+    }
+
+    private void runWithAddressSpace(long mebibytes) throws Exception {
+        // `env` sets LD_PRELOAD last, so that prlimit is not the session's process.
+        List<String> command =
+                List.of("prlimit", "--as=" + (mebibytes << 20), "env", "LD_PRELOAD=" + Dist.shim(), program.toString());
+        assertSame(Dist.run(directory, Map.of("MDL_OPTIONS", "wait,exact,session=" + session), command));
     }
 
     @Test

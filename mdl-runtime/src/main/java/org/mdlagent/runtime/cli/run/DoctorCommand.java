@@ -159,7 +159,7 @@ public final class DoctorCommand implements Callable<Integer> {
                     Finding.NOTE,
                     "address space",
                     "ulimit -v is " + (confinement.addressSpaceMax() >> 20)
-                            + " MiB: where 768 of them are not free, the program runs without the agent; ulimit -v"
+                            + " MiB: where 1152 of them are not free, the program runs without the agent; ulimit -v"
                             + " unlimited");
         }
         if (confinement.memoryMax() < MEMORY_MIN) {
