@@ -158,7 +158,7 @@ class ConformanceIT {
 
     /// Calls of each function by its name, as the program has counted them.
     private Map<String, Long> counts(Path program, Column column) throws Exception {
-        Map<Long, String> symbols = column.isRust() ? Dist.functionNames(directory, program.toString()) : Map.of();
+        Map<Long, String> symbols = column.isRust() ? rustNames(program) : Map.of();
         Map<String, Long> counts = new TreeMap<>();
         for (String line : Files.readAllLines(directory.resolve("counts"))) {
             String[] fields = line.split(" ", 2);
@@ -170,6 +170,20 @@ class ConformanceIT {
             }
         }
         return counts;
+    }
+
+    /// As binutils reads them, but for the hashes of crates and the types of constants.
+    private Map<Long, String> rustNames(Path program) throws Exception {
+        Map<Long, String> names = new HashMap<>();
+        String read = execute(List.of("nm", "--demangle", "--defined-only", program.toString()));
+        for (String line : read.split("\n")) {
+            String[] fields = line.split(" ", 3);
+            String name = fields[2].replaceAll("\\[[0-9a-f]{8,16}\\]|::h[0-9a-f]{16}$|(?<=\\d): [iu](\\d+|size)", "");
+            if ("tT".contains(fields[1])) {
+                names.put(Long.parseLong(fields[0], 16), name);
+            }
+        }
+        return names;
     }
 
     /// The functions on the stacks that gdb shows where `stacks` calls getpgrp, and where it enters a probed function

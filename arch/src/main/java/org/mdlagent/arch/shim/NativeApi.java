@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
@@ -541,7 +542,7 @@ public final class NativeApi implements CodeWriter {
     /// The demangled form of `symbol`, or `symbol` itself when it is not mangled.
     public String demangle(String symbol) {
         if (!symbol.startsWith("_Z")) {
-            return symbol;
+            return Objects.requireNonNullElse(RustName.of(symbol), symbol);
         }
         byte[] bytes = symbol.getBytes(StandardCharsets.UTF_8);
         if (bytes.length >= SYMBOL_BYTES) {
@@ -552,6 +553,6 @@ public final class NativeApi implements CodeWriter {
         Memory.putByte(in + bytes.length, (byte) 0);
         long out = in + SYMBOL_BYTES;
         long length = call(demangle, in, out, 2L * SYMBOL_BYTES);
-        return length < 0 ? symbol : new String(Memory.copy(out, (int) length), StandardCharsets.UTF_8);
+        return length < 0 ? symbol : OldRustName.of(new String(Memory.copy(out, (int) length), StandardCharsets.UTF_8));
     }
 }
