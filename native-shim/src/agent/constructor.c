@@ -1,7 +1,11 @@
 #include "agent/construct.h"
 
+#include "os/glibc.h"
+
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {
   (void)argc;
   (void)argv;
-  agent_construct(environment);
+  if (glibc_is_here()) {
+    agent_construct(environment);
+  }
 }

@@ -20,6 +20,7 @@
 #include "agent/control.h"
 
 #include "code/libraries.h"
+#include "os/glibc.h"
 #include "os/sys.h"
 #include "process/threads.h"
 #include "session/life.h"

@@ -6,6 +6,7 @@
 #include "code/death.h"
 #include "os/agent_threads.h"
 #include "os/attributes.h"
+#include "os/glibc.h"
 #include "os/next.h"
 #include "os/self.h"
 #include "process/threads.h"

@@ -59,4 +59,10 @@ static void after_fork_in_child(void) {
   signals_restore(&before);
 }
 
-void fork_start(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+/* What pthread_atfork() is in glibc: a function in each library that calls this one (os/glibc.h). */
+int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *library) __attribute__((weak));
+extern void *__dso_handle;
+
+void fork_start(void) {
+  __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, __dso_handle);
+}

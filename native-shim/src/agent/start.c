@@ -25,6 +25,7 @@
 #include "code/death.h"
 #include "os/agent_threads.h"
 #include "os/gate.h"
+#include "os/glibc.h"
 #include "os/library.h"
 #include "os/self.h"
 #include "os/sys.h"

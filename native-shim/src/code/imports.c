@@ -5,6 +5,7 @@
 #include "code/imports.h"
 
 #include "os/gate.h"
+#include "os/glibc.h"
 #include "session/life.h"
 
 #include <dlfcn.h>

@@ -33,6 +33,7 @@
 
 #include "code/code.h"
 #include "os/gate.h"
+#include "os/glibc.h"
 #include "os/next.h"
 #include "os/self.h"
 #include "os/sys.h"

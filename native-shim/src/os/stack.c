@@ -74,7 +74,7 @@ static bool find(uint64_t address, struct mapping *found, struct mapping *below)
   return is_found;
 }
 
-extern void *__libc_stack_end;
+extern void *__libc_stack_end __attribute__((weak)); /* os/glibc.h */
 
 /* How large it may be. */
 static uint64_t most_bytes(void) {

@@ -1,5 +1,6 @@
 #include "session/file.h"
 
+#include "os/glibc.h"
 #include "session/log.h"
 #include "session/memory.h"
 

@@ -277,7 +277,9 @@ public final class DoctorCommand implements Callable<Integer> {
             }
             case ELF -> say(Finding.OK, name, path + ", 64-bit x86");
         }
-        if (file.dynamic()) {
+        if (file.otherLibc()) {
+            say(Finding.STOP, "linking", "with musl: the agent steps aside; link it with glibc");
+        } else if (file.dynamic()) {
             say(Finding.OK, "linking", "dynamic: the agent can be loaded");
         } else {
             say(Finding.STOP, "linking", "static: the agent cannot be loaded; link it dynamically");

@@ -49,6 +49,10 @@ final class Preload {
                     name + " is statically linked: nothing can be loaded with it, it runs without the agent", explains);
             return false;
         }
+        if (file.otherLibc()) {
+            console.say(name + " is linked with musl: it runs without the agent, which needs glibc", explains);
+            return false;
+        }
         if (file.setUser() && Posix.effectiveUser() != 0) {
             console.say(name + " changes its user: the system loads nothing of ours with it", explains);
             return false;

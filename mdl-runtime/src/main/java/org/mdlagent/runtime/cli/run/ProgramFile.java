@@ -16,6 +16,7 @@ import org.mdlagent.fastinst.provider.Instrumentation;
 ///
 /// @param kind         what sort of file it is
 /// @param dynamic      whether the dynamic linker loads it, so that a library can be loaded with it
+/// @param otherLibc    whether its libc is not glibc, so that the agent steps aside
 /// @param instrumentation how it, or a library beside it, was compiled; null when there is nothing to probe
 /// @param debugInfo    whether it has line tables, or they are installed apart
 /// @param sanitizer    `ASan`, `TSan`, `MSan` or null
@@ -25,6 +26,7 @@ record ProgramFile(
         Path path,
         Kind kind,
         boolean dynamic,
+        boolean otherLibc,
         @Nullable Instrumentation instrumentation,
         boolean debugInfo,
         @Nullable String sanitizer,
@@ -66,27 +68,28 @@ record ProgramFile(
     static ProgramFile examine(Path path) throws IOException {
         boolean setUser = ((Integer) Files.getAttribute(path, "unix:mode") & 06000) != 0;
         if (!isElf(path)) {
-            return new ProgramFile(path, Kind.OTHER, false, null, false, null, false, setUser);
+            return new ProgramFile(path, Kind.OTHER, false, false, null, false, null, false, setUser);
         }
         try (ElfFile elf = ElfFile.open(path)) {
             DynamicSection dynamic = elf.dynamic();
             boolean interpreted = elf.segments().stream().anyMatch(segment -> segment.type() == INTERPRETER);
             if (dynamic == null) {
                 return new ProgramFile(
-                        path, Kind.ELF, false, Instrumentation.of(elf), hasLines(elf), null, false, setUser);
+                        path, Kind.ELF, false, false, Instrumentation.of(elf), hasLines(elf), null, false, setUser);
             }
             List<String> needed = dynamic.needed();
             return new ProgramFile(
                     path,
                     Kind.ELF,
                     interpreted,
+                    needed.stream().anyMatch(ProgramFile::isMusl),
                     instrumentation(elf, libraries(path, needed)),
                     hasLines(elf),
                     sanitizer(dynamic),
                     needed.stream().anyMatch(name -> name.startsWith("libjvm.so") || name.startsWith("libjli.so")),
                     setUser);
         } catch (ElfFormatException e) {
-            return new ProgramFile(path, Kind.FOREIGN_ELF, false, null, false, null, false, setUser);
+            return new ProgramFile(path, Kind.FOREIGN_ELF, false, false, null, false, null, false, setUser);
         }
     }
 
@@ -122,6 +125,11 @@ record ProgramFile(
             }
         }
         return found;
+    }
+
+    /// Its library's name, as it is built and as distributions rename it; that of glibc is `libc.so.6`.
+    private static boolean isMusl(String library) {
+        return library.equals("libc.so") || library.startsWith("libc.musl-");
     }
 
     private static boolean hasLines(ElfFile elf) throws ElfFormatException {

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
@@ -292,13 +293,15 @@ class RunCommandTest {
         assertThat(run(mdl().command(command)).out()).isEqualTo("1 0\n");
     }
 
-    @Test
-    void shouldRunWithoutTheAgentWhatCannotBearIt() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"gcc,-static,is statically linked", "musl-gcc,-O1,is linked with musl"})
+    void shouldRunWithoutTheAgentWhatCannotBearIt(String compiler, String flag, String reason) throws Exception {
+        assumeTrue(ProgramFile.find(compiler, System.getenv("PATH")) != null, "there is no " + compiler);
         Path source = Files.writeString(
                 directory.resolve("p.c"),
                 "#include <stdlib.h>\nint main(void) { return getenv(\"LD_PRELOAD\") ? 1 : 7; }");
-        Path program = directory.resolve("static");
-        assertThat(new ProcessBuilder("gcc", "-static", "-o", program.toString(), source.toString())
+        Path program = directory.resolve("program");
+        assertThat(new ProcessBuilder(compiler, flag, "-o", program.toString(), source.toString())
                         .start()
                         .waitFor())
                 .isZero();
@@ -306,7 +309,7 @@ class RunCommandTest {
         Outcome outcome = run(program.toString());
 
         assertThat(outcome.status()).isEqualTo(7);
-        assertThat(outcome.err()).contains("is statically linked").contains("runs without the agent");
+        assertThat(outcome.err()).contains(reason).contains("runs without the agent");
     }
 
     @Test
