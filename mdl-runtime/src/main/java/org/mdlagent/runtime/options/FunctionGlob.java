@@ -4,8 +4,10 @@ package org.mdlagent.runtime.options;
 /// for any character.
 ///
 /// The part for the function is compared with the demangled name, with and without its parameters and the suffix of a
-/// copy that GCC has made of it, and a part for an image or a file with its whole path, or, without a slash, with its
-/// last name. `::` belongs to the function's name.
+/// copy that GCC has made of it, whole and without the namespaces and classes it begins with, as [QualifiedName] says:
+/// `parse` and `Parser::parse` mean `ns::Parser::parse(int)`, too. This is the one place that says which function a
+/// text means. A part for an image or a file is compared with its whole path, or, without a slash, with its last name.
+/// `::` belongs to the function's name.
 ///
 /// Light, because the agent uses it while a program starts: no regular expression, no lambda.
 public final class FunctionGlob {
@@ -75,15 +77,15 @@ public final class FunctionGlob {
     /// @param filePath  of the source file, "" when unknown
     /// @param name      demangled
     public boolean matches(String imagePath, String filePath, String name) {
-        return pathMatches(image, imagePath) && pathMatches(file, filePath) && nameMatches(name);
+        return pathMatches(image, imagePath) && pathMatches(file, filePath) && meansName(function, name);
     }
 
-    private boolean nameMatches(String name) {
+    /// Whether the part of a pattern that is for the function means one.
+    public static boolean meansName(String pattern, String name) {
         String original = original(name);
-        int parameters = parameters(original);
-        return matches(function, name)
-                || matches(function, original)
-                || parameters > 0 && matches(function, original.substring(0, parameters));
+        return matches(pattern, name)
+                || matches(pattern, original)
+                || QualifiedName.of(original).matches(pattern);
     }
 
     /// The name of the function that GCC has made a copy of, or split a part off, as `f` of `f.constprop.0` or of
@@ -102,21 +104,6 @@ public final class FunctionGlob {
     /// Whether a function is a part that GCC has split off another one, which calls it.
     public static boolean isPart(String name) {
         return !original(name).equals(name) && name.contains(".part.");
-    }
-
-    /// Where the parameter list of a demangled name begins, -1 when it has none: at the parenthesis that the last one
-    /// closes.
-    public static int parameters(String name) {
-        int close = name.lastIndexOf(')');
-        int depth = 0;
-        for (int i = close; i >= 0; i--) {
-            char c = name.charAt(i);
-            depth += c == ')' ? 1 : c == '(' ? -1 : 0;
-            if (depth == 0) {
-                return i;
-            }
-        }
-        return -1;
     }
 
     private static boolean pathMatches(String pattern, String path) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class FunctionGlobTest {
     @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
         parse                 | parse                     | true
         parse                 | parser                    | false
         parse*                | parser                    | true
@@ -24,7 +24,40 @@ class FunctionGlobTest {
         ns::f(int)            | ns::f(int)                | true
         ns::f(int)            | ns::f(char)               | false
         ns::*                 | ns::f()                   | true
-        f                     | ns::f()                   | false
+        f                     | ns::f()                   | true
+        s                     | ns::f()                   | false
+        parse                 | ns::Parser::parse(int)    | true
+        Parser::parse         | ns::Parser::parse(int)    | true
+        Parser::parse(int)    | ns::Parser::parse(int)    | true
+        Parser::parse(char)   | ns::Parser::parse(int)    | false
+        Parser                | ns::Parser::parse(int)    | false
+        ser::parse            | ns::Parser::parse(int)    | false
+        par*                  | ns::Parser::parse(int)    | true
+        parse                 | bool ns::P<A::B>::parse<C::D>(int (*)(E::F)) const | true
+        P::parse              | bool ns::P<A::B>::parse<C::D>(int (*)(E::F)) const | true
+        P<A::B>::parse        | ns::P<A::B>::parse(int)   | true
+        B                     | ns::P<A::B>::parse(int)   | false
+        D                     | void f<C::D>()            | false
+        f                     | void f<C::D>()            | true
+        f                     | (anonymous namespace)::f() | true
+        operator!=            | ns::operator!=(A, B)      | true
+        operator()            | ns::C::operator()(int) const | true
+        C::operator()         | ns::C::operator()(int) const | true
+        operator<<            | ns::S& ns::operator<< <char>(ns::S&, ns::C<D>&) | true
+        operator<< *          | ns::S& ns::operator<< <char>(ns::S&, ns::C<D>&) | true
+        operator->            | A<B>::operator->() const  | true
+        operator int          | ns::C::operator int()     | true
+        {lambda(int)#1}::operator() | f(A::B)::{lambda(int)#1}::operator()(int) const | true
+        push_back             | std::vector<int, std::allocator<int> >::push_back(int&&) | true
+        vector::push_back     | std::vector<int, std::allocator<int> >::push_back(int&&) | true
+        generic               | a::generic::<*const [u8], for<'a> fn(&'a u8) -> bool> | true
+        sum                   | <a::Gen<u8, 3>>::sum::<u32> | true
+        Gen::sum              | <a::Gen<u8, 3>>::sum::<u32> | true
+        area                  | <a::Sq as a::Shape>::area | true
+        Sq::area              | <a::Sq as a::Shape>::area | true
+        Shape                 | <a::Sq as a::Shape>::area | false
+        main                  | a::main::{closure#0}      | false
+        main::{closure#0}     | a::main::{closure#0}      | true
         operator!=            | operator!=(A, B)          | true
         f                     | f.constprop.0             | true
         f                     | f.isra.0.constprop.1      | true
@@ -68,6 +101,18 @@ class FunctionGlobTest {
     @Test
     void shouldNotMatchAFileThatIsNotKnown() {
         assertThat(FunctionGlob.of("x.c:f").matches("app", "", "f")).isFalse();
+    }
+
+    /// Names are what a file says: brackets need not pair.
+    @Test
+    void shouldReadAnyName() {
+        SplittableRandom random = new SplittableRandom(18);
+        FunctionGlob glob = FunctionGlob.of("f*(");
+        int matched = 0;
+        for (int i = 0; i < 100_000; i++) {
+            matched += glob.matches("", "", text(random, "<>(){}: f->", 14)) ? 1 : 0;
+        }
+        assertThat(matched).isBetween(100, 99_000);
     }
 
     @Test

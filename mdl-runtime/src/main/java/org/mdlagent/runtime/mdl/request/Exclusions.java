@@ -21,7 +21,7 @@ final class Exclusions {
         }
         return exclude.ignoringCase()
                 ? name -> name.equalsIgnoreCase(exclude.what())
-                : name -> name.equals(exclude.what());
+                : name -> FunctionGlob.meansName(exclude.what(), name);
     }
 
     boolean covers(Procedure procedure) {

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -42,23 +43,14 @@ final class ProgramIndex {
         }
     }
 
-    /// Demangled with and without its parameters, and mangled; of a copy that the compiler has made, those of the
-    /// original too.
+    /// Demangled and mangled; of a copy that the compiler has made, that of the original too.
     private static Set<String> namesOf(Procedure procedure) {
-        String original = FunctionGlob.original(procedure.name());
-        Set<String> names = new LinkedHashSet<>();
-        names.add(procedure.name());
-        names.add(procedure.symbol());
-        names.add(original);
-        int parameters = FunctionGlob.parameters(original);
-        if (parameters > 0) {
-            names.add(original.substring(0, parameters));
-        }
-        return names;
+        return new LinkedHashSet<>(
+                List.of(procedure.name(), procedure.symbol(), FunctionGlob.original(procedure.name())));
     }
 
     /// A part that was split off is called by the rest, so where that has probes the part would count its calls again.
-    private static List<Procedure> withoutParts(List<Procedure> procedures) {
+    private static List<Procedure> withoutParts(Collection<Procedure> procedures) {
         Set<String> whole = procedures.stream()
                 .filter(procedure -> !FunctionGlob.isPart(procedure.name()))
                 .map(Procedure::pathOfCopies)
@@ -79,17 +71,15 @@ final class ProgramIndex {
 
     /// The procedures that a list's item means: by name, or by a pattern.
     List<Procedure> procedures(String item) {
-        List<Procedure> exact = named.get(item);
-        if (exact != null) {
-            return withoutParts(exact);
-        }
         FunctionGlob glob = FunctionGlob.of(item);
-        return glob.isName()
-                ? List.of()
-                : withoutParts(procedures.stream()
-                        .filter(procedure -> glob.matches(procedure.image(), procedure.module(), procedure.name())
-                                || glob.matches(procedure.image(), procedure.module(), procedure.symbol()))
-                        .toList());
+        Set<Procedure> found = new LinkedHashSet<>(named.getOrDefault(item, List.of()));
+        for (Procedure procedure : procedures) {
+            if (glob.matches(procedure.image(), procedure.module(), procedure.name())
+                    || glob.matches(procedure.image(), procedure.module(), procedure.symbol())) {
+                found.add(procedure);
+            }
+        }
+        return withoutParts(found);
     }
 
     /// The procedures of libraries that a list's item means, where the program calls them.
@@ -122,6 +112,12 @@ final class ProgramIndex {
         List<Procedure> found = withoutParts(named.getOrDefault(name, List.of()).stream()
                 .filter(procedure -> procedure.module().equals(moduleName))
                 .toList());
+        if (found.isEmpty()) {
+            // No whole name: without its parameters, or without what qualifies it.
+            found = withoutParts(module.procedures().stream()
+                    .filter(procedure -> FunctionGlob.meansName(name, procedure.name()))
+                    .toList());
+        }
         String path = "/Code/" + moduleName + "/" + name;
         if (found.isEmpty()) {
             List<String> names =

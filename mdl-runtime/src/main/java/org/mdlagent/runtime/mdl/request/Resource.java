@@ -12,7 +12,8 @@ public record Resource(List<String> components) {
     /// Hierarchies, and how many components a path has at most: the last may contain slashes, as `operator/` does.
     private static final List<String> HIERARCHIES = List.of("Code", "Process", "Thread", "Machine", "SyncObject");
 
-    private static final int CODE_COMPONENTS = 3;
+    /// Of a function.
+    static final int CODE_COMPONENTS = 3;
 
     /// Reads a path.
     ///

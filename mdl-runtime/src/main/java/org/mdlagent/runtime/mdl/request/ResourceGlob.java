@@ -30,12 +30,17 @@ public record ResourceGlob(Resource path) {
             return false;
         }
         for (int i = 0; i < levels; i++) {
-            if (!FunctionGlob.matches(
-                    path.components().get(i), resource.components().get(i))) {
+            String pattern = path.components().get(i);
+            String name = resource.components().get(i);
+            if (!(isFunction(i) ? FunctionGlob.meansName(pattern, name) : FunctionGlob.matches(pattern, name))) {
                 return false;
             }
         }
         return true;
+    }
+
+    private boolean isFunction(int level) {
+        return level == Resource.CODE_COMPONENTS - 1 && path.hierarchy().equals("Code");
     }
 
     @Override

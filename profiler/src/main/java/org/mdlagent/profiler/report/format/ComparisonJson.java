@@ -46,6 +46,9 @@ public final class ComparisonJson {
         for (FunctionChange change : comparison.changes().stream().limit(limit).toList()) {
             json.element().beginObject();
             json.member("name", change.function().name());
+            if (distributions) {
+                ShortName.write(change.function().name(), json);
+            }
             json.member("symbol", change.function().symbol());
             json.member("file", change.function().file());
             json.member("image", change.function().image());

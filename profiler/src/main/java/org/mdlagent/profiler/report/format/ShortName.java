@@ -1,5 +1,9 @@
 package org.mdlagent.profiler.report.format;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
 /// Makes the names of functions fit into a column. What says least goes first: ABI tags, then what stands between the
 /// brackets of templates, then parameters; what is still too long keeps both ends.
 public final class ShortName {
@@ -9,15 +13,47 @@ public final class ShortName {
     private ShortName() {}
 
     public static String of(String name, int width) {
+        if (columns(name) <= width) {
+            return name;
+        }
+        String shortest = name;
+        for (String shorter : shorter(name)) {
+            shortest = shorter;
+            if (columns(shorter) <= width) {
+                return shorter;
+            }
+        }
+        return bothEnds(shortest, width);
+    }
+
+    /// The forms that leave out something, in the order in which they are tried.
+    public static List<String> shorter(String name) {
+        List<String> forms = new ArrayList<>();
         String shortened = name;
-        for (int step = 0; step < 3 && columns(shortened) > width; step++) {
+        for (int step = 0; step < 3; step++) {
+            String before = shortened;
             shortened = switch (step) {
                 case 0 -> withoutTags(shortened);
                 case 1 -> collapsed(shortened, '<', '>');
                 default -> collapsed(shortened, '(', ')');
             };
+            if (!shortened.equals(before)) {
+                forms.add(shortened);
+            }
         }
-        return columns(shortened) <= width ? shortened : bothEnds(shortened, width);
+        return forms;
+    }
+
+    /// For pages, whose script chooses among them as [#of] does. Written where there are some.
+    public static void write(String name, JsonWriter json) throws IOException {
+        List<String> forms = shorter(name);
+        if (!forms.isEmpty()) {
+            json.beginArray("shorter");
+            for (String form : forms) {
+                json.element(form);
+            }
+            json.endArray();
+        }
     }
 
     public static int columns(String text) {
@@ -54,10 +90,13 @@ public final class ShortName {
                 }
                 i += operator - 1;
             } else if (c == open) {
+                if (i == 0 && c == '<') {
+                    return inFront(name);
+                }
                 if (depth++ == 0) {
                     start = i;
                 }
-            } else if (c == close && depth > 0) {
+            } else if (c == close && depth > 0 && (i == 0 || name.charAt(i - 1) != '-')) {
                 if (--depth == 0) {
                     result.append(open).append(i > start + 1 ? GAP : "").append(close);
                 }
@@ -66,6 +105,20 @@ public final class ShortName {
             }
         }
         return depth == 0 ? result.toString() : name;
+    }
+
+    /// Rust's `<Square as Shape>::area` says in brackets whose function it is: what is inside of them is made shorter.
+    private static String inFront(String name) {
+        int depth = 0;
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            depth += c == '<' ? 1 : c == '>' && name.charAt(i - 1) != '-' ? -1 : 0;
+            if (depth == 0) {
+                String rest = collapsed(name.substring(i + 1), '<', '>');
+                return "<" + collapsed(name.substring(1, i), '<', '>') + ">" + rest;
+            }
+        }
+        return name;
     }
 
     /// Length of `operator<<`, `operator->`, `operator()` and their like, when one begins here, else 0.

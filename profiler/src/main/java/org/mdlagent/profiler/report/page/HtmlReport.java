@@ -9,6 +9,7 @@ import java.util.function.IntPredicate;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.format.ProfileNotes;
+import org.mdlagent.profiler.report.format.ShortName;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -81,6 +82,7 @@ public final class HtmlReport {
                 json.element().beginObject();
                 if (choice.described.test(i)) {
                     JsonReport.description(function, json);
+                    ShortName.write(function.name(), json);
                 }
                 JsonReport.figures(function, json);
                 if (choice.pictured.test(i)) {
@@ -131,6 +133,7 @@ public final class HtmlReport {
             if (frames.putIfAbsent(function, (long) frames.size()) == null) {
                 json.element().beginObject();
                 json.member("name", function.name());
+                ShortName.write(function.name(), json);
                 json.member("file", function.file());
                 json.member("image", function.image());
                 Long position = positions.get(function);

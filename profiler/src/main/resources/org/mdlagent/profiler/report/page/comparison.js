@@ -117,7 +117,7 @@ function side(name, member) {
 }
 
 const COLUMNS = [
-  { key: "name", title: "Function", draw: (f, cell) => cell.append(f.name) },
+  { key: "name", title: "Function", draw: (f, cell) => cell.append(fittingName(f, NAME_LETTERS)) },
   { key: "p50Before", title: "p50", draw: side("before", "p50Nanos") },
   { key: "p50After", title: "now", draw: side("after", "p50Nanos") },
   { key: "p50Change", title: "p50 change", draw: drawChange("p50Change", latencyTest) },

@@ -92,7 +92,7 @@ function share(key) {
 }
 
 const COLUMNS = [
-  { key: "name", title: "Function", draw: (f, cell) => cell.append(f.name) },
+  { key: "name", title: "Function", draw: (f, cell) => cell.append(fittingName(f, NAME_LETTERS)) },
   {
     key: "calls",
     title: "Calls",
@@ -169,7 +169,7 @@ function neighbours(title, edges) {
   const rows = edges.toSorted((a, b) => b.nanos - a.nanos).map(({ other, calls, nanos }) => {
     const name = other === undefined
       ? "code without probes"
-      : element("button", { type: "button", title: other.name }, other.name);
+      : element("button", { type: "button", title: other.name }, fittingName(other, NAME_LETTERS));
     other && name.addEventListener("click", () => show(other));
     const texts = [`≈ ${count(calls)}`, `≈ ${duration(nanos)}`, whole > 0 ? percent(nanos / whole * 100) : "-"];
     return element("tr", {}, element("td", {}, name), ...texts.map((text) => element("td", {}, text)));
@@ -502,11 +502,10 @@ function frame(path, x, w, above) {
   const kinds = [above ? "above" : "", table.words.length > 0 && !table.matches(path) ? "other" : "", path === flame.chosen ? "chosen" : ""];
   const y = (path.depth - 1) * FRAME;
   const letters = Math.floor((w - 8) / 6.7);
-  const name = path.name.length <= letters ? path.name : `${path.name.slice(0, letters - 1)}…`;
   const group = svg("g", { class: kinds.join(" "), role: "treeitem", "aria-label": path.name },
     svg("title", {}, `${path.name}\n${duration(path.nanos)}, ${part(path)}; by itself ${duration(path.self)}`),
     svg("rect", { x, y, width: w, height: FRAME, fill: colourOf(path) }),
-    svg("text", { x: x + 4, y: y + 14 }, letters > 2 ? name : ""));
+    svg("text", { x: x + 4, y: y + 14 }, letters > 2 ? fittingName(path, letters) : ""));
   group.addEventListener("click", () => {
     flame.chosen = path;
     zoom(path);

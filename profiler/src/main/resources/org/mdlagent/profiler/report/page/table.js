@@ -6,6 +6,20 @@ const COLLATOR = new Intl.Collator("en");
 /** What the filter looks for its words in. */
 const searchText = (f) => [f.name, f.file, f.image].join("\n").toLowerCase();
 
+/** How long a name may be in a table. */
+const NAME_LETTERS = 60;
+
+/** The name, or a shorter form of it that fits; what is still too long keeps both ends. */
+function fittingName({ name, shorter = [] }, letters) {
+  const fits = [name, ...shorter].find((form) => [...form].length <= letters);
+  if (fits !== undefined) {
+    return fits;
+  }
+  const shortest = [...(shorter.at(-1) ?? name)];
+  const head = Math.floor((letters - 1) / 2);
+  return `${shortest.slice(0, head).join("")}…${shortest.slice(shortest.length - (letters - 1 - head)).join("")}`;
+}
+
 class Table {
   rows = [];
   words = [];
