@@ -13,6 +13,9 @@ void agent_ready(void) {
   uint32_t starting = MDL_STARTING;
   uint64_t never = 0;
   __atomic_compare_exchange_n(&session->armed_tsc, &never, __rdtsc(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (waiters_claim_main()) {
+    __atomic_fetch_or(&session->flags, MDL_FROM_MAIN, __ATOMIC_RELAXED);
+  }
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   libraries_begin();
   if (agent_has_own_descriptors) {

@@ -9,6 +9,8 @@
 void waiters_let_main_go(void);
 /* False when it takes longer. */
 bool waiters_hold_main(uint64_t nanos);
+/* True when main waits, and will until it is let go: it does not give up any more. */
+bool waiters_claim_main(void);
 
 /* Clients look again: header.site_count has grown, the agent is ready, or it is dead. */
 void waiters_look_again(void);

@@ -75,6 +75,7 @@ public final class HeaderDescriptor {
     public static final int FLAG_UNPROFILED = 2;
     public static final int FLAG_MIXED = 4;
     public static final int FLAG_CPU_TIME = 8;
+    public static final int FLAG_FROM_MAIN = 16;
 
     public static final int PROGRAM_BYTES = 1024;
     public static final int ID_BYTES = 512;

@@ -62,9 +62,11 @@ class TopScreenTest {
                 0,
                 OptionalDouble.of(1),
                 true,
+                OptionalLong.of(0),
+                true,
                 false);
         Profile whole = new Profile(
-                facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, 0, List.of(), List.of(), null);
+                facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of(), null);
         LiveThread thread = new LiveThread(new ThreadProfile(42, 1, true, 7, 0), 3, OptionalDouble.of(12.5));
         return new LiveProfile(whole, functions, List.of(thread), OptionalDouble.of(0.25), OptionalDouble.empty());
     }
@@ -87,7 +89,7 @@ class TopScreenTest {
                 OptionalDouble.empty(),
                 Latency.NONE,
                 true);
-        return new LiveFunction(number, whole, rate, new float[10], OptionalDouble.empty(), Latency.NONE);
+        return new LiveFunction(number, whole, rate, new float[10], OptionalDouble.empty(), 0, Latency.NONE);
     }
 
     private List<String> lines() {

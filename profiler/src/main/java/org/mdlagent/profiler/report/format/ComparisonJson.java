@@ -100,8 +100,8 @@ public final class ComparisonJson {
         json.member("calls", function.calls());
         json.member("totalNanos", function.totalNanos());
         json.member("meanNanos", latency.meanNanos());
-        json.member("p50Nanos", latency.percentileNanos(50));
-        json.member("p99Nanos", latency.percentileNanos(99));
+        json.member("p50Nanos", function.percentileNanos(50));
+        json.member("p99Nanos", function.percentileNanos(99));
         if (distributions) {
             distribution(latency.histogram(), json);
         }

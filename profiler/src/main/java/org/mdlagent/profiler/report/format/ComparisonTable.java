@@ -72,10 +72,8 @@ public record ComparisonTable(int limit, boolean colour) {
     }
 
     private static List<TextColumn> columns(List<FunctionChange> shown) {
-        Function<FunctionProfile, OptionalLong> p50 =
-                function -> function.latency().percentileNanos(50);
-        Function<FunctionProfile, OptionalLong> p99 =
-                function -> function.latency().percentileNanos(99);
+        Function<FunctionProfile, OptionalLong> p50 = function -> function.percentileNanos(50);
+        Function<FunctionProfile, OptionalLong> p99 = function -> function.percentileNanos(99);
         Function<FunctionProfile, OptionalLong> total = FunctionProfile::totalNanos;
         TextColumn[] columns = {
             new TextColumn("p50", false),

@@ -66,10 +66,10 @@ public final class CsvReport {
         fields.add(text(function.selfError()));
         fields.add(text(latency.minNanos()));
         fields.add(text(latency.meanNanos()));
-        fields.add(text(latency.percentileNanos(50)));
-        fields.add(text(latency.percentileNanos(90)));
-        fields.add(text(latency.percentileNanos(99)));
-        fields.add(text(latency.percentileNanos(99.9)));
+        fields.add(text(function.percentileNanos(50)));
+        fields.add(text(function.percentileNanos(90)));
+        fields.add(text(function.percentileNanos(99)));
+        fields.add(text(function.percentileNanos(99.9)));
         fields.add(text(latency.maxNanos()));
         return fields;
     }

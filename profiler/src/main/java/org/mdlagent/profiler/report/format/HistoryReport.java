@@ -70,8 +70,8 @@ public record HistoryReport(List<Entry> entries) {
                             : calls);
             columns[2].add(PlainText.duration(function.totalNanos()));
             columns[3].add(PlainText.duration(latency.meanNanos()));
-            columns[4].add(PlainText.duration(latency.percentileNanos(50)));
-            columns[5].add(PlainText.duration(latency.percentileNanos(99)));
+            columns[4].add(PlainText.duration(function.percentileNanos(50)));
+            columns[5].add(PlainText.duration(function.percentileNanos(99)));
             columns[6].add(PlainText.duration(latency.maxNanos()));
         }
         rows(List.of(columns), style, out);
@@ -146,8 +146,8 @@ public record HistoryReport(List<Entry> entries) {
                             Long.toString(function.calls()),
                             CsvReport.text(function.totalNanos()),
                             CsvReport.text(latency.meanNanos()),
-                            CsvReport.text(latency.percentileNanos(50)),
-                            CsvReport.text(latency.percentileNanos(99)),
+                            CsvReport.text(function.percentileNanos(50)),
+                            CsvReport.text(function.percentileNanos(99)),
                             CsvReport.text(latency.maxNanos())),
                     out);
         }

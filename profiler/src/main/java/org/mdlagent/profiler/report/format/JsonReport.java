@@ -132,6 +132,8 @@ public final class JsonReport {
             json.member("signal", session.exitSignal());
             json.endObject();
         }
+        json.member("measuredNanos", session.measuredNanos());
+        json.member("unseenNanos", session.unseenNanos());
         json.member("time", session.cpuTime() ? "cpu" : "wall");
         json.member("sync", session.sync().name().toLowerCase(Locale.ROOT));
         json.member(
@@ -171,10 +173,10 @@ public final class JsonReport {
         json.member("selfError", function.selfError());
         json.member("minNanos", latency.minNanos());
         json.member("meanNanos", latency.meanNanos());
-        json.member("p50Nanos", latency.percentileNanos(50));
-        json.member("p90Nanos", latency.percentileNanos(90));
-        json.member("p99Nanos", latency.percentileNanos(99));
-        json.member("p999Nanos", latency.percentileNanos(99.9));
+        json.member("p50Nanos", function.percentileNanos(50));
+        json.member("p90Nanos", function.percentileNanos(90));
+        json.member("p99Nanos", function.percentileNanos(99));
+        json.member("p999Nanos", function.percentileNanos(99.9));
         json.member("maxNanos", latency.maxNanos());
     }
 

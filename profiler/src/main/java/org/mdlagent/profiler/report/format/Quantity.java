@@ -55,6 +55,11 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return new Quantity(whole, fraction, unit, " ±" + digits + "%");
     }
 
+    /// The same, as the least that it can be; what is not known stays so.
+    Quantity atLeast() {
+        return equals(UNKNOWN) ? this : new Quantity("≥" + whole, fraction, unit, tail);
+    }
+
     /// The same with an asterisk, which a note below explains.
     Quantity marked() {
         return new Quantity(whole, fraction, unit, "*");

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.mdlagent.profiler.report.profile.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -26,9 +27,15 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 /// @param width  columns of the terminal, 0 when unlimited
 public record TableReport(ProfileOrder order, int limit, boolean colour, int width) {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+    /// A share that may be ten times as much says nothing.
+    private static final double ERROR_MAX = 10;
+
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
     private static final int DAYS_MAX = 100_000;
+
+    /// What is less is 0.000 s.
+    private static final long UNSEEN_NANOS_MIN = 1_000_000;
 
     public void write(Profile profile, Appendable out) throws IOException {
         List<FunctionProfile> called = order.sort(
@@ -63,6 +70,10 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 session.elapsedNanos().isPresent()
                         ? PlainText.elapsed(session.elapsedNanos().getAsLong())
                         : "-");
+        OptionalLong unseen = session.unseenNanos();
+        if (range == null && unseen.orElse(0) >= UNSEEN_NANOS_MIN) {
+            facts.add("measured from " + PlainText.elapsed(unseen.getAsLong()));
+        }
         if (profile.family().size() > 1) {
             facts.add(PlainText.grouped(profile.family().size()) + " processes");
         }
@@ -88,13 +99,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     }
 
     private void table(Profile profile, List<FunctionProfile> shown, Appendable out) throws IOException {
-        double seconds = profile.session().elapsedNanos().orElse(0) / 1e9;
+        double seconds = profile.session().measuredNanos().orElse(0) / 1e9;
         Whole whole = Whole.of(profile);
         List<TextColumn> columns = List.of(
                 new TextColumn("CALLS", true),
                 new TextColumn("RATE", false),
                 new TextColumn("SELF", true),
                 new TextColumn("TOTAL", true),
+                new TextColumn("n", true),
                 new TextColumn("p50", false),
                 new TextColumn("p90", false),
                 new TextColumn("p99", false),
@@ -109,13 +121,18 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                                     ? calls.plusMinus(function.callsError().getAsDouble())
                                     : calls);
             columns.get(1).add(seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
-            columns.get(2).add(whole.part(function.selfNanos()));
-            columns.get(3).add(whole.part(function.totalNanos()));
-            columns.get(4).add(PlainText.duration(latency.percentileNanos(50)));
-            columns.get(5).add(PlainText.duration(latency.percentileNanos(90)));
-            columns.get(6).add(PlainText.duration(latency.percentileNanos(99)));
-            columns.get(7).add(PlainText.duration(latency.percentileNanos(99.9)));
-            columns.get(8).add(PlainText.duration(latency.maxNanos()));
+            columns.get(2).add(whole.part(function.selfNanos(), function.selfError()));
+            columns.get(3).add(whole.part(function.totalNanos(), function.totalError()));
+            columns.get(4).add(Quantity.count(function.sampled()));
+            columns.get(5).add(PlainText.duration(function.percentileNanos(50)));
+            columns.get(6).add(PlainText.duration(function.percentileNanos(90)));
+            columns.get(7).add(PlainText.duration(function.percentileNanos(99)));
+            columns.get(8).add(PlainText.duration(function.percentileNanos(99.9)));
+            columns.get(9)
+                    .add(
+                            function.eachTimed()
+                                    ? PlainText.duration(latency.maxNanos())
+                                    : PlainText.duration(latency.maxNanos()).atLeast());
         }
         double[] bounds = LatencyBars.bounds(shown);
         String range = LatencyBars.powerOfTen(bounds[0]) + ".." + LatencyBars.powerOfTen(bounds[LatencyBars.COUNT]);
@@ -208,26 +225,24 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 : "killed, or executed another program";
     }
 
-    /// What 100 % is: all time in probed functions where self times are measured, else the time that the program ran,
-    /// which each of its threads has once.
+    /// What 100 % is, however calls are recorded: the time that was measured, which each of its threads has once.
     private record Whole(double nanos, double mostPercent) {
         static Whole of(Profile profile) {
-            if (profile.session().exact() && profile.selfNanos() > 0) {
-                return new Whole((double) profile.selfNanos(), 100);
-            }
             SessionFacts session = profile.session();
-            return new Whole((double) session.elapsedNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
+            return new Whole((double) session.measuredNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
         }
 
         /// A sum above the most that there can be has calls within calls in it and says nothing as a part: shown is
         /// the most, with a mark.
-        Quantity part(OptionalLong part) {
-            if (part.isEmpty() || nanos <= 0) {
+        Quantity part(OptionalLong part, OptionalDouble error) {
+            if (part.isEmpty() || nanos <= 0 || error.orElse(0) > ERROR_MAX) {
                 return Quantity.UNKNOWN;
             }
-            return exceeds(part, mostPercent)
-                    ? Quantity.percent(mostPercent).marked()
-                    : Quantity.percent(percent(part));
+            if (exceeds(part, mostPercent)) {
+                return Quantity.percent(mostPercent).marked();
+            }
+            Quantity percent = Quantity.percent(percent(part));
+            return error.isPresent() ? percent.plusMinus(error.getAsDouble()) : percent;
         }
 
         /// By more than what is rounded away.
@@ -245,7 +260,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         Whole whole = Whole.of(profile);
         List<String> notes = new ArrayList<>();
         if (whole.mostPercent > 100 && shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), 100))) {
-            notes.add("TOTAL is of the time that the program ran, which each of its threads has once");
+            notes.add("percentages are of the time that was measured, which each thread has once");
         }
         if (shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), whole.mostPercent))) {
             notes.add("* recursive: nested calls are counted again"

@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report.live;
 
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 
@@ -12,6 +13,19 @@ import org.mdlagent.profiler.report.profile.Latency;
 /// @param rates        the same at the looks before and at this one, which is the last
 /// @param totalPercent time in it, in percent of the time that has passed, over the last looks; unknown when no call
 ///     was timed
-/// @param latency      of the calls that were timed between the last looks
+/// @param timed        calls that were timed over the last looks
+/// @param latency      of these
 public record LiveFunction(
-        int number, FunctionProfile whole, double rate, float[] rates, OptionalDouble totalPercent, Latency latency) {}
+        int number,
+        FunctionProfile whole,
+        double rate,
+        float[] rates,
+        OptionalDouble totalPercent,
+        long timed,
+        Latency latency) {
+    /// The duration that `percentile` percent (0 to 100) of its calls lately did not exceed; empty where too few were
+    /// timed.
+    public OptionalLong percentileNanos(double percentile) {
+        return whole.exact() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, timed);
+    }
+}

@@ -41,7 +41,7 @@ public enum LiveOrder {
     }
 
     private static double percentile(LiveFunction function, double percentile) {
-        OptionalLong nanos = function.latency().percentileNanos(percentile);
+        OptionalLong nanos = function.percentileNanos(percentile);
         return nanos.isPresent() ? nanos.getAsLong() : -1;
     }
 }

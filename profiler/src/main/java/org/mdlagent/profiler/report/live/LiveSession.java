@@ -34,6 +34,7 @@ public final class LiveSession {
             long probeNanos,
             long agentNanos,
             long[] calls,
+            long[] timed,
             Latency[] latencies,
             float[] rates,
             Map<Integer, ThreadProfile> threads) {}
@@ -64,21 +65,25 @@ public final class LiveSession {
     }
 
     private static Look nothing() {
-        return new Look(0, 0, 0, 0, new long[0], new Latency[0], new float[0], Map.of());
+        return new Look(0, 0, 0, 0, new long[0], new long[0], new Latency[0], new float[0], Map.of());
     }
 
     private static Look look(Profile profile, List<ThreadProfile> threads, Look last) {
         List<FunctionProfile> functions = profile.functions();
         SessionFacts facts = profile.session();
         long[] calls = new long[functions.size()];
+        long[] timed = new long[calls.length];
         Latency[] latencies = new Latency[calls.length];
         float[] rates = new float[calls.length];
         long elapsed = Math.max(last.elapsedNanos, facts.elapsedNanos().orElse(0));
-        double seconds = (elapsed - last.elapsedNanos) / 1e9;
+        // The first look sees what there is since probes are in place.
+        long from = Math.max(last.elapsedNanos, elapsed - facts.measuredNanos().orElse(0));
+        double seconds = (elapsed - from) / 1e9;
         for (int i = 0; i < calls.length; i++) {
             FunctionProfile function = functions.get(i);
             boolean known = i < last.calls.length;
             calls[i] = function.calls();
+            timed[i] = function.sampled();
             // An estimate may be corrected downwards.
             long fresh = Math.max(0, calls[i] - (known ? last.calls[i] : 0));
             rates[i] = seconds > 0 ? (float) (fresh / seconds) : 0;
@@ -88,7 +93,15 @@ public final class LiveSession {
         Map<Integer, ThreadProfile> byId = new LinkedHashMap<>();
         threads.stream().filter(ThreadProfile::lives).forEach(thread -> byId.put(thread.tid(), thread));
         return new Look(
-                elapsed, facts.programNanos(), profile.probeNanos(), facts.agentNanos(), calls, latencies, rates, byId);
+                elapsed,
+                facts.programNanos(),
+                profile.probeNanos(),
+                facts.agentNanos(),
+                calls,
+                timed,
+                latencies,
+                rates,
+                byId);
     }
 
     private static List<LiveThread> threads(Look now, Look last, boolean timed) {
@@ -116,7 +129,9 @@ public final class LiveSession {
             long calls = Math.max(0, now.calls[i] - (known ? oldest.calls[i] : 0));
             OptionalDouble total =
                     lately.known() ? percent(lately.meanNanos().orElse(0) * calls, passed) : OptionalDouble.empty();
-            functions.add(new LiveFunction(i, profile.functions().get(i), now.rates[i], rates(i), total, lately));
+            long timed = Math.max(0, now.timed[i] - (known ? oldest.timed[i] : 0));
+            functions.add(
+                    new LiveFunction(i, profile.functions().get(i), now.rates[i], rates(i), total, timed, lately));
         }
         return functions;
     }

@@ -74,7 +74,6 @@ public record LiveTable(int width, boolean colour) {
 
     /// One function.
     public String function(LiveFunction function, boolean selected) {
-        Latency latency = function.latency();
         StringBuilder line = new StringBuilder(selected ? "▶ " : "  ");
         String name = ShortName.of(PlainText.printable(function.whole().name()), nameWidth());
         line.append(fit(name, nameWidth()));
@@ -82,9 +81,9 @@ public record LiveTable(int width, boolean colour) {
         if (width - NAME_MIN >= WITH_RATES) {
             line.append(" ").append(sparkline(function.rates()));
         }
-        line.append(right(duration(latency.percentileNanos(50)), 8));
-        line.append(right(duration(latency.percentileNanos(99)), 8));
-        line.append(right(duration(latency.percentileNanos(99.9)), 8));
+        line.append(right(duration(function.percentileNanos(50)), 8));
+        line.append(right(duration(function.percentileNanos(99)), 8));
+        line.append(right(duration(function.percentileNanos(99.9)), 8));
         line.append(right(percent(function.totalPercent()), 9));
         if (width - NAME_MIN >= WITH_BAR) {
             line.append(" ").append(bar(function.totalPercent().orElse(0) / 100, BAR));

@@ -41,6 +41,16 @@ public record FunctionProfile(
         Latency latency,
         boolean on) {
 
+    /// Whether the duration of each of its calls is known, and not of a sample.
+    public boolean eachTimed() {
+        return sampled >= calls;
+    }
+
+    /// The duration that `percentile` percent (0 to 100) of its calls did not exceed; empty where too few were timed.
+    public OptionalLong percentileNanos(double percentile) {
+        return eachTimed() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, sampled);
+    }
+
     /// The same with a self time.
     ///
     /// @param totalError,selfError halves of 95 % intervals, in nanoseconds

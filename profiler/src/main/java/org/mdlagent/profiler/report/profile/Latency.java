@@ -23,6 +23,9 @@ public final class Latency {
     /// Of a clock of 1 MHz, slower than any TSC.
     private static final double NANOS_PER_TICK_MAX = 1000;
 
+    /// Of a percentile like 99.9, which binary fractions do not have.
+    private static final double ROUNDING = 1e-6;
+
     private final int[] indices;
     private final long[] counts;
     private final long sampled;
@@ -99,6 +102,12 @@ public final class Latency {
     /// The duration that `percentile` percent (0 to 100) of the calls did not exceed.
     public OptionalLong percentileNanos(double percentile) {
         return sampled == 0 ? OptionalLong.empty() : nanos((double) percentileTicks(percentile));
+    }
+
+    /// The same, where the durations come from a sample of so many calls, each entered as often as the calls that it
+    /// stands for: empty where the sample is too small to have a call beyond. A p99 takes 100, a p99.9 takes 1,000.
+    public OptionalLong percentileNanos(double percentile, long samples) {
+        return samples * (100 - percentile) >= 100 - ROUNDING ? percentileNanos(percentile) : OptionalLong.empty();
     }
 
     /// As the library's `getValueAtPercentile`, but not beyond the extremes, which rows know exactly.

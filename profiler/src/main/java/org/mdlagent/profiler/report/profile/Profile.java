@@ -16,7 +16,6 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// @param unmatched calls whose end was not seen: left by `longjmp` or by unwinding
 /// @param unseenThreads threads that found no room for a block of their own: nothing is known of their calls
 /// @param family the processes whose calls these are
-/// @param selfNanos time in all probed functions of the session, 0 when it is not known
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
 /// @param everyCallNanos of that, what it has cost to record every call of some functions while others are sampled
 /// @param metrics those that are enabled, in the order in which that was asked for
@@ -29,7 +28,6 @@ public record Profile(
         long unmatched,
         long unseenThreads,
         Family family,
-        long selfNanos,
         long probeNanos,
         long everyCallNanos,
         List<MetricValue> metrics,
@@ -75,7 +73,6 @@ public record Profile(
                 unmatched,
                 unseenThreads,
                 family,
-                functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum(),
                 probeNanos,
                 everyCallNanos(session, functions),
                 metrics,
@@ -102,7 +99,6 @@ public record Profile(
             List<FunctionProfile> functions,
             long probeNanos,
             List<CallEdge> edges) {
-        long self = functions.stream().mapToLong(f -> f.selfNanos().orElse(0)).sum();
         return new Profile(
                 facts,
                 functions,
@@ -110,7 +106,6 @@ public record Profile(
                 unmatched,
                 unseenThreads,
                 family,
-                self,
                 probeNanos,
                 everyCallNanos(facts, functions),
                 metrics,
@@ -127,7 +122,6 @@ public record Profile(
                 unmatched,
                 unseenThreads,
                 family,
-                selfNanos,
                 probeNanos,
                 everyCallNanos,
                 metrics,

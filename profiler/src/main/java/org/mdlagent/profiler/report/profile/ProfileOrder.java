@@ -53,10 +53,10 @@ public enum ProfileOrder {
             case TOTAL -> function.totalNanos();
             case CALLS -> OptionalLong.of(function.calls());
             case MEAN -> latency.meanNanos();
-            case P50 -> latency.percentileNanos(50);
-            case P90 -> latency.percentileNanos(90);
-            case P99 -> latency.percentileNanos(99);
-            case P999 -> latency.percentileNanos(99.9);
+            case P50 -> function.percentileNanos(50);
+            case P90 -> function.percentileNanos(90);
+            case P99 -> function.percentileNanos(99);
+            case P999 -> function.percentileNanos(99.9);
             case MAX -> latency.maxNanos();
             case NAME -> OptionalLong.empty();
         };

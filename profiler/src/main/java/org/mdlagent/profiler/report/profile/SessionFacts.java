@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 /// @param programNanos CPU time of the program's threads, 0 when nobody has asked for it
 /// @param budgetPercent of the program's time that a sampled profile may cost
 /// @param armed        whether probes were in place at any time
+/// @param armedAfterNanos from the start until they were, when that is known
+/// @param fromMain     whether main has waited for them, so that none of its calls was missed
 /// @param cpuTime      whether durations are CPU time of the calling threads, and not time that has passed
 public record SessionFacts(
         String id,
@@ -43,6 +45,8 @@ public record SessionFacts(
         long programNanos,
         OptionalDouble budgetPercent,
         boolean armed,
+        OptionalLong armedAfterNanos,
+        boolean fromMain,
         boolean cpuTime) {
 
     /// The same session in a range of time, of which the samples are not known.
@@ -69,7 +73,22 @@ public record SessionFacts(
                 programNanos,
                 budgetPercent,
                 armed,
+                OptionalLong.of(0),
+                fromMain,
                 cpuTime);
+    }
+
+    /// The time in which probes were in place: what rates and percentages are of. All of it where it is not known
+    /// since when.
+    public OptionalLong measuredNanos() {
+        return elapsedNanos.isEmpty()
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.max(0, elapsedNanos.getAsLong() - armedAfterNanos.orElse(0)));
+    }
+
+    /// For how long the program ran before probes were in place: calls of that time are in no figure.
+    public OptionalLong unseenNanos() {
+        return fromMain ? OptionalLong.of(0) : armedAfterNanos;
     }
 
     /// Nanoseconds in a unit of recorded durations; empty when that is not known.

@@ -52,7 +52,19 @@ final class FactsReader {
                 bytes.getCounter(HeaderDescriptor.PROGRAM_CPU_NANOS),
                 budgetPercent(bytes),
                 bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0,
+                armedAfterNanos(bytes),
+                (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) != 0,
                 isCpuTime(bytes));
+    }
+
+    private static OptionalLong armedAfterNanos(SessionBytes bytes) throws IOException {
+        long armed = bytes.getLong(HeaderDescriptor.ARMED_TSC);
+        OptionalDouble hz = tscHz(bytes);
+        if (armed == 0 || hz.isEmpty()) {
+            return OptionalLong.empty();
+        }
+        double ticks = armed - bytes.getLong(HeaderDescriptor.START_TSC);
+        return OptionalLong.of(Math.round(Math.max(0, ticks) / hz.getAsDouble() * 1e9));
     }
 
     static boolean isCpuTime(SessionBytes bytes) throws IOException {

@@ -17,6 +17,7 @@ function showSession() {
     `pid ${session.pid}`,
     time(session.started),
     elapsed(data.elapsedNanos),
+    !data.range && session.unseenNanos > 0 && `measured from ${elapsed(session.unseenNanos)}`,
     ending(session.exit),
     plural(data.threads, "thread", "threads"),
     `${plural(functions.length, "function", "functions")}, ${grouped(called)} called`,
@@ -81,9 +82,26 @@ function spark(f) {
 /** The greatest values of columns that have bars. */
 const most = { selfNanos: 0, totalNanos: 0 };
 
+/** Whether the duration of each of its calls is known, and not of a sample. */
+const eachTimed = (f) => f.sampled >= f.calls;
+
+/** The relative error of an estimate, small behind it. */
+function appendError(cell, error) {
+  if (error >= 0.00005) {
+    cell.append(" ", element("small", {}, `±${percent(error * 100)}`));
+  }
+}
+
+/** The longest call of a sample is the least that the longest of all can be. */
+function durationOf(f, name) {
+  const nanos = f[`${name}Nanos`];
+  return (name === "max" && nanos !== undefined && !eachTimed(f) ? "≥ " : "") + duration(nanos);
+}
+
 function share(key) {
   return (f, cell) => {
-    cell.append((f.callsExact || f[key] === undefined ? "" : "≈ ") + duration(f[key]));
+    cell.append((eachTimed(f) || f[key] === undefined ? "" : "≈ ") + duration(f[key]));
+    appendError(cell, f[key.replace("Nanos", "Error")]);
     if (f[key] > 0) {
       cell.classList.add("share");
       cell.style.setProperty("--share", `${f[key] / most[key] * 100}%`);
@@ -98,9 +116,7 @@ const COLUMNS = [
     title: "Calls",
     draw: (f, cell) => {
       cell.append(count(f.calls));
-      if (f.callsError >= 0.00005) {
-        cell.append(" ", element("small", {}, `±${percent(f.callsError * 100)}`));
-      }
+      appendError(cell, f.callsError);
     },
   },
   {
@@ -110,10 +126,11 @@ const COLUMNS = [
   },
   { key: "selfNanos", title: "Self", draw: share("selfNanos") },
   { key: "totalNanos", title: "Total", draw: share("totalNanos") },
+  { key: "sampled", title: "n", draw: (f, cell) => cell.append(count(f.sampled)) },
   ...[["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]].map(([name, title]) => ({
     key: `${name}Nanos`,
     title,
-    draw: (f, cell) => cell.append(duration(f[`${name}Nanos`])),
+    draw: (f, cell) => cell.append(durationOf(f, name)),
   })),
   { title: "", about: "Calls by latency", draw: (f, cell) => cell.append(f.latency.length > 0 ? spark(f) : "") },
 ];
@@ -206,7 +223,7 @@ function estimate(f, nanos, error) {
   const sure = error === undefined
     ? ""
     : `, with 95 % certainty ${duration(Math.max(0, nanos * (1 - error)))} to ${duration(nanos * (1 + error))}`;
-  return (f.callsExact ? "" : "≈ ") + duration(nanos) + sure;
+  return (eachTimed(f) ? "" : "≈ ") + duration(nanos) + sure;
 }
 
 function percentiles(f) {
@@ -214,7 +231,7 @@ function percentiles(f) {
   return element("table", {},
     element("thead", {}, element("tr", {}, ...known.map(([, title]) => element("th", {}, title)))),
     element("tbody", {}, element("tr", {},
-      ...known.map(([name]) => element("td", {}, duration(f[`${name}Nanos`]))))));
+      ...known.map(([name]) => element("td", {}, durationOf(f, name))))));
 }
 
 function histogram(f, low, high) {
@@ -240,6 +257,9 @@ function histogram(f, low, high) {
         svg("title", {}, `${duration(bound(i))} to ${duration(bound(i + 1))}: ${percent(n / sum * 100)}`)));
   });
   for (const [nanos, title, side] of [[f.p50Nanos, "p50", "end"], [f.p99Nanos, "p99", "start"]]) {
+    if (nanos === undefined) {
+      continue;
+    }
     const x = (log(Math.max(1, nanos)) - low) / (high - low);
     line(c, x, 0, x, 1, "mark");
     text(c, x, 1, 0, -6, side, title, "mark-text");
@@ -680,7 +700,7 @@ function readCallers() {
 function read() {
   for (const f of data.functions) {
     f.searched ??= searchText(f);
-    f.rate ??= data.elapsedNanos > 0 ? f.calls / (data.elapsedNanos / 1e9) : undefined;
+    f.rate ??= data.session.measuredNanos > 0 ? f.calls / (data.session.measuredNanos / 1e9) : undefined;
   }
   for (const key of Object.keys(most)) {
     most[key] = data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);

@@ -79,16 +79,18 @@ class JsonReportTest {
         Map<?, ?> report = report(SessionImage.exactSample().ended(3, 0), Integer.MAX_VALUE);
 
         assertThat(report.get("session"))
-                .isEqualTo(Map.of(
-                        "id", "app-4711-20231114T221320",
-                        "program", "/opt/app/bin/app",
-                        "pid", 4711L,
-                        "started", "2023-11-14T22:13:20Z",
-                        "ended", "2023-11-14T22:13:22Z",
-                        "exit", Map.of("status", 3L, "signal", 0L),
-                        "time", "wall",
-                        "sync", "none",
-                        "tscHz", 1_000_000_000L));
+                .isEqualTo(Map.ofEntries(
+                        Map.entry("id", "app-4711-20231114T221320"),
+                        Map.entry("program", "/opt/app/bin/app"),
+                        Map.entry("pid", 4711L),
+                        Map.entry("started", "2023-11-14T22:13:20Z"),
+                        Map.entry("ended", "2023-11-14T22:13:22Z"),
+                        Map.entry("exit", Map.of("status", 3L, "signal", 0L)),
+                        Map.entry("measuredNanos", 2_000_000_000L),
+                        Map.entry("unseenNanos", 0L),
+                        Map.entry("time", "wall"),
+                        Map.entry("sync", "none"),
+                        Map.entry("tscHz", 1_000_000_000L)));
         List<?> functions = functions(report);
         assertThat(functions).hasSize(3);
         Map<String, Object> parse = new LinkedHashMap<>();

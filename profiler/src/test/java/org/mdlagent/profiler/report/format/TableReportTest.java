@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -31,9 +33,9 @@ class TableReportTest {
     void shouldShowAnExactSession() throws IOException {
         assertThat(table(SessionImage.exactSample().ended(3, 0), 24, false, 0)).isEqualTo("""
             mdl  app · pid 4711 · 2.0 s · 2 threads · 3 functions, 2 called · exact · probes 0.0 % · agent's CPU 0.0 % · exit status 3 · session app-4711-20231114T221320
-            FUNCTION                CALLS     RATE   SELF   TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ns..10s
-            main                        1  0.50 /s  99.9%  100.0%   1.5s   1.5s   1.5s   1.5s   1.5s          █
-            ns::parse(char const*)      4     2 /s   0.1%    0.1%  200ns  1.0ms  1.0ms  1.0ms  1.0ms  █    ▃
+            FUNCTION                CALLS     RATE   SELF  TOTAL  n    p50    p90    p99  p99.9    max  LATENCY 100ns..10s
+            main                        1  0.50 /s  74.9%  75.0%  1   1.5s   1.5s   1.5s   1.5s   1.5s          █
+            ns::parse(char const*)      4     2 /s   0.1%   0.1%  4  200ns  1.0ms  1.0ms  1.0ms  1.0ms  █    ▃
             2 functions · sorted by self (--sort)
             """);
     }
@@ -42,9 +44,9 @@ class TableReportTest {
     void shouldShowASampledSessionWithTheErrorsOfItsEstimates() throws IOException {
         assertThat(table(SessionImage.sampledSample(), 24, false, 0)).isEqualTo("""
             mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · sampled · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
-            FUNCTION       CALLS     RATE   SELF  TOTAL    p50    p90    p99  p99.9    max  LATENCY 1us..100us
-            hot       1.20 M ±6%  600 k/s  81.9%  82.5%  1.0us  3.0us  3.0us  3.0us  3.0us  █▂▂
-            rare      3            1.5 /s   0.0%   0.0%   70us   90us   90us   90us   90us           █
+            FUNCTION       CALLS     RATE   SELF  TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
+            hot       1.20 M ±6%  600 k/s  81.9%  82.5%  8  1.0us    -    -      -  ≥3.0us  █▂▂
+            rare      3            1.5 /s   0.0%   0.0%  2   70us    -    -      -   ≥90us           █
             2 functions · sorted by total (--sort)
             """);
     }
@@ -81,9 +83,9 @@ class TableReportTest {
 
         assertThat(table(image, 24, false, 0)).isEqualTo("""
             mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · exact · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
-            FUNCTION  CALLS     RATE   SELF    TOTAL    p50    p90    p99  p99.9    max  LATENCY 100ms..10s
-            descend       3   1.5 /s  90.0%  100.0%*   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
-            leaf          1  0.50 /s  10.0%   10.0%   150ms  150ms  150ms  150ms  150ms  █
+            FUNCTION  CALLS     RATE   SELF    TOTAL  n    p50    p90    p99  p99.9    max  LATENCY 100ms..10s
+            descend       3   1.5 /s  67.5%  100.0%*  3   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
+            leaf          1  0.50 /s   7.5%    7.5%   1  150ms  150ms  150ms  150ms  150ms  █
             2 functions · sorted by self (--sort)
             * recursive: nested calls are counted again
             """);
@@ -98,7 +100,7 @@ class TableReportTest {
             new TableReport(ProfileOrder.SELF, 24, false, 0).write(profile, out);
         }
 
-        assertThat(out.toString()).contains("  0.1%   0.1%  200ns");
+        assertThat(out.toString()).contains("  0.1%   0.1%  4  200ns");
     }
 
     @Test
@@ -112,7 +114,43 @@ class TableReportTest {
 
         assertThat(table(image, 24, false, 0))
                 .contains("150.0%")
-                .endsWith("TOTAL is of the time that the program ran, which each of its threads has once\n");
+                .endsWith("percentages are of the time that was measured, which each thread has once\n");
+    }
+
+    /// Of two seconds the agent was not there in the first half of one.
+    @Test
+    void shouldDivideByTheTimeThatWasMeasuredAndSaySinceWhen() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putLong(HeaderDescriptor.ARMED_TSC, 5_000 + 500_000_000);
+
+        assertThat(table(image, 24, false, 0))
+                .contains(" · 2.0 s · measured from 0.500 s · 2 threads")
+                .contains("main                        1  0.67 /s  99.9%  100.0%");
+    }
+
+    @Test
+    void shouldNotSpeakOfATimeInWhichMainWaited() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putLong(HeaderDescriptor.ARMED_TSC, 5_000 + 500_000_000);
+        image.putInt(HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT | HeaderDescriptor.FLAG_FROM_MAIN);
+
+        assertThat(table(image, 24, false, 0))
+                .contains(" · 2.0 s · 2 threads")
+                .contains("main                        1  0.67 /s");
+    }
+
+    @Test
+    void shouldShowTheErrorsOfTotalsAndPercentilesThatTheSampleCarries() throws IOException {
+        SessionImage image = new SessionImage();
+        int work = image.function("work");
+        image.estimate(work, 100_000, 1_000_000);
+        image.drainedRow(
+                work, LongStream.range(0, 500).map(n -> 1_000 + n % 2 * 200).toArray());
+        image.edge(work, EdgeDescriptor.CALLER_NONE, 500, 550_000);
+        image.count(image.thread(102), work, 1_000);
+
+        assertThat(table(image, 24, false, 0))
+                .containsPattern("\\nwork .* 5\\.\\d% ±\\d+%  500  1.0us  1.2us  1.2us +-  ≥1.2us ");
     }
 
     @Test

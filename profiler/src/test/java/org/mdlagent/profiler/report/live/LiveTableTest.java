@@ -46,15 +46,14 @@ class LiveTableTest {
                 OptionalDouble.empty(),
                 latency.build(1),
                 on);
-        return new LiveFunction(7, whole, 182_000, RATES, OptionalDouble.of(64), latency.build(1));
+        return new LiveFunction(7, whole, 182_000, RATES, OptionalDouble.of(64), nanos.length, latency.build(1));
     }
 
     @Test
     void shouldShowRateSparklineDurationsAndShare() {
         String line = new LiveTable(100, false).function(function("parse", true, 100, 100, 100, 9_800), false);
 
-        assertThat(line.stripTrailing())
-                .matches(" {2}parse +182 k/s  ▁▁▁▁▁▁▁▁▇ +100ns +9\\.8us +9\\.8us +64\\.0% █████▏");
+        assertThat(line.stripTrailing()).matches(" {2}parse +182 k/s  ▁▁▁▁▁▁▁▁▇ +100ns +- +- +64\\.0% █████▏");
     }
 
     @ParameterizedTest
@@ -115,7 +114,7 @@ class LiveTableTest {
         List<String> detail = new LiveTable(40, false)
                 .detail(
                         new LiveFunction(
-                                2, leaf, 1, new float[LiveSession.LOOKS], OptionalDouble.empty(), Latency.NONE),
+                                2, leaf, 1, new float[LiveSession.LOOKS], OptionalDouble.empty(), 0, Latency.NONE),
                         session);
 
         assertThat(detail).anyMatch(line -> line.matches("called by work +75\\.0%"));

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// The library is the truth: our percentiles are its percentiles.
 class LatencyTest {
@@ -40,6 +42,19 @@ class LatencyTest {
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"50, 2", "90, 10", "99, 100", "99.9, 1000"})
+    void shouldGiveNoPercentileOfASampleBeyondWhichThereIsNoCall(double percentile, int least) {
+        LatencyBuilder builder = new LatencyBuilder();
+        for (int i = 0; i < 10_000; i++) {
+            builder.add(i);
+        }
+        Latency latency = builder.build(1);
+
+        assertThat(latency.percentileNanos(percentile, least - 1)).isEmpty();
+        assertThat(latency.percentileNanos(percentile, least)).isEqualTo(latency.percentileNanos(percentile));
     }
 
     @Test

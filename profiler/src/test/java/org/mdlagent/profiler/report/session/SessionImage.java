@@ -56,7 +56,7 @@ public final class SessionImage {
         putLong(HeaderDescriptor.NOW_TSC, 5_000 + 2 * SECOND);
         putLong(HeaderDescriptor.NOW_MONO_NANOS, 77 + 2 * SECOND);
         putInt(HeaderDescriptor.EXIT_STATUS, -1);
-        putLong(HeaderDescriptor.ARMED_TSC, 6_000);
+        putLong(HeaderDescriptor.ARMED_TSC, 5_000);
         putInt(HeaderDescriptor.SAMPLE_SIZE, 10);
         putInt(HeaderDescriptor.EPOCH_MILLIS, 10);
         putText(HeaderDescriptor.PROGRAM, "/opt/app/bin/app");
