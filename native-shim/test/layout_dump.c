@@ -60,6 +60,8 @@ int main(void) {
   FIELD(mdl_header, program_cpu_nanos);
   FIELD(mdl_header, budget);
   FIELD(mdl_header, slices);
+  FIELD(mdl_header, images_refused);
+  FIELD(mdl_header, functions_refused);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);

@@ -79,7 +79,9 @@ struct mdl_header {
   uint64_t program_cpu_nanos; /* 336 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
   double budget;              /* 344 the part of the program's time that it may cost, 0 without it */
   uint64_t slices;            /* 352 struct mdl_slices, 0 before the first has ended */
-  uint8_t reserved[152];      /* 360 */
+  uint64_t images_refused;    /* 360 programs and libraries left without probes that they could have had */
+  uint64_t functions_refused; /* 368 functions of these, and others without such probes */
+  uint8_t reserved[136];      /* 376 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */

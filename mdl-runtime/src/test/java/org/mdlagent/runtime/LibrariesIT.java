@@ -240,7 +240,15 @@ class LibrariesIT {
 
         assertThat(run.status()).isZero();
         assertThat(run.text()).isEqualTo(alone("cycles", library.toString(), 3, CALLS));
-        assertThat(Dist.calls(Dist.report(directory, session))).isEmpty();
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.calls(report)).isEmpty();
+        assertThat(report.at("/losses/0/reason").asText()).isEqualTo("images");
+        assertThat(report.at("/losses/0/count").asLong()).isEqualTo(1);
+        assertThat(report.at("/losses/1/reason").asText()).isEqualTo("functions");
+        assertThat(report.at("/losses/1/count").asLong()).isEqualTo(5001);
+        Dist.Outcome csv =
+                Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString(), "--format", "csv"));
+        assertThat(csv.err()).contains("5,001 functions have no probe");
         assertThat(log(session)).containsOnlyOnce("libmany.so: left alone: the session has no room for 5001 functions");
     }
 

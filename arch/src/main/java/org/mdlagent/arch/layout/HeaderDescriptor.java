@@ -57,6 +57,8 @@ public final class HeaderDescriptor {
     public static final long PROGRAM_CPU_NANOS = 336;
     public static final long BUDGET = 344;
     public static final long SLICES = 352;
+    public static final long IMAGES_REFUSED = 360;
+    public static final long FUNCTIONS_REFUSED = 368;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

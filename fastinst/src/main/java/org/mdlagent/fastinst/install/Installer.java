@@ -115,6 +115,7 @@ public final class Installer {
 
     void leaveAlone(ProbedImage image, String reason) {
         notes.add(image.path() + ": left alone: " + reason);
+        tables.refuse(1, image.probedFunctions().size());
         image.leaveOut();
     }
 
@@ -127,6 +128,7 @@ public final class Installer {
             refused += planned.refused();
         }
         if (refused > 0) {
+            tables.refuse(0, refused);
             notes.add(image.image().path() + ": " + refused
                     + " functions left alone: what their NOPs can lead to is taken");
         }

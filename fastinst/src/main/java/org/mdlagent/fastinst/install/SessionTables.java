@@ -28,6 +28,12 @@ public final class SessionTables {
         header = api.session();
     }
 
+    /// Notes what goes without probes that it could have had, for readers.
+    void refuse(int images, int functions) {
+        Memory.addLong(header + HeaderDescriptor.IMAGES_REFUSED, images);
+        Memory.addLong(header + HeaderDescriptor.FUNCTIONS_REFUSED, functions);
+    }
+
     /// Address of a new table of `capacity` function records; the header tells of it, with no functions in it.
     public long allocateFunctions(int capacity) {
         long functions = allocate(capacity * FunctionDescriptor.SIZE);

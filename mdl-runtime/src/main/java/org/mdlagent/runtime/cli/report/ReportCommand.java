@@ -9,6 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -111,6 +112,9 @@ public final class ReportCommand implements Callable<Integer> {
                     console.out(),
                     console.colour(console.outIsTerminal()),
                     console.width(console.outIsTerminal(), 1));
+            if (!wanted.tellsLosses()) {
+                profile.losses().forEach(loss -> console.say(ProfileNotes.sentence(loss), null));
+            }
         }
         return 0;
     }

@@ -113,6 +113,11 @@ public enum ReportFormat {
         }
     }
 
+    /// Whether what was lost stands in the report itself; else its reader is told beside it.
+    boolean tellsLosses() {
+        return this == TABLE || this == JSON || this == HTML || this == PROMETHEUS;
+    }
+
     private String lowerCase() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -66,7 +66,7 @@ class TopScreenTest {
                 true,
                 false);
         Profile whole = new Profile(
-                facts, List.of(), 0, 0, 0, new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of(), null);
+                facts, List.of(), 0, List.of(), new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of(), null);
         LiveThread thread = new LiveThread(new ThreadProfile(42, 1, true, 7, 0), 3, OptionalDouble.of(12.5));
         return new LiveProfile(whole, functions, List.of(thread), OptionalDouble.of(0.25), OptionalDouble.empty());
     }

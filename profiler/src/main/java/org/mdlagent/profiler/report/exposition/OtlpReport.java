@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
@@ -77,6 +78,14 @@ public final class OtlpReport {
         }
         beginSum("mdl.toggles", "{toggle}");
         point(session, facts.toggles());
+        endMetric();
+        beginSum("mdl.losses", "{loss}");
+        for (Loss loss : session.profile().losses()) {
+            beginPoint(session);
+            json.beginArray("attributes");
+            attribute("reason", loss.reason().key());
+            json.endArray().member("asInt", Long.toString(loss.count())).endObject();
+        }
         endMetric();
     }
 

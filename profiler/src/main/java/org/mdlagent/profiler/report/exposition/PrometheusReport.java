@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.Predicate;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -69,6 +70,7 @@ public final class PrometheusReport {
                         MetricFamily.Type.COUNTER,
                         "Calls that were counted but not timed, for want of room.",
                         one -> BigDecimal.valueOf(one.profile().dropped())),
+                losses(),
                 single(
                         "mdl_calls_unmatched_total",
                         MetricFamily.Type.COUNTER,
@@ -140,6 +142,24 @@ public final class PrometheusReport {
             }
         }
         return new MetricFamily(name, type, help, samples);
+    }
+
+    /// Reasons for which nothing was lost are there too, so that an alert has a series before there is a loss.
+    private MetricFamily losses() {
+        List<MetricFamily.Sample> samples = new ArrayList<>();
+        for (SessionSeries one : sessions) {
+            for (Loss.Reason reason : Loss.Reason.values()) {
+                List<MetricFamily.Label> labels = new ArrayList<>(process(one));
+                labels.add(new MetricFamily.Label("reason", reason.key()));
+                samples.add(new MetricFamily.Value(
+                        labels, BigDecimal.valueOf(one.profile().lost(reason))));
+            }
+        }
+        return new MetricFamily(
+                "mdl_losses_total",
+                MetricFamily.Type.COUNTER,
+                "What the session did not see or keep, by what it is of.",
+                samples);
     }
 
     private MetricFamily counters(

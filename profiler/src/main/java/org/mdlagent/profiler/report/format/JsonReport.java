@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -48,10 +49,24 @@ public final class JsonReport {
         }
         json.endArray();
         overhead(profile, json);
+        losses(profile, json);
         json.member("dropped", profile.dropped());
         json.member("unmatched", profile.unmatched());
         json.endObject();
         out.append('\n');
+    }
+
+    /// What is missing, and why.
+    public static void losses(Profile profile, JsonWriter json) throws IOException {
+        json.beginArray("losses");
+        for (Loss loss : profile.losses()) {
+            json.element().beginObject();
+            json.member("reason", loss.reason().key());
+            json.member("count", loss.count());
+            json.member("meaning", ProfileNotes.sentence(loss));
+            json.endObject();
+        }
+        json.endArray();
     }
 
     /// The part of the session's time that functions and overhead are of.

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
-import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
 
 /// What is to be known of a profile beside its figures.
@@ -35,11 +35,29 @@ public final class ProfileNotes {
         return budget.isPresent() && profile.everyCallPercent().orElse(0) > budget.getAsDouble();
     }
 
+    /// What a loss means, in words.
+    public static String sentence(Loss loss) {
+        String count = PlainText.grouped(loss.count());
+        boolean one = loss.count() == 1;
+        return switch (loss.reason()) {
+            case AGENT -> "the agent failed in this run; its log, agent.log in the session's directory, says why";
+            case THREADS -> count + (one ? " thread was" : " threads were") + " not seen for want of room";
+            case IMAGES ->
+                count + (one ? " program or library was" : " programs or libraries were")
+                        + " left alone; agent.log says which, and why";
+            case FUNCTIONS -> count + (one ? " function has" : " functions have") + " no probe; agent.log says why";
+            case PROCESSES ->
+                count + (one ? " process has" : " processes have")
+                        + " no record for want of room: their calls are known" + " in sum only";
+            case CALLS -> count + (one ? " call was" : " calls were") + " not timed for want of room";
+        };
+    }
+
     /// What the reader of any report has to know before the figures are trusted.
     public static List<String> warnings(Profile profile) {
         List<String> warnings = new ArrayList<>();
-        if (profile.session().state() == SessionFacts.State.AGENT_DEAD) {
-            warnings.add("the agent failed in this run; its log, agent.log in the session's directory, says why");
+        if (profile.lost(Loss.Reason.AGENT) > 0) {
+            warnings.add(sentence(new Loss(Loss.Reason.AGENT, 1)));
         }
         long orphans = profile.family().processes().stream()
                 .filter(ProcessProfile::runs)
@@ -54,11 +72,10 @@ public final class ProfileNotes {
                     + Quantity.percent(profile.everyCallPercent().orElse(0)).text()
                     + " of the time, more than the budget: the others are sampled within a tenth of it");
         }
-        if (profile.dropped() > 0) {
-            warnings.add(PlainText.grouped(profile.dropped()) + " calls were not timed for want of room");
-        }
-        if (profile.unseenThreads() > 0) {
-            warnings.add(PlainText.grouped(profile.unseenThreads()) + " threads were not seen for want of room");
+        for (Loss loss : profile.losses()) {
+            if (loss.reason() != Loss.Reason.AGENT) {
+                warnings.add(sentence(loss));
+            }
         }
         TimeRange range = profile.range();
         if (range != null && range.leftOut() > 0) {

@@ -65,6 +65,7 @@ public final class HtmlReport {
         json.member("sortedBy", order.name().toLowerCase(Locale.ROOT));
         JsonReport.overhead(profile, json);
         JsonReport.family(profile, json);
+        JsonReport.losses(profile, json);
         json.beginArray("warnings");
         for (String warning : ProfileNotes.warnings(profile)) {
             json.element(warning);

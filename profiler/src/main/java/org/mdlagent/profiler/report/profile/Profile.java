@@ -12,9 +12,8 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// A session's contents at one instant.
 ///
 /// @param functions all probed functions, those never called included, in the order of their discovery
-/// @param dropped   calls that were counted but not timed, for want of room
 /// @param unmatched calls whose end was not seen: left by `longjmp` or by unwinding
-/// @param unseenThreads threads that found no room for a block of their own: nothing is known of their calls
+/// @param losses    what is missing, one of each reason at most
 /// @param family the processes whose calls these are
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
 /// @param everyCallNanos of that, what it has cost to record every call of some functions while others are sampled
@@ -24,9 +23,8 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 public record Profile(
         SessionFacts session,
         List<FunctionProfile> functions,
-        long dropped,
         long unmatched,
-        long unseenThreads,
+        List<Loss> losses,
         Family family,
         long probeNanos,
         long everyCallNanos,
@@ -51,6 +49,7 @@ public record Profile(
     }
 
     public Profile {
+        losses = List.copyOf(losses);
         functions = List.copyOf(functions);
         metrics = List.copyOf(metrics);
         edges = List.copyOf(edges);
@@ -59,9 +58,8 @@ public record Profile(
     public Profile(
             SessionFacts session,
             List<FunctionProfile> functions,
-            long dropped,
             long unmatched,
-            long unseenThreads,
+            List<Loss> losses,
             Family family,
             long probeNanos,
             List<MetricValue> metrics,
@@ -69,15 +67,27 @@ public record Profile(
         this(
                 session,
                 functions,
-                dropped,
                 unmatched,
-                unseenThreads,
+                losses,
                 family,
                 probeNanos,
                 everyCallNanos(session, functions),
                 metrics,
                 edges,
                 null);
+    }
+
+    /// How much was lost for a reason.
+    public long lost(Loss.Reason reason) {
+        return losses.stream()
+                .filter(loss -> loss.reason() == reason)
+                .mapToLong(Loss::count)
+                .sum();
+    }
+
+    /// Calls that were counted but not timed, for want of room.
+    public long dropped() {
+        return lost(Loss.Reason.CALLS);
     }
 
     private static long everyCallNanos(SessionFacts session, List<FunctionProfile> functions) {
@@ -102,9 +112,8 @@ public record Profile(
         return new Profile(
                 facts,
                 functions,
-                dropped,
                 unmatched,
-                unseenThreads,
+                losses,
                 family,
                 probeNanos,
                 everyCallNanos(facts, functions),
@@ -118,9 +127,8 @@ public record Profile(
         return new Profile(
                 session,
                 functions.stream().filter(wanted).toList(),
-                dropped,
                 unmatched,
-                unseenThreads,
+                losses,
                 family,
                 probeNanos,
                 everyCallNanos,

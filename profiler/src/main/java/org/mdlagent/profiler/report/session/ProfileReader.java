@@ -17,6 +17,7 @@ import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
@@ -118,9 +119,9 @@ final class ProfileReader {
     }
 
     private Profile profile(List<ThreadBytes> threads) throws IOException {
-        long unseenThreads = bytes.getCounter(HeaderDescriptor.THREADS_REFUSED);
-        boolean complete =
-                unseenThreads == 0 && bytes.getInt(HeaderDescriptor.STATE) != HeaderDescriptor.STATE_AGENT_DEAD;
+        List<Loss> losses = losses();
+        boolean complete = losses.stream()
+                .noneMatch(loss -> loss.reason() == Loss.Reason.THREADS || loss.reason() == Loss.Reason.AGENT);
         SessionFacts facts = FactsReader.read(bytes, threads.size());
         double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
         double nanosPerUnit = facts.nanosPerUnit().orElse(0);
@@ -137,13 +138,30 @@ final class ProfileReader {
         return new Profile(
                 facts,
                 known,
-                dropped,
                 unmatched,
-                unseenThreads,
+                losses,
                 new FamilyReader(bytes).read(facts, callsInBlocks),
                 Math.round(probeTicks * nanosPerTick),
                 MetricReader.all(bytes, threads, facts.tscHz()),
                 EdgeSums.join(known, between));
+    }
+
+    private List<Loss> losses() throws IOException {
+        boolean failed = bytes.getInt(HeaderDescriptor.STATE) == HeaderDescriptor.STATE_AGENT_DEAD;
+        List<Loss> losses = new ArrayList<>();
+        addLoss(losses, Loss.Reason.AGENT, failed ? 1 : 0);
+        addLoss(losses, Loss.Reason.THREADS, bytes.getCounter(HeaderDescriptor.THREADS_REFUSED));
+        addLoss(losses, Loss.Reason.IMAGES, bytes.getCounter(HeaderDescriptor.IMAGES_REFUSED));
+        addLoss(losses, Loss.Reason.FUNCTIONS, bytes.getCounter(HeaderDescriptor.FUNCTIONS_REFUSED));
+        addLoss(losses, Loss.Reason.PROCESSES, bytes.getCounter(HeaderDescriptor.PROCESSES_REFUSED));
+        addLoss(losses, Loss.Reason.CALLS, dropped);
+        return losses;
+    }
+
+    private static void addLoss(List<Loss> losses, Loss.Reason reason, long count) {
+        if (count > 0) {
+            losses.add(new Loss(reason, count));
+        }
     }
 
     /// What snippets have cost threads, as it is predicted for each of their runs.

@@ -31,9 +31,8 @@ public final class Profiles {
         return new Profile(
                 profile.session(),
                 functions,
-                profile.dropped(),
                 profile.unmatched(),
-                profile.unseenThreads(),
+                profile.losses(),
                 profile.family(),
                 profile.probeNanos(),
                 profile.metrics(),

@@ -36,6 +36,7 @@ import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.page.HtmlReport;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -285,7 +286,7 @@ class SessionReaderTest {
 
         Profile profile = read(image);
 
-        assertThat(profile.unseenThreads()).isEqualTo(1);
+        assertThat(profile.losses()).containsExactly(new Loss(Loss.Reason.THREADS, 1));
         assertThat(profile.functions()).noneMatch(FunctionProfile::callsExact);
     }
 

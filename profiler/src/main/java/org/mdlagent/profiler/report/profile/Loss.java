@@ -1,0 +1,28 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.util.Locale;
+
+/// What a session did not see, or did not keep.
+///
+/// @param count of what the reason names, at least 1
+public record Loss(Reason reason, long count) {
+    public enum Reason {
+        /// Nothing is known of what came after.
+        AGENT,
+        /// They found no room for a block of their own: nothing is known of their calls.
+        THREADS,
+        /// Programs and libraries without probes, which they could have had.
+        IMAGES,
+        /// Functions of these, and others without a probe that they could have had.
+        FUNCTIONS,
+        /// Their calls are known, but not whose they are.
+        PROCESSES,
+        /// They were counted, but not timed, for want of room.
+        CALLS;
+
+        /// The name in reports for programs.
+        public String key() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+}
