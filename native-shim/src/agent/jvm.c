@@ -3,6 +3,7 @@
 #include "code/death.h"
 #include "code/rebind.h"
 #include "os/agent_threads.h"
+#include "os/gate.h"
 #include "os/library.h"
 #include "os/self.h"
 #include "session/log.h"
@@ -15,11 +16,13 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <jni.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +115,47 @@ static void add_property(const char *name, const char *value) {
   add_option(line, (size_t)length, "");
 }
 
+/* What the agent keeps of a function is a kilobyte of the heap, and the shortest have 12 bytes of text. A library that has no
+ * more text than libc is not counted. */
+enum { HEAP_MIB = 64, HEAP_MIB_MAX = 1024, HEAP_OF_TEXT = 96, LIBRARY_TEXT = 2 << 20, MEMORY_SHARE = 8, SPACE_SHARE = 16 };
+
+static int add_text(struct dl_phdr_info *info, size_t size, void *sum) {
+  (void)size;
+  uint64_t text_bytes = 0, *bytes = sum;
+  for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+      text_bytes += info->dlpi_phdr[i].p_memsz;
+    }
+  }
+  bool is_program = !info->dlpi_name || !*info->dlpi_name;
+  uint64_t usual = is_program ? 0 : LIBRARY_TEXT;
+  *bytes += text_bytes > usual ? text_bytes - usual : 0;
+  return 0;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* How far the heap may grow: by demand, so that programs with many functions have their profile, and others a small agent. */
+static uint64_t heap_mib_max(void) {
+  uint64_t bytes = 0;
+  gate_lock();
+  dl_iterate_phdr(add_text, &bytes);
+  gate_unlock();
+  uint64_t mib = smaller(HEAP_MIB + (bytes * HEAP_OF_TEXT >> 20), HEAP_MIB_MAX);
+  mib = smaller(mib, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE >> 20);
+  struct rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    mib = smaller(mib, space.rlim_cur / SPACE_SHARE >> 20);
+  }
+  return mib > HEAP_MIB ? mib : HEAP_MIB;
+}
+
+static void add_heap(void) {
+  char line[32];
+  int length = snprintf(line, sizeof line, "-Xmx%llum", (unsigned long long)heap_mib_max());
+  add_option(line, (size_t)length, "");
+}
+
 static void collect_options(const char *runtime) {
   add_hook("vfprintf", (void *)log_message);
   add_hook("exit", (void *)on_exit_request);
@@ -122,6 +166,7 @@ static void collect_options(const char *runtime) {
   /* A cache is not used and made at the same time. */
   bool makes_cache = strstr(options.jvm_extra, "-XX:AOT") != NULL;
   add_options(jvm_options_text, "\n", runtime, makes_cache);
+  add_heap();
   add_options(options.jvm_extra, " \t\n", runtime, false);
 }
 

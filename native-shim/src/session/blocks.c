@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-enum { RING_RECORDS = 8192, BLOCKS_KEPT = 64 };
+/* Where there are many threads their rings are smaller, so that thousands have room: 32 KiB each instead of 256. */
+enum { RING_RECORDS = 8192, RING_RECORDS_OF_MANY = 1024, BLOCKS_KEPT = 64 };
 
 static struct mdl_thread *claim_own(const struct mdl_process *self) {
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
@@ -84,8 +85,10 @@ static struct mdl_thread *create(struct mdl_process *self) {
     thread->rows = session_allocate(session->function_capacity * sizeof(uint64_t));
   }
   if (ring) {
-    thread->ring = session_allocate(RING_RECORDS * sizeof(struct mdl_record));
-    thread->ring_mask = RING_RECORDS - 1;
+    bool many = __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED) >= BLOCKS_KEPT;
+    uint64_t records = many ? RING_RECORDS_OF_MANY : RING_RECORDS;
+    thread->ring = session_allocate(records * sizeof(struct mdl_record));
+    thread->ring_mask = records - 1;
   }
   thread->calls = session_allocate(session->function_capacity * sizeof(uint64_t));
   if (!thread->calls || (ring && !thread->ring) || (rows && !thread->rows)) {

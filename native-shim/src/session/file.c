@@ -21,7 +21,7 @@ const char *session_memory_root = "/dev/shm";
 enum {
   INITIAL = 4 << 20,
   STEP = SESSION_STEP,
-  LIMIT = 256 << 20,
+  LIMIT = 768 << 20,
   /* Where the file cannot grow without a descriptor, all of it is taken at once. */
   LIMIT_WITHOUT_GROWTH = 32 << 20,
   /* The part of the file system in memory that all sessions of a user may take. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -90,6 +91,32 @@ class ThreadsIT {
         assertThat(Dist.report(directory, session).at("/processes/0/callsSeen").asLong())
                 .as("of work() and of leaf()")
                 .isBetween(1L, 3 * calls);
+    }
+
+    @Test
+    void shouldCountTheCallsOfAThousandThreadsThatAreThereAtOnce() throws Exception {
+        shouldCountTheCallsOfACrowd(1200, "exact=work");
+    }
+
+    @Tag("soak")
+    @ParameterizedTest
+    @ValueSource(strings = {"exact", "exact=work"})
+    void shouldCountTheCallsOfFiveThousandThreadsThatAreThereAtOnce(String options) throws Exception {
+        shouldCountTheCallsOfACrowd(5000, options);
+    }
+
+    private void shouldCountTheCallsOfACrowd(int threads, String options) throws Exception {
+        Path program = Dist.compile(directory, "crowd", "-finstrument-functions");
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Dist.preload("wait," + options + ",session=" + session),
+                List.of(program.toString(), Integer.toString(threads), "100"));
+
+        assertThat(run.status()).isZero();
+        JsonNode report = Dist.report(directory, session);
+        assertThat(report.get("losses")).isEmpty();
+        assertThat(Dist.calls(report)).containsEntry("work", threads * 100L);
     }
 
     private void finish() throws Exception {
