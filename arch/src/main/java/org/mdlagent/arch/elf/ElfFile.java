@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -202,6 +203,38 @@ public final class ElfFile implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /// An image in memory.
+    public interface Image {
+        /// Its program headers, as they stand there.
+        byte[] programHeaders(int length);
+
+        /// What stands at a link-time address.
+        byte[] bytes(long address, int length);
+    }
+
+    /// Whether the file has the program headers of an image, and its notes, the build id among them.
+    public boolean isFileOf(Image image) throws ElfFormatException {
+        byte[] headers = range(
+                        header.programHeaders(),
+                        (long) header.programHeaderCount() * ElfHeader.PROGRAM_HEADER_SIZE,
+                        "the program headers")
+                .rest();
+        if (!Arrays.equals(headers, image.programHeaders(headers.length))) {
+            return false;
+        }
+        for (int i = 0; i < segments.size(); i++) {
+            Segment segment = segments.get(i);
+            if (segment.type() == Segment.NOTE) {
+                byte[] notes =
+                        range(segment.offset(), segment.fileSize(), "the notes").rest();
+                if (!Arrays.equals(notes, image.bytes(segment.address(), notes.length))) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /// The debug file that a distribution keeps apart for this build, if it is installed; null if not.

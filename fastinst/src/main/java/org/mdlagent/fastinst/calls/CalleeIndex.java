@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.calls;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,6 +20,7 @@ import org.mdlagent.arch.site.Transfer;
 import org.mdlagent.fastinst.install.ProbedImage;
 import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.provider.FunctionRanges;
+import org.mdlagent.fastinst.provider.LoadedFile;
 
 /// The functions of one image that can be called, with their probes, and its code as its file has it: in memory it is
 /// being patched. Addresses are offsets in the image.
@@ -70,12 +70,7 @@ final class CalleeIndex implements AutoCloseable {
         this.sites = sites;
         this.image = image;
         this.placement = placement;
-        file = ElfFile.open(Path.of(image.path()));
-        String build = file.buildId();
-        if (!image.build().equals(build == null ? "" : build)) {
-            file.close();
-            throw new IOException(image.path() + " has been replaced since it was loaded");
-        }
+        file = LoadedFile.open(placement.image());
         DynamicSection dynamic = file.dynamic();
         slots = dynamic == null ? Map.of() : dynamic.linkageSlots();
         offered = dynamic == null ? Map.of() : dynamic.functions();

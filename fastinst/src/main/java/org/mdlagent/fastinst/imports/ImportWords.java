@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.imports;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +14,7 @@ import org.mdlagent.arch.elf.Relocation;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.fastinst.provider.LoadedFile;
 
 /// The words of one image in which the dynamic linker stores addresses of other images' functions.
 final class ImportWords {
@@ -55,7 +55,7 @@ final class ImportWords {
 
     /// @return null when the image calls no other, or its file cannot be read
     static @Nullable ImportWords read(InstructionSet instructions, LoadedImage image) {
-        try (ElfFile elf = ElfFile.open(Path.of(image.path()))) {
+        try (ElfFile elf = LoadedFile.open(image)) {
             DynamicSection dynamic = elf.dynamic();
             return dynamic == null ? null : new ImportWords(instructions, image, elf, dynamic);
         } catch (IOException e) {

@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 
@@ -18,6 +20,7 @@ import org.mdlagent.arch.shim.NativeApi;
 public final class Discovery {
     private static final long PAGE = 4096;
 
+    private final NativeApi api;
     private final List<String> notes;
     private final List<ProbeProvider> providers;
 
@@ -32,6 +35,7 @@ public final class Discovery {
     /// @param images of the dynamic linker's list, in its order
     /// @param notes  receives what was found and left alone, for the log
     public Discovery(NativeApi api, InstructionSet instructions, List<LoadedImage> images, List<String> notes) {
+        this.api = api;
         this.notes = notes;
         first = Set.copyOf(images);
         String functionHooks = null;
@@ -80,6 +84,7 @@ public final class Discovery {
             }
         } catch (IOException e) {
             notes.add(image.path() + ": left alone: " + e.getMessage());
+            Memory.addLong(api.session() + HeaderDescriptor.IMAGES_REFUSED, 1);
         }
         close(image);
         return null;
@@ -112,7 +117,7 @@ public final class Discovery {
         if (known != null) {
             return known;
         }
-        ElfFile elf = ElfFile.open(Path.of(image.path()));
+        ElfFile elf = LoadedFile.open(image);
         files.put(image, elf);
         return elf;
     }

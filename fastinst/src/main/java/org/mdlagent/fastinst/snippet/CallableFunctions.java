@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.snippet;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
@@ -9,6 +8,7 @@ import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.provider.EntrySites;
+import org.mdlagent.fastinst.provider.LoadedFile;
 
 /// Functions that snippets may call: those of the images that were there when the program started, whose code stays.
 public final class CallableFunctions {
@@ -34,7 +34,7 @@ public final class CallableFunctions {
             return 0;
         }
         LoadedImage program = images.getFirst();
-        try (ElfFile elf = ElfFile.open(Path.of(program.path()))) {
+        try (ElfFile elf = LoadedFile.open(program)) {
             long own = elf.symbols().function(symbol);
             if (own != 0) {
                 return own + program.bias();
@@ -47,7 +47,7 @@ public final class CallableFunctions {
     /// Whether there is code that is not closed. What the shim stands in front of is there as long.
     private boolean stays(long address) throws IOException {
         for (LoadedImage image : images) {
-            try (ElfFile elf = ElfFile.open(Path.of(image.path()))) {
+            try (ElfFile elf = LoadedFile.open(image)) {
                 for (Segment segment : elf.executableSegments()) {
                     long from = address - image.bias() - segment.address();
                     if (from >= 0 && from < segment.memorySize()) {
