@@ -22,7 +22,6 @@ import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
-import org.mdlagent.runtime.cli.session.SharedMemory;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.MetricLibrary;
@@ -92,9 +91,8 @@ public final class ListCommand implements Callable<Integer> {
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("SESSION", "PID", "STARTED", "STATE", "PROGRAM"));
         for (Path directory :
-                session == null ? mdl.store().all() : List.of(mdl.store().find(session))) {
+                session == null ? mdl.store().all() : List.of(mdl.store().findSettled(session, mdl.console()))) {
             try {
-                SharedMemory.settle(directory);
                 try (SessionReader reader = SessionReader.open(directory)) {
                     SessionFacts facts = reader.facts();
                     rows.add(List.of(
@@ -199,9 +197,7 @@ public final class ListCommand implements Callable<Integer> {
     }
 
     private SessionReader open() throws IOException {
-        Path directory = mdl.store().find(session);
-        SharedMemory.settle(directory);
-        return SessionReader.open(directory);
+        return SessionReader.open(mdl.store().findSettled(session, mdl.console()));
     }
 
     private static String time(Instant instant) {

@@ -21,7 +21,6 @@ import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.report.ReportFormat;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
-import org.mdlagent.runtime.cli.session.SharedMemory;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
@@ -313,7 +312,6 @@ public final class RunCommand implements Callable<Integer> {
             return;
         }
         ProgramState.recordEnd(session, ending, ended);
-        SharedMemory.settle(session);
         if (directory != null) {
             store.remember(session);
         }

@@ -4,13 +4,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
@@ -45,11 +42,7 @@ public final class ProgramState {
 
     /// Writes how a program ended into its session.
     public static void recordEnd(Path session, Posix.Ending ending, Instant when) throws IOException {
-        try (FileChannel file = FileChannel.open(
-                SessionFile.locate(session),
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE,
-                LinkOption.NOFOLLOW_LINKS)) {
+        new SharedMemory(SharedMemory.DIRECTORY).write(session, file -> {
             ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
             file.read(header, 0);
             putInt(file, HeaderDescriptor.EXIT_STATUS, ending.status());
@@ -61,7 +54,7 @@ public final class ProgramState {
             if (header.getInt((int) HeaderDescriptor.STATE) != HeaderDescriptor.STATE_AGENT_DEAD) {
                 putInt(file, HeaderDescriptor.STATE, HeaderDescriptor.STATE_ENDED);
             }
-        }
+        });
     }
 
     private static void putInt(FileChannel file, long at, int value) throws IOException {

@@ -18,6 +18,7 @@ import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// The sessions on this machine: where they are, and which of them is meant.
@@ -33,8 +34,8 @@ public final class SessionStore {
     }
 
     public static SessionStore ofUser(Map<String, String> environment) {
-        String own = "mdl-" + Posix.effectiveUser();
-        return new SessionStore(List.of(defaultRoot(environment), Path.of("/tmp", own)), Path.of("/dev/shm", own));
+        Path own = Path.of("/tmp/mdl-" + Posix.effectiveUser());
+        return new SessionStore(List.of(defaultRoot(environment), own), SharedMemory.DIRECTORY);
     }
 
     /// Where sessions go that nobody gave a directory.
@@ -196,9 +197,20 @@ public final class SessionStore {
     /// Frees the shared memory that ended programs have left: moves their data into their sessions' directories, and
     /// removes those that no session leads to.
     public void reclaim() throws IOException {
-        List<SharedMemory.Remnant> remnants = memory.remnants();
-        if (!remnants.isEmpty()) {
-            memory.reclaim(remnants, all());
+        memory.reclaim(this::all);
+    }
+
+    /// The session that a person means, its data moved out of shared memory when its program has ended. Those that
+    /// cannot be moved can be read where they are.
+    public Path findSettled(@Nullable String wanted, Console console) throws IOException {
+        Path session = find(wanted);
+        try {
+            memory.settle(session);
+        } catch (IOException e) {
+            console.say(
+                    "the data of " + name(session) + " stay in shared memory: " + e.getMessage(),
+                    "a restart of the machine clears it; mdl list sessions tries again");
         }
+        return session;
     }
 }

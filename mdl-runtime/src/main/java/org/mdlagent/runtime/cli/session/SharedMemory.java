@@ -1,43 +1,56 @@
 package org.mdlagent.runtime.cli.session;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
-import org.mdlagent.profiler.report.file.SessionFormatException;
-import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// The directory in shared memory that holds the data of sessions while their programs run. Afterwards the data are
 /// moved into the sessions' own directories.
+///
+/// Assumes    A1 whoever records into a file has it mapped, or open, from before it says whose it is: a process maps it
+///               later only by being forked from one that has it mapped
+///            A2 nobody but the user changes the directory in shared memory; anybody may change, at any time, what the
+///               paths of sessions lead to
+/// Guarantees G1 data are touched only when nobody can write to them any more, in whatever container
+///            G2 of those that move the same data at once, one does
+///            G3 who opens the session's file finds the data in one place or, when he looks again, in the other
+///            G4 nothing outside the session's directory and shared memory is changed, and root changes nothing in
+///               another user's directory
+/// Progress   P1 data that cannot be moved, for want of room or rights, stay and can be read where they are
+///
+///   who moves                                 who writes how a program ended
+///   1 lock the data, or leave them            1 open the data where they are
+///   2 nobody has moved them before            2 lock them: waits for who moves them
+///   3 nobody writes to them (a lease)         3 if they were moved meanwhile: again from 1
+///   4 copy to a file beside the link,         4 write, unlock
+///     empty pages left out
+///   5 rename it over the link
+///   6 remove the original, unlock
 public final class SharedMemory {
+    /// Where this user's sessions are.
+    static final Path DIRECTORY = Path.of("/dev/shm/mdl-" + Posix.effectiveUser());
+
+    private static final String COPY = SessionFile.NAME + ".copy";
     private static final int COPY_BYTES = 1 << 16;
 
-    /// How long a process may take from making its file to writing what it is.
+    /// How long a process may take from making its file to having it open.
     private static final Duration CREATION_MAX = Duration.ofMinutes(1);
 
     private final Path directory;
@@ -46,88 +59,63 @@ public final class SharedMemory {
         this.directory = directory;
     }
 
-    /// Moves the data of a session from shared memory into its directory, once nobody writes to them any more.
-    ///
-    ///   1 copy to a file beside the link, empty pages left out
-    ///   2 rename it over the link: who opens the session finds the one or the other
-    ///   3 remove the original
-    ///
-    /// Two that do this at once make the same copy, and the second rename and removal change nothing.
-    public static void settle(Path session) throws IOException {
-        Path link = session.resolve(SessionFile.NAME);
-        if (!Files.isSymbolicLink(link) || !Files.isWritable(session)) {
-            return;
-        }
-        Path memory = SessionFile.locate(session);
-        try (SessionReader reader = SessionReader.open(session)) {
-            if (ProgramState.runs(reader.facts()) || isMapped(memory)) {
-                return;
+    /// Moves the data of a session into its directory, once nobody writes to them any more.
+    void settle(Path session) throws IOException {
+        try (SessionDirectory opened = SessionDirectory.open(session)) {
+            SessionDirectory.Link link = opened.link();
+            if (link != null && leadsHere(link) && opened.takesData()) {
+                settle(link.target(), opened);
             }
+        } catch (NoSuchFileException | NotDirectoryException | AccessDeniedException e) {
+            // no session, as its reader will say; or it was moved meanwhile, or may not be
         }
-        Files.deleteIfExists(session.resolve(ControlClient.SOCKET));
-        move(memory, link);
     }
 
-    private static void move(Path memory, Path link) throws IOException {
-        Path copy = link.resolveSibling(
-                SessionFile.NAME + "." + ProcessHandle.current().pid());
-        try {
-            copy(memory, copy);
-            Files.move(copy, link, StandardCopyOption.ATOMIC_MOVE);
+    private static void settle(byte[] file, SessionDirectory session) throws IOException {
+        try (OpenFile data = OpenFile.readable(file)) {
+            if (isLeft(data, file)) {
+                move(data, file, session.directory());
+            }
+        }
+    }
+
+    /// Whether nobody writes to a file of ours any more: steps 1 to 3. It is locked then, until it is closed.
+    private static boolean isLeft(OpenFile data, byte[] path) throws IOException {
+        return data.isRegular() && data.isOwn() && data.tryLock() && data.isAt(path) && !data.isWritten();
+    }
+
+    private static void move(OpenFile data, byte[] path, OpenFile session) throws IOException {
+        // One that was killed meanwhile may have left its copy.
+        session.remove(COPY);
+        try (OpenFile copy = session.create(COPY)) {
+            copy(data, copy);
+            session.rename(COPY, SessionFile.NAME);
         } catch (IOException e) {
-            Files.deleteIfExists(copy);
+            session.remove(COPY);
             throw e;
         }
-        Files.deleteIfExists(memory);
+        session.remove(ControlClient.SOCKET);
+        OpenFile.remove(path);
     }
 
-    /// What ended programs have left, the first step of freeing it:
+    /// Frees the memory that ended programs have left: moves their data into their sessions' directories, and removes
+    /// what no session leads to.
     ///
-    ///   1 read who recorded what, and where; a session that was moved since is found among those known here
-    ///   2 list the mapped files
-    ///   3 touch those of which the program had ended at 1, and that were not mapped at 2
-    ///
-    /// A process that maps a file later has it from one that had it mapped at 2.
-    List<Remnant> remnants() throws IOException {
-        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || !isOwn(directory)) {
-            return List.of();
+    /// @param sessions lists those known here, among which one that was moved is found
+    void reclaim(SessionList sessions) throws IOException {
+        if (!isOwnDirectory()) {
+            return;
         }
-        List<Remnant> remnants = new ArrayList<>();
+        IOException failure = null;
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*.mdl")) {
             for (Path file : files) {
-                Path session = Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? ofEndedProgram(file) : null;
-                if (session != null) {
-                    remnants.add(new Remnant(file, session.resolve(SessionFile.NAME)));
-                } else if (isUnbegun(file)) {
-                    remnants.add(new Remnant(file, null));
+                try {
+                    reclaim(file, sessions);
+                } catch (NoSuchFileException | AccessDeniedException e) {
+                    // another mdl was faster, or it belongs where we may not look
+                } catch (IOException e) {
+                    failure = e;
                 }
-            }
-        }
-        return remnants;
-    }
-
-    /// The other steps: moves what was left into the sessions' directories, and removes what no session leads to.
-    ///
-    /// @param sessions that are known here, listed after the remnants
-    void reclaim(List<Remnant> remnants, List<Path> sessions) throws IOException {
-        Map<Path, Path> known = new HashMap<>();
-        for (Path session : sessions) {
-            Path link = session.resolve(SessionFile.NAME);
-            if (Files.isSymbolicLink(link)) {
-                known.put(Files.readSymbolicLink(link), link);
-            }
-        }
-        Set<Long> mapped = mappedBelow(directory);
-        IOException failure = null;
-        for (Remnant remnant : remnants) {
-            try {
-                if (!mapped.contains(inode(remnant.file))) {
-                    remnant.reclaim(known.get(remnant.file));
-                }
-            } catch (NoSuchFileException e) {
-                // another mdl was faster
-            } catch (IOException e) {
-                failure = e;
             }
         }
         if (failure != null) {
@@ -135,77 +123,152 @@ public final class SharedMemory {
         }
     }
 
-    /// A file in shared memory whose program has ended.
-    ///
-    /// @param link its name in the session's directory, which may be gone or hold another session; null when the
-    ///             program ended before it wrote which directory that is
-    record Remnant(Path file, @Nullable Path link) {
-        /// @param moved where the link is now, if that is known
-        private void reclaim(@Nullable Path moved) throws IOException {
-            Path current = moved == null ? link : moved;
-            if (link == null || current == null) {
-                Files.deleteIfExists(file);
-            } else if (Files.isSymbolicLink(current)
-                    && Files.readSymbolicLink(current).equals(file)) {
-                if (isOwn(current) && Files.isWritable(current.toAbsolutePath().getParent())) {
-                    move(file, current);
-                }
-            } else if (Files.exists(current, LinkOption.NOFOLLOW_LINKS)
-                    || Files.notExists(current, LinkOption.NOFOLLOW_LINKS)) {
-                // Neither holds for a link that we may not look at, and which may lead here.
-                Files.deleteIfExists(file);
-            }
-        }
-    }
-
-    /// Whether the process that made a file was killed before it wrote who it is. One that is about to do so has made
-    /// the file just now.
-    private static boolean isUnbegun(Path file) throws IOException {
+    private void reclaim(Path file, SessionList sessions) throws IOException {
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            return false;
+            return;
         }
-        try (FileChannel bytes = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
-            ByteBuffer magic = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            bytes.read(magic, HeaderDescriptor.MAGIC);
-            Instant made =
-                    Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
-            return isOwn(file)
-                    && magic.getLong(0) == 0
-                    && made.isBefore(Instant.now().minus(CREATION_MAX));
-        } catch (NoSuchFileException e) {
-            return false;
-        }
-    }
-
-    private static boolean isOwn(Path file) throws IOException {
-        return Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS).equals(Posix.effectiveUser());
-    }
-
-    /// The directory of the session whose data a file holds, once its program has ended; else null.
-    private static @Nullable Path ofEndedProgram(Path file) throws IOException {
-        try (SessionReader reader = SessionReader.open(file);
-                FileChannel bytes = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
-            ByteBuffer directory = ByteBuffer.allocate(HeaderDescriptor.DIRECTORY_BYTES);
-            bytes.read(directory, HeaderDescriptor.DIRECTORY);
-            int length = 0;
-            while (length < directory.position() && directory.get(length) != 0) {
-                length++;
+        byte[] path = OpenFile.bytes(file);
+        try (OpenFile data = OpenFile.readable(path)) {
+            if (!isLeft(data, path)) {
+                return;
             }
-            // A path that this locale's encoding cannot express is refused below, not taken for another.
-            Charset encoding = Charset.forName(System.getProperty("native.encoding", "UTF-8"));
-            String path = new String(directory.array(), 0, length, encoding);
-            return !path.startsWith("/") || ProgramState.runs(reader.facts()) ? null : Path.of(path);
-        } catch (SessionFormatException | NoSuchFileException | InvalidPathException e) {
-            return null;
+            ByteBuffer header = header(data);
+            if (header.getLong((int) HeaderDescriptor.MAGIC) == 0) {
+                // Who is about to open a file that it has made, has made it just now.
+                Instant made = Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
+                        .toInstant();
+                if (made.isBefore(Instant.now().minus(CREATION_MAX))) {
+                    OpenFile.remove(path);
+                }
+            } else if (header.getLong((int) HeaderDescriptor.MAGIC) == HeaderDescriptor.MAGIC_VALUE
+                    && header.getInt((int) HeaderDescriptor.VERSION) == HeaderDescriptor.VERSION_VALUE) {
+                Path moved = moved(file, sessions);
+                reclaim(data, path, moved == null ? directory(header) : OpenFile.bytes(moved));
+            }
         }
     }
 
-    private static void copy(Path from, Path to) throws IOException {
-        try (FileChannel in = FileChannel.open(from, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
-                FileChannel out = FileChannel.open(
-                        to,
-                        Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
-                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+    /// @param session the directory where the data belong, which may be gone or hold another session
+    private static void reclaim(OpenFile data, byte[] path, byte[] session) throws IOException {
+        try (SessionDirectory opened = SessionDirectory.open(session)) {
+            SessionDirectory.Link link = opened.link();
+            if (link != null && Arrays.equals(link.target(), path)) {
+                if (link.own() && opened.takesData()) {
+                    move(data, path, opened.directory());
+                }
+                return;
+            }
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            // the session was removed
+        }
+        OpenFile.remove(path);
+    }
+
+    /// The known session whose link leads to a file.
+    private static @Nullable Path moved(Path file, SessionList sessions) throws IOException {
+        for (Path session : sessions.all()) {
+            Path link = session.resolve(SessionFile.NAME);
+            if (Files.isSymbolicLink(link) && file.equals(SessionFile.target(link))) {
+                return session;
+            }
+        }
+        return null;
+    }
+
+    /// The sessions that are known.
+    interface SessionList {
+        List<Path> all() throws IOException;
+    }
+
+    private static ByteBuffer header(OpenFile data) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
+        try (FileChannel bytes = data.channel(StandardOpenOption.READ)) {
+            while (header.hasRemaining() && bytes.read(header, header.position()) > 0) {}
+        }
+        return header;
+    }
+
+    private static byte[] directory(ByteBuffer header) {
+        int start = (int) HeaderDescriptor.DIRECTORY;
+        int end = start;
+        while (end < start + HeaderDescriptor.DIRECTORY_BYTES && header.get(end) != 0) {
+            end++;
+        }
+        return Arrays.copyOfRange(header.array(), start, end);
+    }
+
+    /// What is written to a session's file.
+    interface Writing {
+        void to(FileChannel file) throws IOException;
+    }
+
+    /// Writes to the data of a session of ours, wherever they are.
+    void write(Path session, Writing writing) throws IOException {
+        try (SessionDirectory opened = SessionDirectory.open(session)) {
+            SessionDirectory.Link link = opened.link();
+            while (link != null && leadsHere(link)) {
+                if (writeLocked(link.target(), writing)) {
+                    return;
+                }
+                SessionDirectory.Link before = link;
+                link = opened.link();
+                if (link != null && Arrays.equals(link.target(), before.target())) {
+                    throw new NoSuchFileException(session.toString());
+                }
+            }
+            try (OpenFile data = opened.directory().writable(SessionFile.NAME)) {
+                write(data, writing);
+            }
+        }
+    }
+
+    /// @return false when the data were moved meanwhile
+    private static boolean writeLocked(byte[] path, Writing writing) throws IOException {
+        try (OpenFile data = OpenFile.writable(path)) {
+            data.lock();
+            if (data.isAt(path)) {
+                write(data, writing);
+                return true;
+            }
+        } catch (NoSuchFileException e) {
+            // as the caller will see
+        }
+        return false;
+    }
+
+    private static void write(OpenFile data, Writing writing) throws IOException {
+        if (!data.isRegular() || !data.isOwn()) {
+            throw new IOException("the session's file is not ours");
+        }
+        try (FileChannel bytes = data.channel(StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            writing.to(bytes);
+        }
+    }
+
+    /// Whether our link leads to a file in our directory.
+    private boolean leadsHere(SessionDirectory.Link link) throws IOException {
+        byte[] here = Posix.bytes(directory + "/");
+        byte[] target = link.target();
+        if (!link.own() || target.length <= here.length || !isOwnDirectory()) {
+            return false;
+        }
+        for (int i = here.length; i < target.length; i++) {
+            if (target[i] == '/') {
+                return false;
+            }
+        }
+        return Arrays.equals(target, 0, here.length, here, 0, here.length);
+    }
+
+    private boolean isOwnDirectory() throws IOException {
+        return Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
+                && Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                        .equals(Posix.effectiveUser());
+    }
+
+    private static void copy(OpenFile from, OpenFile to) throws IOException {
+        try (FileChannel in = from.channel(StandardOpenOption.READ);
+                FileChannel out = to.channel(StandardOpenOption.WRITE)) {
             ByteBuffer arenaEnd = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
             in.read(arenaEnd, HeaderDescriptor.ARENA_END);
             long size = Math.min(in.size(), arenaEnd.getLong(0));
@@ -236,32 +299,5 @@ public final class SharedMemory {
             i++;
         }
         return i == block.limit();
-    }
-
-    /// Whether a process has the file mapped: a forked child goes on recording after its parent has ended.
-    private static boolean isMapped(Path file) throws IOException {
-        Path directory = file.getParent();
-        return directory != null && mappedBelow(directory).contains(inode(file));
-    }
-
-    /// The mapped files in a directory. By their numbers: names may be in any encoding.
-    private static Set<Long> mappedBelow(Path directory) throws IOException {
-        Set<Long> inodes = new HashSet<>();
-        String prefix = directory + "/";
-        try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
-            for (Path process : processes) {
-                try (Stream<String> lines = Files.lines(process.resolve("maps"), StandardCharsets.ISO_8859_1)) {
-                    lines.filter(line -> line.startsWith(prefix, line.indexOf('/')))
-                            .forEach(line -> inodes.add(Long.valueOf(line.split(" +", 6)[4])));
-                } catch (IOException | UncheckedIOException e) {
-                    // ended meanwhile, or another user's: it cannot have opened our file
-                }
-            }
-        }
-        return inodes;
-    }
-
-    private static Long inode(Path file) throws IOException {
-        return (Long) Files.getAttribute(file, "unix:ino", LinkOption.NOFOLLOW_LINKS);
     }
 }

@@ -262,6 +262,11 @@ public final class Posix {
         return strings;
     }
 
+    /// What an error of a system call means.
+    public static String message(int error) {
+        return strerror(error);
+    }
+
     public static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }

@@ -11,11 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,7 +31,6 @@ class SessionStoreTest {
     private Path root;
 
     private SessionStore store;
-    private Path memory;
     private Path orphans;
 
     @BeforeEach
@@ -41,24 +38,6 @@ class SessionStoreTest {
         // Not the user's real shared memory: what others have left there is not for a test to reclaim.
         orphans = root.resolve("memory");
         store = new SessionStore(List.of(root, root.resolve("not-there")), orphans);
-        Path own = Path.of("/dev/shm/mdl-" + Posix.effectiveUser());
-        if (!Files.isDirectory(own)) {
-            Files.createDirectory(
-                    own, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        }
-        memory = own.resolve("test-" + ProcessHandle.current().pid() + "-" + System.nanoTime() + ".mdl");
-    }
-
-    @AfterEach
-    void removeMemory() throws IOException {
-        Files.deleteIfExists(memory);
-    }
-
-    private Path inMemory(long pid, Instant start) throws IOException {
-        Path directory = Files.createDirectory(root.resolve("app-1-20260101T000000"));
-        Files.write(memory, FakeSession.bytes("app-1-20260101T000000", pid, start.getEpochSecond()));
-        Files.createSymbolicLink(directory.resolve("session.mdl"), memory);
-        return directory;
     }
 
     @Test
@@ -88,60 +67,6 @@ class SessionStoreTest {
     void shouldSayWhatThereIsNot() {
         assertThatThrownBy(() -> store.find(null)).hasMessage("there is no session yet");
         assertThatThrownBy(() -> store.find("4711")).hasMessage("there is no session 4711");
-    }
-
-    @Test
-    void shouldMoveTheDataOfAnEndedProgramOutOfSharedMemory() throws IOException {
-        Path session = inMemory(NOBODY, Instant.now());
-        byte[] before = Files.readAllBytes(memory);
-
-        SharedMemory.settle(session);
-
-        Path file = session.resolve("session.mdl");
-        assertThat(memory).doesNotExist();
-        assertThat(Files.isSymbolicLink(file)).isFalse();
-        assertThat(Files.readAllBytes(file)).isEqualTo(before);
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
-                .isEqualTo("rw-------");
-        assertThat(session).isDirectoryNotContaining("glob:**session.mdl.*");
-    }
-
-    @Test
-    void shouldLeaveTheDataOfARunningProgramWhereTheyAre() throws IOException {
-        Path session = inMemory(ProcessHandle.current().pid(), Instant.now());
-
-        SharedMemory.settle(session);
-
-        assertThat(memory).exists();
-        assertThat(session.resolve("session.mdl")).isSymbolicLink();
-    }
-
-    private static Process mapping(Path file) throws IOException {
-        Process child = new ProcessBuilder(
-                        "python3",
-                        "-c",
-                        "import mmap,os,sys; f=os.open(sys.argv[1], os.O_RDWR); m=mmap.mmap(f, 4096); os.close(f);"
-                                + " print('mapped', flush=True); sys.stdin.read()",
-                        file.toString())
-                .start();
-        assertThat(child.inputReader().readLine()).isEqualTo("mapped");
-        return child;
-    }
-
-    @Test
-    void shouldLeaveDataThatAForkedChildStillWrites() throws Exception {
-        Path session = inMemory(NOBODY, Instant.now());
-        Process child = mapping(memory);
-        try {
-            SharedMemory.settle(session);
-
-            assertThat(memory).exists();
-        } finally {
-            child.destroy();
-            child.waitFor();
-        }
-        SharedMemory.settle(session);
-        assertThat(memory).doesNotExist();
     }
 
     /// As an agent leaves them in shared memory that knows the session's directory.
@@ -182,13 +107,13 @@ class SessionStoreTest {
     }
 
     @Test
-    void shouldRemoveFromSharedMemoryWhatNoSessionLeadsToAndNothingElse() throws IOException {
+    void shouldRemoveFromSharedMemoryWhatNoSessionLeadsToAndNothingElse() throws Exception {
         Path directory = Files.createDirectory(orphans);
         Path gone = root.resolve("gone");
         Path taken = Files.createDirectory(root.resolve("taken"));
         Files.createSymbolicLink(taken.resolve("session.mdl"), directory.resolve("another.mdl"));
         writeMemory(directory.resolve("orphan.mdl"), NOBODY, gone);
-        writeMemory(directory.resolve("running.mdl"), ProcessHandle.current().pid(), gone);
+        writeMemory(directory.resolve("running.mdl"), NOBODY, gone);
         writeMemory(directory.resolve("taken.mdl"), NOBODY, taken);
         writeMemory(directory.resolve("other-name"), NOBODY, gone);
         FileTime earlier = FileTime.from(Instant.now().minusSeconds(3600));
@@ -197,8 +122,14 @@ class SessionStoreTest {
         Files.setLastModifiedTime(Files.writeString(directory.resolve("text.mdl"), "no session at all"), earlier);
         Files.createSymbolicLink(directory.resolve("link.mdl"), directory.resolve("other-name"));
         Files.createDirectory(directory.resolve("directory.mdl"));
+        Process running = SharedMemoryTest.mapping(directory.resolve("running.mdl"));
 
-        store.reclaim();
+        try {
+            store.reclaim();
+        } finally {
+            running.destroy();
+            running.waitFor();
+        }
 
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left.map(file -> file.getFileName().toString()))
@@ -211,7 +142,7 @@ class SessionStoreTest {
     void shouldKeepAnOrphanThatAForkedChildStillWrites() throws Exception {
         Path file = Files.createDirectory(orphans).resolve("orphan.mdl");
         writeMemory(file, NOBODY, root.resolve("gone"));
-        Process child = mapping(file);
+        Process child = SharedMemoryTest.mapping(file);
         try {
             store.reclaim();
 

@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,7 @@ public final class SessionReader implements AutoCloseable {
     ///
     /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
     public static SessionReader open(Path directoryOrFile) throws IOException {
-        SessionBytes bytes = new SessionBytes(SessionFile.locate(directoryOrFile));
+        SessionBytes bytes = bytes(directoryOrFile);
         try {
             bytes.refresh();
         } catch (IOException e) {
@@ -59,6 +60,17 @@ public final class SessionReader implements AutoCloseable {
             throw e;
         }
         return new SessionReader(bytes);
+    }
+
+    private static SessionBytes bytes(Path directoryOrFile) throws IOException {
+        while (true) {
+            Path file = SessionFile.locate(directoryOrFile);
+            try {
+                return new SessionBytes(file);
+            } catch (NoSuchFileException e) {
+                // moved out of shared memory since: then it is found there, or reported missing
+            }
+        }
     }
 
     /// What is recorded now, of all threads.

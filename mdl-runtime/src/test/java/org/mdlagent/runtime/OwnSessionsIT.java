@@ -1,0 +1,97 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.runtime.cli.terminal.Posix;
+
+/// Sessions belong to a user, and to the one command at a time that moves them.
+class OwnSessionsIT {
+    private static final List<String> STRANGER = List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups");
+
+    /// The line of the report of all calls of work().
+    private static final String WORK = "work +2\\.00 k";
+
+    @TempDir
+    Path directory;
+
+    private Path program;
+
+    @BeforeEach
+    void compile() throws Exception {
+        program = Dist.compile(directory, "drops", "-finstrument-functions");
+    }
+
+    private Dist.Outcome mdl(List<String> before, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(before);
+        command.add(Dist.mdl());
+        command.addAll(List.of(arguments));
+        return Dist.run(directory, Map.of(), command);
+    }
+
+    private static void assumeRoot() {
+        assumeThat(Posix.effectiveUser()).as("root becomes another user").isZero();
+    }
+
+    @RepeatedTest(3)
+    void shouldReportTwoRunsAtOnce() throws Exception {
+        List<FutureTask<Dist.Outcome>> runs = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            runs.add(new FutureTask<>(
+                    () -> mdl(List.of(), "run", "--wait", "--exact", "--report", "--", program.toString())));
+        }
+        runs.forEach(run -> Thread.ofPlatform().start(run));
+
+        for (FutureTask<Dist.Outcome> run : runs) {
+            assertThat(run.get().err()).containsPattern(WORK).doesNotContain("mdl:");
+            assertThat(run.get().status()).isZero();
+        }
+    }
+
+    @Test
+    void shouldReportWhatRootHasStartedAndAnotherUserEnded() throws Exception {
+        assumeRoot();
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run = mdl(List.of(), "run", "-o", session.toString(), "--wait", "--exact", program.toString());
+
+        assertThat(run.status()).isZero();
+        assertThat(run.err()).isEmpty();
+        assertThat(session.resolve("session.mdl")).isRegularFile();
+        assertThat(Dist.calls(Dist.report(directory, session))).containsEntry("work", 2000L);
+    }
+
+    @Test
+    void shouldReportToUsersTheirOwnSessionsAndToRootNoOthers() throws Exception {
+        assumeRoot();
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assumeThat(mdl(STRANGER, "--version").status())
+                .as("the distribution can be read")
+                .isZero();
+        Path session = directory.resolve("theirs");
+
+        Dist.Outcome run = mdl(
+                STRANGER, "run", "-o", session.toString(), "--wait", "--exact", "--report", "--", program.toString());
+        Dist.Outcome report = mdl(STRANGER, "report", session.toString(), "--format", "json");
+        Dist.Outcome ofRoot = mdl(List.of(), "report", session.toString());
+
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.err()).containsPattern(WORK);
+        assertThat(report.text()).contains("\"work\"");
+        assertThat(ofRoot.status()).isNotZero();
+        assertThat(ofRoot.err()).contains("another user (uid 65534)", "sudo -u '#65534' mdl");
+        assertThat(Files.getAttribute(session.resolve("session.mdl"), "unix:uid"))
+                .isEqualTo(65534);
+    }
+}
