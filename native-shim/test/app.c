@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -637,7 +638,7 @@ static int filters_own_system_calls(void) {
   return 0;
 }
 /* Whatever thread makes another than these calls is killed, and the process with it. */
-static int filters_system_calls_of_all_threads(void) {
+static __attribute__((no_instrument_function)) void allow_few_system_calls(unsigned long flags) {
   static const unsigned allowed[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn, SYS_getpid, SYS_clock_nanosleep};
   enum { CALLS = sizeof allowed / sizeof allowed[0] };
   struct sock_filter code[CALLS + 3] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
@@ -648,15 +649,185 @@ static int filters_system_calls_of_all_threads(void) {
   code[CALLS + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   struct sock_fprog program = {CALLS + 3, code};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
-    return 1;
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) != 0) {
+    _exit(98);
   }
+}
+static int filters_system_calls_of_all_threads(void) {
+  allow_few_system_calls(SECCOMP_FILTER_FLAG_TSYNC);
   for (int i = 0; i < 100; i++) {
     nap();
   }
   say("sandboxed\n");
   _exit(16);
 }
+static int depth_of(int depth) { return depth ? 1 + depth_of(depth - 1) : 0; }
+/* Its first probe comes when it may do next to nothing. */
+static __attribute__((no_instrument_function)) void *filters_before_first_probe(void *unused) {
+  (void)unused;
+  allow_few_system_calls(0);
+  say(depth_of(1000) == 1000 ? "alone in a sandbox\n" : "");
+  _exit(22);
+}
+static int thread_filters_own_system_calls(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, filters_before_first_probe, NULL);
+  pthread_join(thread, NULL);
+  return 1;
+}
+static volatile int turn;
+static __attribute__((no_instrument_function)) void *probed_in_turn(void *unused) {
+  turn = -1; /* what libc does at a thread's start is done */
+  while (turn != 1) {
+  }
+  turn = depth_of(1000) == 1000 ? 2 : 3;
+  while (turn) {
+  }
+  return unused;
+}
+static jmp_buf above;
+static void jumps_up(int depth) {
+  if (depth == 0) {
+    longjmp(above, 1);
+  }
+  jumps_up(depth - 1);
+}
+static void work_in_sandbox(void) {
+  if (setjmp(above) == 0) {
+    jumps_up(50);
+  }
+  turn = 1;
+  while (turn == 1) {
+  }
+  say(depth_of(100000) == 100000 && turn == 2 ? "in a sandbox\n" : "");
+}
+static int forked_child_filters_system_calls(void) {
+  pid_t child = fork();
+  int status;
+  if (child == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, probed_in_turn, NULL);
+    while (turn != -1) {
+    }
+    allow_few_system_calls(SECCOMP_FILTER_FLAG_TSYNC);
+    work_in_sandbox();
+    _exit(23);
+  }
+  waitpid(child, &status, 0);
+  printf("%x\n", status);
+  return 0;
+}
+
+/* ---- a thread that gives up rights; no other of its process must keep them */
+
+static int tasks;
+
+/* What the thread may do: its status, root and namespaces. */
+static void read_rights(const char *thread, char *rights, size_t size) {
+  static const char *const lines[] = {"Uid:",    "Gid:",    "Groups:",     "CapInh:",  "CapPrm:",        "CapEff:",
+                                      "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:"};
+  static const char *const namespaces[] = {"mnt", "net", "ipc", "uts", "user", "pid"};
+  char path[300], line[4096];
+  struct stat status;
+  snprintf(path, sizeof path, "%s/status", thread);
+  FILE *file = fdopen(openat(tasks, path, O_RDONLY), "r");
+  size_t length = 0;
+  while (fgets(line, sizeof line, file)) {
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+      if (strncmp(line, lines[i], strlen(lines[i])) == 0) {
+        length += (size_t)snprintf(rights + length, size - length, "%s", line);
+      }
+    }
+  }
+  fclose(file);
+  snprintf(path, sizeof path, "%s/root", thread);
+  if (fstatat(tasks, path, &status, 0) == 0) {
+    length += (size_t)snprintf(rights + length, size - length, "%lu %lu\n", status.st_dev, status.st_ino);
+  }
+  for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++) {
+    snprintf(path, sizeof path, "%s/ns/%s", thread, namespaces[i]);
+    ssize_t read = readlinkat(tasks, path, line, sizeof line);
+    length += (size_t)snprintf(rights + length, size - length, "%.*s\n", (int)(read > 0 ? read : 0), line);
+  }
+}
+/* How many threads there are, and how many may do something else than main. */
+static void compare_rights(int *threads, int *others) {
+  char of_main[8192], rights[8192], number[16];
+  *threads = *others = 0;
+  snprintf(number, sizeof number, "%d", getpid());
+  read_rights(number, of_main, sizeof of_main);
+  DIR *list = fdopendir(dup(tasks));
+  rewinddir(list);
+  for (struct dirent *entry; (entry = readdir(list));) {
+    if (entry->d_name[0] != '.') {
+      read_rights(entry->d_name, rights, sizeof rights);
+      ++*threads;
+      *others += strcmp(rights, of_main) != 0;
+    }
+  }
+  closedir(list);
+}
+static int gives_up(long (*rights)(void), int keeps_agent) {
+  int threads, others;
+  tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+  long result = rights();
+  compare_rights(&threads, &others);
+  printf("%ld, %d threads, %d of them with other rights\n", result, keeps_agent ? 0 : threads, others);
+  return 0;
+}
+#define GIVES_UP(name, rights, keeps_agent)                      \
+  static long rights_of_##name(void) { return rights; }          \
+  static int name(void) { return gives_up(rights_of_##name, keeps_agent); }
+
+static long filter_harmlessly(int by_prctl) {
+  struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {1, code};
+  return by_prctl ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
+                  : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0L, &program);
+}
+GIVES_UP(confines_by_filter, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) + filter_harmlessly(1), 0)
+GIVES_UP(confines_by_filter_by_system_call, syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) + filter_harmlessly(0), 0)
+GIVES_UP(confines_by_privileged_filter, filter_harmlessly(0), 0)
+GIVES_UP(confines_by_no_new_privileges, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0)
+/* Without them, it is the kernel that does not know such rules. */
+static long restrict_by_landlock(void) {
+  uint64_t directories = 1 << 7; /* LANDLOCK_ACCESS_FS_MAKE_DIR */
+  int rules = (int)syscall(444, &directories, sizeof directories, 0L);
+  long result = syscall(446, rules, 0L);
+  return result == 0 ? mkdir("landlocked", 0700) : -2;
+}
+GIVES_UP(confines_by_landlock, restrict_by_landlock(), 0)
+static long change_root(void) {
+  mkdir("root", 0700);
+  return chroot("root") + (chdir("/") != 0);
+}
+GIVES_UP(confines_by_root, change_root() + setgid(65534) + setuid(65534), 0)
+GIVES_UP(confines_by_root_by_system_call, mkdir("root", 0700) + syscall(SYS_chroot, "root") + chdir("/"), 0)
+static long pivot(void) {
+  mkdir("root", 0700);
+  if (unshare(CLONE_NEWNS) != 0) {
+    return -1;
+  }
+  mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+  mount("none", "root", "tmpfs", 0, NULL);
+  return syscall(SYS_pivot_root, "root", "root");
+}
+GIVES_UP(confines_by_pivot, pivot(), 0)
+GIVES_UP(confines_by_namespace, unshare(CLONE_NEWNET), 0)
+static long drop_capability(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+  return capset(&header, data);
+}
+GIVES_UP(confines_by_capabilities, drop_capability(), 0)
+GIVES_UP(confines_by_bounding_set, prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0), 0)
+GIVES_UP(confines_by_ids_of_thread, syscall(SYS_setgroups, 0L, NULL) + syscall(SYS_setresgid, 65534L, 65534L, 65534L) +
+                                        syscall(SYS_setresuid, 65534L, 65534L, 65534L), 0)
+/* libc changes those of all threads. */
+GIVES_UP(confines_by_ids, setgroups(0, NULL) + setgid(65534) + setuid(65534), 1)
+GIVES_UP(confines_by_effective_ids, setegid(65534) + seteuid(65534), 1)
+GIVES_UP(confines_by_all_ids, setresgid(65534, 65534, 65534) + setresuid(65534, 65534, 65534), 1)
+
 /* The kernel lets it read, write, return from signals, and end its one thread. */
 static int computes_strictly(void) {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
@@ -1245,7 +1416,13 @@ static const struct {
     PROGRAM(sets_user), PROGRAM(drops_privileges), PROGRAM(drops_capability),
     PROGRAM(changes_user_by_system_call), PROGRAM(changes_root), PROGRAM(enters_user_namespace),
     PROGRAM(enters_user_namespace_by_system_call), PROGRAM(joins_namespace), PROGRAM(filters_own_system_calls),
-    PROGRAM(filters_system_calls_of_all_threads), PROGRAM(computes_strictly),
+    PROGRAM(filters_system_calls_of_all_threads), PROGRAM(thread_filters_own_system_calls),
+    PROGRAM(forked_child_filters_system_calls), PROGRAM(confines_by_filter), PROGRAM(confines_by_filter_by_system_call),
+    PROGRAM(confines_by_privileged_filter), PROGRAM(confines_by_no_new_privileges), PROGRAM(confines_by_landlock),
+    PROGRAM(confines_by_root), PROGRAM(confines_by_root_by_system_call), PROGRAM(confines_by_pivot),
+    PROGRAM(confines_by_namespace), PROGRAM(confines_by_capabilities), PROGRAM(confines_by_bounding_set),
+    PROGRAM(confines_by_ids_of_thread), PROGRAM(confines_by_ids), PROGRAM(confines_by_effective_ids),
+    PROGRAM(confines_by_all_ids), PROGRAM(computes_strictly),
     PROGRAM(computes_strictly_by_system_call), PROGRAM(handles_traps), PROGRAM(sends_itself_traps),
     PROGRAM(handles_trap_once), PROGRAM(jumps_out_of_traps),
     PROGRAM(traps_in_own_handler), PROGRAM(traps_in_own_handler_without_defer), PROGRAM(raises_in_own_handler),

@@ -252,5 +252,3 @@ void control_end(void) {
     unlink(path);
   }
 }
-
-void control_leave_socket(void) { atomic_store(&has_place, false); }

@@ -12,8 +12,6 @@ extern uint64_t control_patience_nanos;
 void control_start(void);
 /* Removes the socket, if it is still what has its path. */
 void control_end(void);
-/* No system call is made for the socket's end. */
-void control_leave_socket(void);
 bool control_has_request(void);
 /* See api.h. */
 int64_t control_take(char *out);

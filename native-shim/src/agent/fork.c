@@ -37,6 +37,12 @@ static void after_fork_in_parent(void) {
 }
 
 static void after_fork_in_child(void) {
+  if (process_is_confined) { /* it records nothing, and asks the kernel nothing */
+    mdl_self = NULL;
+    gate_forked();
+    threads_forked();
+    return;
+  }
   sigset_t before;
   signals_block_all_but_trap(&before); /* a handler with probes would find its parent's block and record */
   pid_t parent = process_pid;

@@ -9,15 +9,18 @@
 #include <signal.h>
 #include <time.h>
 
-enum { AGENT_WAIT_NANOS_MAX = 2000000000 };
+/* On an idle machine it takes some milliseconds, also while the JVM starts. */
+uint64_t removal_nanos_max = 30000000000u;
 
 bool agent_remove_threads(void) {
-  if (!gate_lock_soon()) {
-    return false;
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + removal_nanos_max;
+  while (!gate_lock_soon()) {
+    if (clock_nanos(CLOCK_MONOTONIC) >= deadline) {
+      return false;
+    }
   }
   agent_threads_remove(true);
   signals_interrupt_agent();
-  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + AGENT_WAIT_NANOS_MAX;
   bool some;
   while ((some = agent_threads_signal(SIGILL)) && clock_nanos(CLOCK_MONOTONIC) < deadline) {
     nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
@@ -27,6 +30,7 @@ bool agent_remove_threads(void) {
   if (!some) {
     signals_give_back();
     process_pid = 0;
+    process_is_confined = true;
   }
   return !some;
 }

@@ -3,8 +3,12 @@
 #define MDL_REMOVAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* For good, where they hold no lock; waits for that up to 2 s. False when some are still there. */
+/* A variable for the tests' sake. */
+extern uint64_t removal_nanos_max;
+
+/* For good, where they hold no lock; waits for that. False when some are still there. */
 bool agent_remove_threads(void);
 
 #endif

@@ -1,121 +1,183 @@
 /*
- * What the kernel lets a process with one thread do alone, or does to all threads of a process. An application that has one
- * thread, or knows what its own may do, has not reckoned with the agent's. So these are removed first: from then on
- * the application is as it would be without us, but for its probes, which are off.
+ * What the kernel lets a process with one thread do alone, what it does to all threads of a process, and what takes rights from
+ * one of them. An application that has one thread, or knows what its own may do, has not reckoned with the agent's: a thread
+ * that confines itself would leave others in its address space that are not confined. So these are removed first: from
+ * then on the application is as it would be without us, but for its probes, which are off.
+ *
+ * It fails closed: when they are still there, the call is not made, and fails for want of memory.
+ *
+ * libc's own setuid and its like need nothing of this: they change the ids of all threads, the agent's too.
  */
 #include "agent/single_thread.h"
 
-#include "agent/control.h"
 #include "agent/start.h"
 #include "os/agent_threads.h"
 #include "os/attributes.h"
+#include "os/self.h"
 #include "os/sys.h"
 #include "process/threads.h"
+#include "record/thread.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <linux/nsfs.h>
+#include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-static void be_alone(const char *what) {
-  if (agent_threads_are_there()) {
-    agent_leaves(what);
-  }
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#endif
+#ifndef SYS_landlock_restrict_self
+#define SYS_landlock_restrict_self 446
+#endif
+
+enum {
+  NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWTIME,
+};
+
+/* Whether it is. */
+static bool be_alone(const char *what) { return !agent_threads_are_there() || agent_leaves(what); }
+
+static bool has_capabilities(uint64_t *effective) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+  bool known = raw_syscall(SYS_capget, &header, data) == 0;
+  *effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+  return known && (data[0].permitted || data[1].permitted);
 }
 
-static void before_unshare(long flags) {
-  if ((flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)) && threads_are_single()) {
-    be_alone("unshare");
-  }
+/* Without it the kernel refuses, and nobody need leave. */
+static bool is_capable(int capability) {
+  uint64_t effective;
+  return has_capabilities(&effective) && (effective >> capability & 1);
 }
 
-static void before_setns(long file, long type) {
+static bool before_unshare(long flags) {
+  bool alone = (flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)) && threads_are_single();
+  return alone || ((flags & NAMESPACES) && is_capable(CAP_SYS_ADMIN)) ? be_alone("unshare") : true;
+}
+
+static bool before_setns(long file, long type) {
   if (type == 0) {
     type = ioctl((int)file, NS_GET_NSTYPE);
   }
-  if (type > 0 && (type & (CLONE_NEWUSER | CLONE_NEWTIME)) && threads_are_single()) {
-    be_alone("setns");
+  bool alone = type > 0 && (type & (CLONE_NEWUSER | CLONE_NEWTIME)) && threads_are_single();
+  return alone || is_capable(CAP_SYS_ADMIN) ? be_alone("setns") : true;
+}
+
+/* A forked process that has no threads of the agent goes on with its probes, as far as that takes no system calls. A vfork
+ * child has its parent's memory. */
+static void confine(void) {
+  if (!is_agent_thread && process_pid && getpid() == process_pid) {
+    record_prepare();
+    process_pid = 0;
+    process_is_confined = true;
   }
 }
 
-/* A filter for one thread is that thread's own business; it may be the one that ends the process. */
-static void before_seccomp(unsigned long operation, unsigned long flags) {
-  if (operation == SECCOMP_SET_MODE_STRICT ||
-      (operation == SECCOMP_SET_MODE_FILTER && (flags & SECCOMP_FILTER_FLAG_TSYNC))) {
-    be_alone("seccomp");
-  } else if (operation == SECCOMP_SET_MODE_FILTER) {
-    control_leave_socket();
+/* Without these arguments, programs ask whether the kernel knows the call. */
+static bool before_seccomp(unsigned long operation, unsigned long flags, unsigned long argument) {
+  bool strictly = operation == SECCOMP_SET_MODE_STRICT && flags == 0 && argument == 0;
+  bool by_filter = operation == SECCOMP_SET_MODE_FILTER && argument != 0;
+  if ((strictly || by_filter) && !be_alone("seccomp")) {
+    return false;
   }
-}
-
-static bool has_capabilities(void) {
-  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
-  return raw_syscall(SYS_capget, &header, data) == 0 && (data[0].permitted || data[1].permitted);
+  if (strictly || by_filter) {
+    confine();
+  }
+  return true;
 }
 
 /*
  * Rights are each thread's own. libc's setuid and its like change those of all threads, and end the process when the kernel
  * lets some do so and others not. Besides, the agent's threads would keep what the application gives up.
  */
-static void before_capset(void) {
-  if (has_capabilities()) {
-    be_alone("capset");
+static bool before_capset(void) {
+  uint64_t effective;
+  return has_capabilities(&effective) ? be_alone("capset") : true;
+}
+
+/* With several threads, a server may act for several users at a time: then it is for one of them, unless it keeps no id
+ * by which the thread comes back. */
+static bool before_own_ids(long number, long first, long second, long third) {
+  bool for_good = number == SYS_setuid || (number == SYS_setreuid && first != -1) ||
+                  (number == SYS_setresuid && first != -1 && second != -1 && third != -1);
+  uint64_t effective;
+  return (threads_are_single() || for_good) && has_capabilities(&effective) ? be_alone("ids of one thread") : true;
+}
+
+static bool before_root(int capability, const char *what) { return is_capable(capability) ? be_alone(what) : true; }
+
+static bool before_prctl(long option, unsigned long first, unsigned long second) {
+  switch (option) {
+    case PR_SET_SECCOMP:
+      return first == SECCOMP_MODE_STRICT ? before_seccomp(SECCOMP_SET_MODE_STRICT, 0, 0)
+                                          : before_seccomp(SECCOMP_SET_MODE_FILTER, 0, second);
+    case PR_SET_NO_NEW_PRIVS:
+      return raw_syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) == 0 ? be_alone("no new privileges") : true;
+    case PR_SET_MDWE: return be_alone("memory that is never written and executed");
+    case PR_SET_SECUREBITS:
+    case PR_CAPBSET_DROP:
+    case PR_CAP_AMBIENT: return before_capset();
+    default: return true;
   }
 }
 
-/* With several threads, a server may act for several users at a time: then it is for one of them. */
-static void before_own_ids(void) {
-  if (threads_are_single() && has_capabilities()) {
-    be_alone("ids of one thread");
-  }
-}
-
-static void before_prctl(long option, unsigned long mode) {
-  if (option == PR_SET_SECCOMP) {
-    before_seccomp(mode == SECCOMP_MODE_STRICT ? SECCOMP_SET_MODE_STRICT : SECCOMP_SET_MODE_FILTER, 0);
-  } else if (option == PR_SET_SECUREBITS) {
-    before_capset();
-  }
-}
-
-void single_thread_before_system_call(long number, long first, long second) {
+static bool before_system_call(long number, long first, long second, long third) {
   switch (number) {
-    case SYS_unshare: before_unshare(first); break;
-    case SYS_setns: before_setns(first, second); break;
-    case SYS_seccomp: before_seccomp((unsigned long)first, (unsigned long)second); break;
-    case SYS_prctl: before_prctl(first, (unsigned long)second); break;
-    case SYS_capset: before_capset(); break;
+    case SYS_unshare: return before_unshare(first);
+    case SYS_setns: return before_setns(first, second);
+    case SYS_seccomp: return before_seccomp((unsigned long)first, (unsigned long)second, (unsigned long)third);
+    case SYS_prctl: return before_prctl(first, (unsigned long)second, (unsigned long)third);
+    case SYS_landlock_restrict_self: return be_alone("landlock");
+    case SYS_chroot: return before_root(CAP_SYS_CHROOT, "chroot");
+    case SYS_pivot_root: return before_root(CAP_SYS_ADMIN, "pivot_root");
+    case SYS_capset: return before_capset();
     case SYS_setuid:
     case SYS_setgid:
     case SYS_setreuid:
     case SYS_setregid:
     case SYS_setresuid:
     case SYS_setresgid:
-    case SYS_setgroups: before_own_ids(); break;
-    default: break;
+    case SYS_setgroups: return before_own_ids(number, first, second, third);
+    default: return true;
   }
 }
 
-EXPORT int unshare(int flags) {
-  before_unshare(flags);
-  return (int)raw_syscall(SYS_unshare, flags);
+bool single_thread_may_make(long number, long first, long second, long third) {
+  /* Where the agent has left, or never was, nothing is asked of the kernel that the application may not ask. */
+  if (process_is_confined || before_system_call(number, first, second, third)) {
+    return true;
+  }
+  errno = ENOMEM;
+  return false;
 }
 
-EXPORT int setns(int file, int type) {
-  before_setns(file, type);
-  return (int)raw_syscall(SYS_setns, file, type);
-}
+#define SYSTEM_CALL(number, a, b, c, d, e) \
+  (single_thread_may_make(number, (long)(a), (long)(b), (long)(c)) ? (int)raw_syscall(number, a, b, c, d, e) : -1)
 
-int capset(cap_user_header_t header, const cap_user_data_t data); /* which libc has and declares nowhere */
+EXPORT int unshare(int flags) { return SYSTEM_CALL(SYS_unshare, flags, 0, 0, 0, 0); }
+
+EXPORT int setns(int file, int type) { return SYSTEM_CALL(SYS_setns, file, type, 0, 0, 0); }
+
+EXPORT int chroot(const char *path) { return SYSTEM_CALL(SYS_chroot, path, 0, 0, 0, 0); }
+
+/* Which libc has and declares nowhere. */
+int pivot_root(const char *new_root, const char *old_root);
+int capset(cap_user_header_t header, const cap_user_data_t data);
+
+EXPORT int pivot_root(const char *new_root, const char *old_root) {
+  return SYSTEM_CALL(SYS_pivot_root, new_root, old_root, 0, 0, 0);
+}
 
 EXPORT int capset(cap_user_header_t header, const cap_user_data_t data) {
-  before_capset();
-  return (int)raw_syscall(SYS_capset, header, data);
+  return SYSTEM_CALL(SYS_capset, header, data, 0, 0, 0);
 }
 
 EXPORT int prctl(int option, ...) {
@@ -124,6 +186,5 @@ EXPORT int prctl(int option, ...) {
   unsigned long a = va_arg(arguments, unsigned long), b = va_arg(arguments, unsigned long),
                 c = va_arg(arguments, unsigned long), d = va_arg(arguments, unsigned long);
   va_end(arguments);
-  before_prctl(option, a);
-  return (int)raw_syscall(SYS_prctl, option, a, b, c, d);
+  return SYSTEM_CALL(SYS_prctl, option, a, b, c, d);
 }

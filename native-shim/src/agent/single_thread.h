@@ -2,6 +2,9 @@
 #ifndef MDL_SINGLE_THREAD_H
 #define MDL_SINGLE_THREAD_H
 
-void single_thread_before_system_call(long number, long first, long second);
+#include <stdbool.h>
+
+/* When this returns, the application may make the system call. False, with errno, when it must not be made. */
+bool single_thread_may_make(long number, long first, long second, long third);
 
 #endif

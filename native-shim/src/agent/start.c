@@ -177,11 +177,13 @@ bool agent_forked(void) {
   return true;
 }
 
-void agent_leaves(const char *what) {
+bool agent_leaves(const char *what) {
   atomic_store(&phase, NONE);
-  agent_died("the program does what a process with further threads cannot do", what);
-  if (!agent_remove_threads()) {
+  agent_died("the program does what it must be alone for", what);
+  bool alone = agent_remove_threads();
+  if (!alone) {
     log_line("the agent's threads are still there: they do not come to rest", NULL);
   }
   control_end();
+  return alone;
 }

@@ -43,7 +43,9 @@ long watched_syscall(long number, long a, long b, long c, long d, long e, long f
       }
       break;
     default:
-      single_thread_before_system_call(number, a, b);
+      if (!is_agent_thread && !single_thread_may_make(number, a, b, c)) {
+        return -1;
+      }
       break;
   }
   return raw_syscall(number, a, b, c, d, e, f);
@@ -68,7 +70,11 @@ __asm__(
     "  jbe watched_syscall\n"
     "  cmpq $130, %rdi\n" /* rt_sigsuspend */
     "  je watched_syscall\n"
+    "  cmpq $155, %rdi\n" /* pivot_root */
+    "  je watched_syscall\n"
     "  cmpq $157, %rdi\n" /* prctl */
+    "  je watched_syscall\n"
+    "  cmpq $161, %rdi\n" /* chroot */
     "  je watched_syscall\n"
     "  cmpq $270, %rdi\n" /* pselect6 */
     "  je watched_syscall\n"
@@ -84,12 +90,15 @@ __asm__(
     "  je watched_syscall\n"
     "  cmpq $441, %rdi\n" /* epoll_pwait2 */
     "  je watched_syscall\n"
+    "  cmpq $446, %rdi\n" /* landlock_restrict_self */
+    "  je watched_syscall\n"
     "  jmp raw_syscall\n"
     "  .cfi_endproc\n"
     ".size syscall, .-syscall\n");
 
 _Static_assert(SYS_rt_sigaction == 13 && SYS_rt_sigprocmask == 14 && SYS_setuid == 105 && SYS_capset == 126 &&
-                   SYS_rt_sigsuspend == 130 && SYS_prctl == 157 && SYS_pselect6 == 270 && SYS_ppoll == 271 &&
+                   SYS_rt_sigsuspend == 130 && SYS_pivot_root == 155 && SYS_prctl == 157 && SYS_chroot == 161 &&
+                   SYS_pselect6 == 270 && SYS_ppoll == 271 &&
                    SYS_unshare == 272 && SYS_epoll_pwait == 281 && SYS_setns == 308 && SYS_seccomp == 317 &&
                    SYS_epoll_pwait2 == 441,
                "the numbers in syscall");

@@ -94,7 +94,7 @@ bool agent_threads_signal(int signal) {
 }
 
 bool agent_threads_are_there(void) {
-  return !is_agent_thread && getpid() == process_pid && agent_threads_signal(0);
+  return !is_agent_thread && process_pid && getpid() == process_pid && agent_threads_signal(0);
 }
 
 int agent_threads_counted(bool *sure) {

@@ -178,6 +178,9 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
     }
     return result;
   }
+  if (process_is_confined && !dispatched[signal]) {
+    return pass_on(signal, action, old);
+  }
   sigset_t before;
   int result = 0;
   acquire(&before);

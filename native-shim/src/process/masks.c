@@ -98,6 +98,9 @@ __attribute__((noinline)) int masks_set_virtual(mask_function function, int how,
   if (is_agent_thread) {
     return set ? set_agent_mask(function, how, set, old) : function(how, set, old);
   }
+  if (process_is_confined && !trap_blocked) {
+    return function(how, set, old); /* nothing of ours traps any more */
+  }
   bool before = trap_blocked, after = before;
   sigset_t kept;
   if (set) {

@@ -92,6 +92,9 @@ static void thread_ended(void) {
     return;
   }
   record_detach();
+  if (process_is_confined) {
+    return; /* libc has all of the threads to count, and the kernel is asked nothing */
+  }
   family_leader_ends();
   if (atomic_fetch_sub(&application_threads, 1) == 1) {
     last_application_thread_ended();

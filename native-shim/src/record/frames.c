@@ -1,5 +1,6 @@
 #include "record/frames.h"
 
+#include "os/self.h"
 #include "os/stack.h"
 #include "os/sys.h"
 #include "record/mode.h"
@@ -70,6 +71,9 @@ bool record_shows_gone(struct mdl_thread *thread, uint64_t key) {
   const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
   if (key <= thread->stack_low || key > base->key) {
     return false;
+  }
+  if (process_is_confined) {
+    return false; /* the kernel cannot be asked */
   }
   stack_t alternate;
   if (raw_syscall(SYS_sigaltstack, NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE)) {

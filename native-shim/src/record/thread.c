@@ -37,7 +37,25 @@ static struct mdl_thread *acquire(void) {
   return thread;
 }
 
+void record_prepare(void) {
+  enum { RESERVE = 256 << 10 };
+  if (session && record_thread()) {
+    session_reserve(RESERVE);
+  }
+}
+
+static struct mdl_thread *refuse(void) {
+  if (session && !is_agent_thread) {
+    __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
+  }
+  mdl_self = &mute_thread;
+  return mdl_self;
+}
+
 struct mdl_thread *record_attach(void) {
+  if (process_is_confined) {
+    return refuse(); /* it would take system calls */
+  }
   int error = errno;
   sigset_t before;
   signals_block_all_but_trap(&before); /* a handler with probes would attach this thread a second time */
@@ -53,11 +71,13 @@ struct mdl_thread *record_attach(void) {
         __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
         __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
         thread_end_watch();
-      } else {
-        __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
       }
     }
-    mdl_self = thread ? thread : &mute_thread;
+    if (thread) {
+      mdl_self = thread;
+    } else {
+      refuse();
+    }
   }
   signals_restore(&before);
   errno = error;
@@ -77,8 +97,10 @@ void record_detach(void) {
   struct mdl_thread *thread = record_known_thread();
   mdl_self = &mute_thread;
   if (thread) {
-    values_end(thread);
-    frames_destroy(thread);
+    if (!process_is_confined) { /* else its timers go on, and its memory stays */
+      values_end(thread);
+      frames_destroy(thread);
+    }
     blocks_give_back(thread);
   }
 }

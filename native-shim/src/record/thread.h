@@ -15,6 +15,8 @@ extern struct mdl_thread mute_thread;
 
 /* Gives the calling thread, which has none, its block. */
 struct mdl_thread *record_attach(void);
+/* The application is about to filter its system calls: what the calling thread needs for recording from then on, it gets now. */
+void record_prepare(void);
 /* At its end. */
 void record_detach(void);
 void record_mute_thread(void);

@@ -1,5 +1,7 @@
 #include "session/memory.h"
 
+#include "os/self.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -14,6 +16,12 @@ struct mdl_header *session;
 
 /* Set when the memory behind the file has run out once: no system call for each call that finds no row. */
 static _Atomic bool exhausted;
+
+/* What a process has that may not populate pages any more. A process that it forks records nothing, and takes nothing. */
+static struct {
+  _Atomic uint64_t next;
+  uint64_t end;
+} reserve;
 
 static bool populate(uint64_t from, uint64_t to) {
   int error = errno;
@@ -30,11 +38,8 @@ static bool populate(uint64_t from, uint64_t to) {
  * Async-signal-safe and lock-free. Whoever needs bytes beyond arena_end populates from there to its own need, and
  * only then moves arena_end: so all bytes below arena_end are backed, whoever comes first.
  */
-uint64_t session_allocate(uint64_t bytes) {
+static uint64_t allocate(uint64_t bytes) {
   struct mdl_header *header = session;
-  if (!header || bytes == 0) {
-    return 0;
-  }
   uint64_t next = __atomic_load_n(&header->arena_next, __ATOMIC_RELAXED);
   uint64_t end;
   do {
@@ -61,6 +66,29 @@ uint64_t session_allocate(uint64_t bytes) {
     }
   }
   return (uintptr_t)header + next;
+}
+
+void session_reserve(uint64_t bytes) {
+  uint64_t start = allocate(bytes);
+  if (start) {
+    reserve.end = start + bytes;
+    atomic_store(&reserve.next, start);
+  }
+}
+
+static uint64_t allocate_of_reserve(uint64_t bytes) {
+  uint64_t next = atomic_load(&reserve.next);
+  do {
+    if (bytes > reserve.end - next || ((bytes + 63) & ~63ULL) > reserve.end - next) {
+      __atomic_fetch_add(&session->arena_refused, 1, __ATOMIC_RELAXED);
+      return 0;
+    }
+  } while (!atomic_compare_exchange_weak(&reserve.next, &next, next + ((bytes + 63) & ~63ULL)));
+  return next;
+}
+
+uint64_t session_allocate(uint64_t bytes) {
+  return !session || bytes == 0 ? 0 : process_is_confined ? allocate_of_reserve(bytes) : allocate(bytes);
 }
 
 uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes) {

@@ -16,6 +16,8 @@ enum { SESSION_STEP = 128 << 10 };
 
 /* 0 when there is no memory. Async-signal-safe. */
 uint64_t session_allocate(uint64_t bytes);
+/* Sets aside what there will be when this process is confined. */
+void session_reserve(uint64_t bytes);
 /* What the slot leads to, made if need be, 0 when there is no memory. A handler may make it meanwhile: its memory stays. */
 uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes);
 /* Whether this kernel populates pages. */

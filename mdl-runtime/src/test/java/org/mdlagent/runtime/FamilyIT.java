@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Forked processes are profiled by the agent of the one that forked them, each by itself, and go on without probes
@@ -79,6 +80,20 @@ class FamilyIT {
         Dist.Outcome ofNone = Dist.reportOfProcess(directory, session, 1);
         assertThat(ofNone.status()).isEqualTo(1);
         assertThat(ofNone.err()).contains("the session has no such process");
+    }
+
+    @Test
+    void shouldCountInAWorkerThatFiltersItsSystemCalls() throws Exception {
+        Path program = Dist.compile(directory, "filtered_worker", "-finstrument-functions", "-pthread");
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run = Dist.run(directory, Map.of(), ExactCountsIT.exactly(session, List.of(program.toString())));
+
+        assertThat(run.status()).as("it is not killed").isEqualTo(3);
+        assertThat(Dist.calls(Dist.report(directory, session))).isEqualTo(Map.of("main", 1L, "work", 1000L));
+        try (SessionReader reader = SessionReader.open(session)) {
+            assertThat(reader.profile().losses()).contains(new Loss(Loss.Reason.THREADS, 1));
+        }
     }
 
     @Test

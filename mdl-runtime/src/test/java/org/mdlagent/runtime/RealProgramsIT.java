@@ -29,7 +29,7 @@ class RealProgramsIT {
     private static final int COMMANDS = 50;
 
     /// As unshare makes it do.
-    private static final String STEPPED_ASIDE = "what a process with further threads cannot do";
+    private static final String STEPPED_ASIDE = "the program does what it must be alone for";
 
     /// To servers.
     private static final String REQUESTS = System.getProperty("mdl.requests", "2000");
