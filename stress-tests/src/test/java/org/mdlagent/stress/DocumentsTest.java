@@ -174,7 +174,8 @@ class DocumentsTest {
     }
 
     private static List<Path> documents() throws IOException {
-        List<Path> documents = new ArrayList<>(List.of(ROOT.resolve("README.md"), ROOT.resolve("ARCHITECTURE.md")));
+        List<Path> documents = new ArrayList<>(
+                List.of(ROOT.resolve("README.md"), ROOT.resolve("ARCHITECTURE.md"), ROOT.resolve("SECURITY.md")));
         try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
             files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(documents::add);
         }
