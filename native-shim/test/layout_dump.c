@@ -68,7 +68,8 @@ int main(void) {
   SIZE(mdl_header);
   FIELD(mdl_function, address);
   FIELD(mdl_function, deadline);
-  FIELD(mdl_function, end);
+  FIELD(mdl_function, code_size);
+  FIELD(mdl_function, mean);
   FIELD(mdl_function, remaining);
   FIELD(mdl_function, open);
   FIELD(mdl_function, closers);
@@ -126,7 +127,11 @@ int main(void) {
   FIELD(mdl_frame, site);
   FIELD(mdl_frame, sibling);
   FIELD(mdl_frame, flags);
+  FIELD(mdl_frame, weight);
   SIZE(mdl_frame);
+  FIELD(mdl_countdown, left);
+  FIELD(mdl_countdown, mean);
+  SIZE(mdl_countdown);
   FIELD(mdl_thread, sp);
   FIELD(mdl_thread, sp_limit);
   FIELD(mdl_thread, sp_base);
@@ -151,6 +156,8 @@ int main(void) {
   FIELD(mdl_thread, next);
   FIELD(mdl_thread, cpu_nanos);
   FIELD(mdl_thread, values);
+  FIELD(mdl_thread, countdowns);
+  FIELD(mdl_thread, chance);
   FIELD(mdl_thread, owner);
   FIELD(mdl_thread, process);
   FIELD(mdl_thread, credited);
@@ -206,6 +213,7 @@ int main(void) {
   FIELD(mdl_row, max);
   FIELD(mdl_row, self);
   FIELD(mdl_row, function);
+  FIELD(mdl_row, weight);
   FIELD(mdl_row, samples);
   FIELD(mdl_row, callers);
   FIELD(mdl_row, chunks);

@@ -398,7 +398,7 @@ static void shouldWriteOneRecordPerTimedCallAndCountTheOthers(void) {
 static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   fixture(false);
   session->flags = MDL_MIXED;
-  functions[1].flags = MDL_EVERY_CALL;
+  functions[1].mean = 1;
   arm(0, LONG_WINDOW);
   uint64_t start = __rdtsc();
   arm(1, LONG_WINDOW);
@@ -421,7 +421,7 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
   uint64_t told = 0;
   for (uint32_t i = 0; i < 10; i++) {
-    CHECK_EQUAL(records[i].function, 1);
+    CHECK_EQUAL(records[i].function, 1 | MDL_RECORD_TOLD);
     CHECK_EQUAL(records[i].caller, CALL_SITE);
     CHECK(records[i].start >= start);
     told += records[i].duration;
@@ -433,7 +433,7 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
 static void shouldDiscardFramesOfChosenFunctionsAndOfOthers(void) {
   fixture(false);
   session->flags = MDL_MIXED;
-  functions[1].flags = MDL_EVERY_CALL;
+  functions[1].mean = 1;
   arm(0, LONG_WINDOW);
   arm(1, LONG_WINDOW);
   arm(2, LONG_WINDOW);
@@ -453,7 +453,7 @@ static void shouldDiscardFramesOfChosenFunctionsAndOfOthers(void) {
 static void shouldSwitchAChosenFunctionOff(void) {
   fixture(false);
   session->flags = MDL_MIXED;
-  functions[0].flags = MDL_EVERY_CALL;
+  functions[0].mean = 1;
   arm(0, LONG_WINDOW);
   sample_enter(0, KEY(1));
   sample_leave(0, KEY(1));
@@ -463,6 +463,103 @@ static void shouldSwitchAChosenFunctionOff(void) {
   sample_leave(0, KEY(2)); /* by a caller that entered unseen */
   CHECK_EQUAL(code[1], OFF);
   CHECK_EQUAL(count(0), 1);
+}
+
+/* A thousand calls are timed, give or take: the bounds are more than ten standard deviations away. */
+static void shouldTimeCallsByChanceAndCountAll(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[1].mean = 100;
+  arm(1, LONG_WINDOW);
+  functions[1].deadline = 0; /* its window has no end */
+  for (int i = 0; i < 100000; i++) {
+    sample_enter(1, KEY(1));
+    sample_leave(1, KEY(1));
+  }
+  CHECK_EQUAL(calls(1), 100000);
+  uint64_t timed = row(1)->samples;
+  CHECK(timed > 600 && timed < 1500);
+  CHECK_EQUAL(count(1), 100 * timed);
+  CHECK_EQUAL(histogram_sum(row(1)), 100 * timed);
+  CHECK_EQUAL(row(1)->weight, 100);
+  CHECK_EQUAL(functions[1].open, 0);
+  CHECK_EQUAL(mdl_self->head, 10); /* have told who called */
+  CHECK_EQUAL(depth(), 0);
+}
+
+/* What stands between two timed calls: the shares of a geometric distribution, within ten standard deviations. */
+static void shouldTimeACallWhateverWasTimedBefore(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[1].mean = 4;
+  arm(1, LONG_WINDOW);
+  int intervals[4] = {0};
+  int last = 0;
+  for (int i = 1; i <= 100000; i++) {
+    sample_enter(1, KEY(1));
+    bool timed = depth() == 1;
+    sample_leave(1, KEY(1));
+    if (timed) {
+      int interval = i - last;
+      intervals[interval < 4 ? interval : 0]++;
+      last = i;
+    }
+  }
+  int all = intervals[0] + intervals[1] + intervals[2] + intervals[3];
+  CHECK(all > 23500 && all < 26500);
+  CHECK(intervals[1] > all * 0.22 && intervals[1] < all * 0.28);
+  CHECK(intervals[2] > all * 0.16 && intervals[2] < all * 0.22);
+  CHECK(intervals[3] > all * 0.11 && intervals[3] < all * 0.17);
+}
+
+static void shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  arm(1, LONG_WINDOW);
+  sample_enter(1, KEY(1));
+  CHECK_EQUAL(functions[1].open, 1);
+  functions[1].mean = 1;
+  sample_enter(1, KEY(2));
+  CHECK_EQUAL(functions[1].open, 1);
+  functions[1].mean = 0;
+  sample_leave(1, KEY(2)); /* began as exact */
+  CHECK_EQUAL(count(1), 1);
+  CHECK_EQUAL(functions[1].open, 1);
+  functions[1].mean = 7;
+  functions[1].remaining = 0;
+  sample_leave(1, KEY(1)); /* began in a window */
+  CHECK_EQUAL(functions[1].open, 0);
+  CHECK_EQUAL(count(1), 1);
+  const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
+  CHECK_EQUAL(records[0].function, 1 | MDL_RECORD_TOLD);
+  CHECK_EQUAL(records[1].function, 1);
+  CHECK_EQUAL(mdl_self->head, 2);
+  int timed = 0;
+  for (; timed == 0; timed = depth()) {
+    sample_enter(1, KEY(1));
+  }
+  functions[1].mean = 1;
+  sample_leave(1, KEY(1));
+  CHECK_EQUAL(count(1), 1 + 7);
+  CHECK_EQUAL(functions[1].open, 0);
+}
+
+static void shouldForgetAnIntervalOfAnotherMean(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[1].mean = 1u << 24;
+  arm(1, LONG_WINDOW);
+  sample_enter(1, KEY(1));
+  struct mdl_countdown *countdown = (struct mdl_countdown *)mdl_self->countdowns + 1;
+  CHECK_EQUAL(countdown->mean, 1u << 24);
+  CHECK(countdown->left > 0);
+  functions[1].mean = 2;
+  *countdown = (struct mdl_countdown){0}; /* the agent */
+  sample_enter(1, KEY(1));
+  CHECK_EQUAL(depth(), 0);
+  CHECK_EQUAL(countdown->mean, 2);
+  CHECK(countdown->left >= 1 && countdown->left < 100);
+  CHECK_EQUAL(calls(1), 2);
 }
 
 static void sleep_millis(long millis) { nanosleep(&(struct timespec){0, millis * 1000000}, NULL); }
@@ -780,6 +877,11 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldWriteOneRecordPerTimedCallAndCountTheOthers", shouldWriteOneRecordPerTimedCallAndCountTheOthers},
       {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",
        shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
+      {"shouldTimeCallsByChanceAndCountAll", shouldTimeCallsByChanceAndCountAll},
+      {"shouldTimeACallWhateverWasTimedBefore", shouldTimeACallWhateverWasTimedBefore},
+      {"shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges",
+       shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges},
+      {"shouldForgetAnIntervalOfAnotherMean", shouldForgetAnIntervalOfAnotherMean},
       {"shouldDiscardFramesOfChosenFunctionsAndOfOthers", shouldDiscardFramesOfChosenFunctionsAndOfOthers},
       {"shouldSwitchAChosenFunctionOff", shouldSwitchAChosenFunctionOff},
       {"shouldTakeCpuTimeForDurationsAndNotWhatPasses", shouldTakeCpuTimeForDurationsAndNotWhatPasses},

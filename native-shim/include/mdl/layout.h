@@ -18,7 +18,7 @@
 #define MDL_VERSION 1u
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
-/* MDL_EXACT: every call is recorded, else a sample, but for functions with MDL_EVERY_CALL: MDL_MIXED, there may be some.
+/* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
  * MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients.
  * MDL_CPU_TIME: calls last as long as their thread has a processor; what is said to be ticks of their durations is nanoseconds.
  * MDL_FROM_MAIN: main has waited until probes were in place. */
@@ -94,15 +94,17 @@ enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_
 
 /* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations.
  * MDL_OFF: the recorder leaves it out, because somebody has asked for that (control.c).
- * MDL_EVERY_CALL: recorded as in exact mode, in the threads' rows; its own row has its callers alone, and `remaining` is
- * how many calls are still to tell theirs. It has the flag before its first call, for good.
+ * MDL_EVERY_CALL: every call that has returned is in a thread's row, for its mean has been 1 since before its first call.
  * MDL_IMPORTED: a library's without probes, as the program calls it. The recorder leaves it out, too. */
 enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_IMPORTED = 8 };
 
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
   uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
-  uint64_t end;         /*  16 behind its code, as far as it lies in one piece; 0 when that is not known */
+  uint32_t code_size;   /*  16 bytes of its code, as far as it lies in one piece; 0 when that is not known */
+  uint32_t mean;        /*  20 which calls are timed: 0 those that windows choose. Else all are counted, and are recorded in the
+                               threads' rows: 1 all of them, N > 1 each by chance, one of N; `remaining` is how many are
+                               still to tell their callers, by the ring. See tier.h */
   int32_t remaining;    /*  24 calls that this window still times, about: decrements are not locked */
   int32_t open;         /*  28 sampled frames not yet closed */
   int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
@@ -181,7 +183,9 @@ struct mdl_frame {
   uint8_t sibling;   /* 56 0, or for a call that took the place of its caller by a sibling call, so that both have the
                            same key: the caller's and 1, or 8 after 6 (org.mdlagent.arch.x86.UnwindTable) */
   uint8_t flags;     /* 57 enum mdl_frame_flag */
-  uint8_t pad[6];    /* 58 */
+  uint8_t pad[2];    /* 58 */
+  uint32_t weight;   /* 60 sampled mode: calls that it stands for in its thread's row; 0: it goes into the ring. So the mean of
+                           a function may change while it runs */
 };
 /* MDL_FRAME_UNWOUND: closed by an exception; what it holds is still needed while the unwinder goes on.
  * MDL_FRAME_POOLED: in the pool and not on a thread's shadow stack, for its call runs on a stack that is no thread's own.
@@ -242,13 +246,20 @@ struct mdl_thread {
   uint64_t next;      /* 152 struct mdl_thread */
   uint64_t cpu_nanos; /* 160 CPU time of the thread that program_cpu has added up; written by the agent, and at attachment */
   uint64_t values;    /* 168 uint64_t[MDL_VALUES], 0 until needed: what snippets write */
-  uint64_t pad3[2];   /* 176 */
+  uint64_t countdowns; /* 176 struct mdl_countdown[function_capacity]: mixed mode */
+  uint64_t chance;    /* 184 the next interval between timed calls, for a mean of 1: exponentially distributed, in 65536ths */
   uint64_t owner[5];  /* 192 pthread_mutex_t, robust: held by the thread that has the block */
   uint64_t process;   /* 232 struct mdl_process that had it last, 0 for none */
   uint64_t credited;  /* 240 sum of calls[] when that process got it: the calls of others */
   uint32_t shared;    /* 248 1 when other processes' calls are in it too */
   uint32_t in_client; /* 252 advanced when the thread enters a client's function and when it leaves; ~0: it never does.
                              Odd: it is in one */
+};
+
+/* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
+struct mdl_countdown {
+  int32_t left;  /* 0 calls up to the next that is timed, that one included */
+  uint32_t mean; /* 4 that it was drawn for: calls that this one stands for. The agent stores 0 when the mean changes */
 };
 
 /*
@@ -311,9 +322,11 @@ struct mdl_record {
   uint64_t start;    /*  0 tsc */
   uint64_t duration; /*  8 ticks */
   uint64_t caller;   /* 16 code of whoever called: where the call returns to; of a call that was inlined, its exit hook */
-  uint32_t function; /* 24 index */
+  uint32_t function; /* 24 index; MDL_RECORD_TOLD: the call is in its thread's row, and is here for its caller alone */
   uint32_t seq;      /* 28 written last */
 };
+
+#define MDL_RECORD_TOLD 0x80000000u
 
 /* An HdrHistogram with two significant digits, in sparse chunks, in ticks. With v the duration:
  * k = bsr(v | 255), shift = k - 7, index = (v >> shift) + (shift << 7); chunk index / 128, slot index % 128. */
@@ -327,7 +340,7 @@ struct mdl_row {
   uint64_t max;      /* 24 */
   uint64_t self;     /* 32 ticks without probed callees: exact mode */
   uint32_t function; /* 40 index */
-  uint32_t pad;      /* 44 */
+  uint32_t weight;   /* 44 in a thread's row, sampled mode: calls that one of them stands for at most; 0: 1 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
   uint64_t callers;  /* 56 newest struct mdl_edge; a list through .next: sampled mode */
   uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
@@ -446,7 +459,9 @@ MDL_AT(mdl_site, index, 28);
 static_assert(sizeof(struct mdl_site) == 80, "mdl_site");
 MDL_AT(mdl_bodies, record, 16);
 static_assert(sizeof(struct mdl_bodies) == 64, "mdl_bodies");
+MDL_AT(mdl_frame, weight, 60);
 static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
+static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
 static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");

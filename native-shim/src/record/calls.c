@@ -79,11 +79,13 @@ static bool is_sibling_of(uint64_t key, const struct mdl_frame *frame) {
 /* A 7 would make the frame's canonical frame address that of the body. */
 static unsigned after(unsigned sibling) { return sibling == 6 ? 8 : sibling + 1; }
 
-static void fill(struct mdl_frame *frame, struct mdl_site *site, uint64_t key, unsigned sibling, unsigned flags) {
+static void fill(struct mdl_frame *frame, struct mdl_site *site, uint64_t key, uint32_t weight, unsigned sibling,
+                 unsigned flags) {
   frame->function = site->function;
   frame->site = (uintptr_t)site;
   frame->sibling = (uint8_t)sibling;
   frame->flags = (uint8_t)flags;
+  frame->weight = weight;
   record_starts(frame);
   atomic_signal_fence(memory_order_seq_cst);
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
@@ -93,7 +95,7 @@ static void fill(struct mdl_frame *frame, struct mdl_site *site, uint64_t key, u
  * Open addressing by key. A frame with the key of a new call is that of a call which is gone, with its coroutine
  * maybe, unless the new one is its sibling.
  */
-static struct mdl_frame *pooled(struct mdl_thread *thread, struct mdl_site *site, uint64_t key) {
+static struct mdl_frame *pooled(struct mdl_thread *thread, struct mdl_site *site, uint64_t key, uint32_t weight) {
   unsigned sibling = 0;
   uint64_t slot = (key * 0x9E3779B97F4A7C15ULL) >> 32;
   for (int i = 0; pool && i < POOL_TRIES; i++, slot++) {
@@ -111,13 +113,13 @@ static struct mdl_frame *pooled(struct mdl_thread *thread, struct mdl_site *site
                                                            __ATOMIC_RELAXED)) {
       continue;
     }
-    fill(frame, site, key, sibling, MDL_FRAME_POOLED);
+    fill(frame, site, key, weight, sibling, MDL_FRAME_POOLED);
     return frame;
   }
   return NULL;
 }
 
-static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *site, uint64_t key) {
+static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *site, uint64_t key, uint32_t weight) {
   const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
   unsigned sibling = 0;
   struct mdl_frame *last;
@@ -131,7 +133,7 @@ static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *sit
       break;
     }
     if (last->site && !record_shows_gone(thread, key)) {
-      return pooled(thread, site, key);
+      return pooled(thread, site, key, weight);
     }
     record_discard(thread, last);
   }
@@ -141,14 +143,14 @@ static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *sit
   struct mdl_frame *frame = last + 1;
   __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
   atomic_signal_fence(memory_order_seq_cst);
-  fill(frame, site, key, sibling, 0);
+  fill(frame, site, key, weight, sibling, 0);
   return frame;
 }
 
-static struct mdl_frame *push(struct mdl_thread *thread, struct mdl_site *site, uint64_t key) {
+static struct mdl_frame *push(struct mdl_thread *thread, struct mdl_site *site, uint64_t key, uint32_t weight) {
   const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
   bool own = key > thread->stack_low && key <= base->key;
-  struct mdl_frame *frame = own ? stacked(thread, site, key) : pooled(thread, site, key);
+  struct mdl_frame *frame = own ? stacked(thread, site, key, weight) : pooled(thread, site, key, weight);
   if (!frame) {
     __atomic_fetch_add(&thread->overflow, 1, __ATOMIC_RELAXED);
   }
@@ -158,9 +160,10 @@ static struct mdl_frame *push(struct mdl_thread *thread, struct mdl_site *site, 
 /* A return that a client or snippets are to see needs a frame, whether the recorder times it or not. */
 static struct mdl_frame *begin(struct mdl_site *site, uint64_t key, bool recording) {
   struct mdl_thread *thread = record_thread();
-  bool timed = thread && recording && record_begins(thread, site);
+  uint32_t weight = 0;
+  bool timed = thread && recording && record_begins(thread, site, &weight);
   bool seen = thread && (timed || (site->kind == MDL_WHOLE && code_has_user(site + 1)));
-  struct mdl_frame *frame = seen ? push(thread, site, key) : NULL;
+  struct mdl_frame *frame = seen ? push(thread, site, key, weight) : NULL;
   if (frame && !timed) {
     frame->flags |= MDL_FRAME_UNTIMED;
   }
@@ -178,8 +181,9 @@ __attribute__((used)) struct mdl_frame *calls_enter(struct mdl_site *site, uint6
 __attribute__((used)) void calls_count(struct mdl_site *site) {
   int error = errno;
   struct mdl_thread *thread = record_thread();
+  uint32_t weight;
   if (thread) {
-    record_begins(thread, site);
+    record_begins(thread, site, &weight);
   }
   errno = error;
 }

@@ -44,12 +44,13 @@ void frames_destroy(struct mdl_thread *thread) {
   munmap(base, STACK_BYTES);
 }
 
-void record_push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key) {
+void record_push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key, uint32_t weight) {
   struct mdl_frame *frame = (struct mdl_frame *)thread->sp;
   __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
   ordered();
   frame->function = (uintptr_t)function;
   frame->site = 0;
+  frame->weight = weight;
   record_starts(frame);
   ordered();
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
@@ -58,7 +59,7 @@ void record_push(struct mdl_thread *thread, struct mdl_function *function, uint6
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
   for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
     if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
-      if (!is_exact(function_of(frame)) && !frame->site) {
+      if (weight_of(frame) == 0 && !frame->site) {
         __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
       }
       add(&thread->unmatched, 1);

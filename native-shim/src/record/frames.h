@@ -13,7 +13,7 @@ bool frames_create(struct mdl_thread *thread);
 void frames_destroy(struct mdl_thread *thread);
 
 /* A frame for a call that begins now. There is room for it. */
-void record_push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key);
+void record_push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key, uint32_t weight);
 /* The frame that the exit of `function` from `key` closes, on top when this returns; NULL when it is not there. Frames
  * of calls that cannot be running any more, since their stack frames lie below, are discarded on the way. */
 struct mdl_frame *record_frame_to_close(struct mdl_thread *thread, uint64_t function, uint64_t key);

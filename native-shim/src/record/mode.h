@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <x86intrin.h>
 
-/* Whether every call is recorded, in the threads' rows; else those in windows, in the rings. */
-static inline bool is_exact(const struct mdl_function *function) {
-  return (session->flags & MDL_EXACT) || (function->flags & MDL_EVERY_CALL);
-}
+static inline bool is_exact(void) { return session->flags & MDL_EXACT; }
+
+/* How many calls a frame's stands for in its thread's row; 0: its duration goes into the ring. */
+static inline uint32_t weight_of(const struct mdl_frame *frame) { return is_exact() ? 1 : frame->weight; }
 
 static inline bool is_cpu_time(void) { return session->flags & MDL_CPU_TIME; }
 
@@ -27,7 +27,7 @@ static inline uint64_t record_now(void) {
 
 /* Notes that the frame's call begins now. */
 static inline void record_starts(struct mdl_frame *frame) {
-  uint64_t children = is_cpu_time() && !(session->flags & MDL_EXACT) ? __rdtsc() : 0;
+  uint64_t children = is_cpu_time() && !is_exact() ? __rdtsc() : 0;
   frame->tsc = record_now();
   /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
   atomic_signal_fence(memory_order_seq_cst);

@@ -10,23 +10,35 @@
 #include "record/ring.h"
 #include "record/rows.h"
 #include "record/thread.h"
+#include "record/tier.h"
 #include "record/windows.h"
 
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self) {
   struct mdl_thread *thread = record_known_thread();
   if (thread) {
-    record_in_row(thread, function, ticks, self);
+    record_in_row(thread, function, ticks, self, 1);
   }
 }
 
-static void enter(struct mdl_thread *thread, struct mdl_function *function, uint64_t key) {
-  /* Counted here and not at the exit: some calls never return. */
+/* Counted when a call begins, and not at its exit: some never return. */
+static void count(struct mdl_thread *thread, const struct mdl_function *function) {
   add((uint64_t *)thread->calls + function->index, 1);
+}
+
+static bool has_room(struct mdl_thread *thread) {
   if (thread->sp == thread->sp_limit) {
     add(&thread->overflow, 1);
-    return;
+    return false;
   }
-  record_push(thread, function, key);
+  return true;
+}
+
+static uint32_t mean_of(const struct mdl_function *function) {
+  return is_exact() ? 1 : __atomic_load_n(&function->mean, __ATOMIC_RELAXED);
+}
+
+static bool is_over(const struct mdl_function *function) {
+  return __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED);
 }
 
 void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
@@ -36,7 +48,10 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   }
   struct mdl_function *function = record_identify(site, address);
   if (function) {
-    enter(thread, function, key);
+    count(thread, function);
+    if (has_room(thread)) {
+      record_push(thread, function, key, 1);
+    }
   }
 }
 
@@ -60,8 +75,8 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   if (!function) {
     return;
   }
-  bool exact = is_exact(function);
-  if (!exact && __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+  uint32_t mean = mean_of(function);
+  if (mean == 0 && is_over(function)) {
     record_expire_entry(site);
     return;
   }
@@ -69,34 +84,25 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   if (!thread) {
     return;
   }
-  if (exact) {
-    enter(thread, function, key);
-    return;
-  }
-  add((uint64_t *)thread->calls + function->index, 1);
-  if (!record_is_timed(thread, function)) {
-    return;
-  }
-  if (thread->sp == thread->sp_limit) {
-    add(&thread->overflow, 1);
-    return;
-  }
-  if (record_opens(function)) {
-    record_push(thread, function, key);
+  count(thread, function);
+  uint32_t weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
+  bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
+  if (timed && has_room(thread) && (weight != 0 || record_opens(function))) {
+    record_push(thread, function, key, weight);
   }
 }
 
-bool record_begins(struct mdl_thread *thread, struct mdl_site *site) {
+bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight) {
   struct mdl_function *function = (struct mdl_function *)site->function;
-  bool exact = is_exact(function);
-  if (!exact && __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+  uint32_t mean = mean_of(function);
+  if (mean == 0 && is_over(function)) {
     record_expire_entry(site);
     return false;
   }
-  /* Counted here and not at the return: some calls never return. */
-  add((uint64_t *)thread->calls + function->index, 1);
-  return exact || (record_is_timed(thread, function) &&
-                   __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
+  count(thread, function);
+  *weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
+  return *weight != 0 || (mean == 0 && record_is_timed(thread, function) &&
+                          __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
 }
 
 /* `call_site`: where the call returns to. */
@@ -108,29 +114,33 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
     }
     return;
   }
-  if (now == 0 || frame->tsc == 0) {
+  bool measured = frame->flags & MDL_FRAME_MEASURED;
+  if (now == 0 || (frame->tsc == 0 && !measured)) {
     return;
   }
-  bool measured = frame->flags & MDL_FRAME_MEASURED;
   /* A thread's CPU time begins anew where a fork, or another thread, returns from the call. */
   uint64_t ticks = measured ? frame->tsc : now > frame->tsc ? now - frame->tsc : 0;
   struct mdl_function *function = function_of(frame);
   uint64_t start = is_cpu_time() ? frame->children : measured ? now - ticks : frame->tsc;
-  if (!is_exact(function)) {
-    record_in_ring(thread, function, call_site, start, ticks);
+  uint32_t weight = weight_of(frame);
+  if (weight == 0) {
+    record_in_ring(thread, function, call_site, start, ticks, 0);
     return;
   }
+  if (weight > 1) {
+    tier_draw(thread);
+  }
   /* Where others are sampled, callees would be incomplete. */
-  bool complete = session->flags & MDL_EXACT;
+  bool complete = is_exact();
   if (caller && !measured && complete) {
     add(&caller->children, ticks);
   }
   /* A handler may have run since the clock was read: its time is in `children` and not in `ticks`. */
   uint64_t children = frame->children < ticks ? frame->children : ticks;
-  record_in_row(thread, function, ticks, complete ? ticks - children : 0);
+  record_in_row(thread, function, ticks, complete ? ticks - children : 0, weight);
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
-    record_in_ring(thread, function, call_site, start, ticks);
+    record_in_ring(thread, function, call_site, start, ticks, MDL_RECORD_TOLD);
   }
 }
 
@@ -147,8 +157,9 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
     struct mdl_function *function = function_of(frame);
     bool inlined = site->owner != (uintptr_t)function;
     finish(thread, frame, inlined ? site->address : call_site, now);
+    uint32_t weight = weight_of(frame);
     record_release(thread, frame);
-    if (!is_exact(function)) {
+    if (weight == 0) {
       __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
     }
   }

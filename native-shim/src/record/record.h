@@ -12,8 +12,8 @@ void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self);
 void record_sample_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key, uint64_t call_site);
 
-/* Of whole functions. Counts a call; whether it is to be timed. */
-bool record_begins(struct mdl_thread *thread, struct mdl_site *site);
+/* Of whole functions. Counts a call; whether it is to be timed, with a frame of this weight. */
+bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight);
 void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now);
 
 #endif

@@ -5,6 +5,6 @@
 #include <mdl/layout.h>
 
 void record_in_ring(struct mdl_thread *thread, const struct mdl_function *function, uint64_t caller, uint64_t start,
-                    uint64_t ticks);
+                    uint64_t ticks, uint32_t flags);
 
 #endif

@@ -1,6 +1,7 @@
 #include "record/rows.h"
 
 #include "record/interruptible.h"
+#include "record/mode.h"
 #include "session/memory.h"
 
 #include <stddef.h>
@@ -31,15 +32,22 @@ static uint64_t *chunk_of(struct mdl_row *row, uint32_t chunk) {
 }
 
 void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t ticks,
-                   uint64_t self) {
+                   uint64_t self, uint32_t weight) {
   struct mdl_row *row = row_of(thread, function);
   if (!row) {
     add(&thread->refused, 1);
     return;
   }
-  add(&row->count, 1);
-  add(&row->total, ticks);
+  add(&row->count, weight);
+  add(&row->total, ticks * weight);
   add(&row->self, self);
+  if (!is_exact()) {
+    add(&row->samples, 1);
+  }
+  uint32_t most = __atomic_load_n(&row->weight, __ATOMIC_RELAXED);
+  if (weight > 1 && weight > most) {
+    __atomic_store_n(&row->weight, weight, __ATOMIC_RELAXED);
+  }
   uint64_t seen = __atomic_load_n(&row->min, __ATOMIC_RELAXED);
   while (ticks < seen &&
          !__atomic_compare_exchange_n(&row->min, &seen, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
@@ -56,7 +64,7 @@ void record_in_row(struct mdl_thread *thread, const struct mdl_function *functio
   }
   uint64_t *chunk = chunk_of(row, (uint32_t)(index / MDL_CHUNK_SLOTS));
   if (chunk) {
-    add(&chunk[index % MDL_CHUNK_SLOTS], 1);
+    add(&chunk[index % MDL_CHUNK_SLOTS], weight);
   } else {
     add(&thread->refused, 1);
   }

@@ -4,6 +4,7 @@
 
 #include <mdl/layout.h>
 
-void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t ticks, uint64_t self);
+void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t ticks, uint64_t self,
+                   uint32_t weight);
 
 #endif

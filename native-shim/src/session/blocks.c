@@ -84,6 +84,10 @@ static struct mdl_thread *create(struct mdl_process *self) {
   if (rows) {
     thread->rows = session_allocate(session->function_capacity * sizeof(uint64_t));
   }
+  bool countdowns = session->flags & MDL_MIXED;
+  if (countdowns) {
+    thread->countdowns = session_allocate(session->function_capacity * sizeof(struct mdl_countdown));
+  }
   if (ring) {
     bool many = __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED) >= BLOCKS_KEPT;
     uint64_t records = many ? RING_RECORDS_OF_MANY : RING_RECORDS;
@@ -91,7 +95,7 @@ static struct mdl_thread *create(struct mdl_process *self) {
     thread->ring_mask = records - 1;
   }
   thread->calls = session_allocate(session->function_capacity * sizeof(uint64_t));
-  if (!thread->calls || (ring && !thread->ring) || (rows && !thread->rows)) {
+  if (!thread->calls || (ring && !thread->ring) || (rows && !thread->rows) || (countdowns && !thread->countdowns)) {
     return NULL;
   }
   owner_create(thread->owner);

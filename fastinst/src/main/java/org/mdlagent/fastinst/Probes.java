@@ -8,7 +8,9 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.cpu.CoreSync;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.callpatch.SiteSwitch;
@@ -27,6 +29,7 @@ import org.mdlagent.fastinst.install.ProbedImage;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.install.SourceLines;
+import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.snippet.CallableFunctions;
 import org.mdlagent.fastinst.snippet.MetricTable;
@@ -208,9 +211,20 @@ public final class Probes {
         return functions.get(function).isOff();
     }
 
-    /// Whether every call of a function is recorded although others are sampled: [ProbeFilter#wantsEveryCall].
-    public boolean isEveryCallRecorded(int function) {
-        return functions.get(function).recordsEveryCall();
+    /// Which calls of a function are timed in a sampled session.
+    public Tier tier(int function) {
+        return new Tier(functions.get(function).mean());
+    }
+
+    /// Lets other calls of a function be timed from now on. Those that are in progress are recorded as they began.
+    ///
+    /// @throws IllegalArgumentException when threads have no memory for that
+    public void setTier(int function, Tier tier) {
+        if ((Memory.getInt(api.session() + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_MIXED) == 0) {
+            throw new IllegalArgumentException(
+                    "this session has windows alone: see mdl run --counted and --exact=GLOB");
+        }
+        functions.setTier(function, tier);
     }
 
     /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.

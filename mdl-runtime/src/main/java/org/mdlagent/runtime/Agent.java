@@ -17,6 +17,7 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.ProbeFilter;
+import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
@@ -96,7 +97,7 @@ public final class Agent {
     private void run() throws IOException {
         // Without windows there is one way to record: every call, at the probes that clients ask it for.
         boolean exact = options.exact() || !options.profile();
-        boolean mixed = !exact && !options.exactFunctions().isEmpty();
+        boolean mixed = !exact && options.nameTiers();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
                 (exact ? HeaderDescriptor.FLAG_EXACT : 0)
@@ -132,18 +133,17 @@ public final class Agent {
         api.ready();
         resolveLines(probes);
         if (mixed) {
-            logExactFunctions(probes);
+            logFunctions(probes, "exact", options.exactFunctions(), "every call of ");
+            logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
         }
         collect(probes, collector, exact, control, metrics);
     }
 
-    private void logExactFunctions(Probes probes) {
-        for (FunctionGlob glob : options.exactFunctions()) {
+    private void logFunctions(Probes probes, String option, List<FunctionGlob> globs, String what) {
+        for (FunctionGlob glob : globs) {
             int found = probes.functions(new Matching(glob)).size();
-            log.line("exact=" + glob + ": "
-                    + (found == 0
-                            ? "no function with probes is that so far"
-                            : "every call of " + found + " functions"));
+            log.line(option + "=" + glob + ": "
+                    + (found == 0 ? "no function with probes is that so far" : what + found + " functions"));
         }
     }
 
@@ -163,8 +163,8 @@ public final class Agent {
                 options.epochMillis() * 1e6,
                 budget,
                 tscHz(),
-                () -> log.line("the functions of exact= cost more than the budget of " + options.budgetPercent()
-                        + " %: the others are sampled within a tenth of it"));
+                () -> log.line("the functions of exact= and counted= cost more than the budget of "
+                        + options.budgetPercent() + " %: the others are sampled within a tenth of it"));
     }
 
     private String executable() {
@@ -315,8 +315,8 @@ public final class Agent {
         }
 
         @Override
-        public boolean wantsEveryCall(String image, String file, String name) {
-            return options.wantsEveryCall(image, file, name);
+        public Tier tier(String image, String file, String name) {
+            return options.tier(image, file, name);
         }
 
         @Override

@@ -56,7 +56,7 @@ final class ConformanceTable {
         }
 
         /// Whether those before it are of other compilers, or are no variants of the same.
-        private boolean isFirstOfItsKind() {
+        boolean isFirstOfItsKind() {
             return PROVIDERS.stream()
                     .filter(other -> other.compiler == compiler && other.kind().equals(kind()))
                     .findFirst()

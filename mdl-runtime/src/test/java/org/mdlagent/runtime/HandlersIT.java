@@ -40,7 +40,19 @@ class HandlersIT {
     })
     void shouldRecordAsIfNothingHadComeBetween(String probes, String ends, String call, String stride, String ticks)
             throws Exception {
-        record(probes, ends, call, stride, ticks);
+        record("exact", probes, ends, call, stride, ticks);
+    }
+
+    /// Every second call is timed on average, so that handlers come into each path, and meet their own.
+    @ParameterizedTest
+    @CsvSource({
+        "-finstrument-functions, returns",
+        "-fpatchable-function-entry=5, returns",
+        "-finstrument-functions, leaves",
+        "-fpatchable-function-entry=5, leaves"
+    })
+    void shouldCountAsIfNothingHadComeBetween(String probes, String ends) throws Exception {
+        record("counted=*,countedMean=2", probes, ends, "warm", "1", SHORT);
     }
 
     /// Thousands of instructions each, with a thread of its own for each round.
@@ -52,13 +64,14 @@ class HandlersIT {
     })
     void shouldRecordFirstCallsOfThreadsSo(String probes, String ends, String call, String stride, String ticks)
             throws Exception {
-        record(probes, ends, call, stride, ticks);
+        record("exact", probes, ends, call, stride, ticks);
     }
 
-    private void record(String probes, String ends, String call, String stride, String ticks) throws Exception {
+    private void record(String tier, String probes, String ends, String call, String stride, String ticks)
+            throws Exception {
         Path program = Dist.compile(directory, "every_instruction", "-mno-red-zone", probes);
         Path session = directory.resolve("session");
-        Map<String, String> environment = new HashMap<>(Dist.preload("wait,exact,session=" + session));
+        Map<String, String> environment = new HashMap<>(Dist.preload("wait," + tier + ",session=" + session));
         environment.put("COUNTS", "counts");
 
         Dist.Outcome run = Dist.run(directory, environment, List.of(program.toString(), ends, ticks, call, stride));

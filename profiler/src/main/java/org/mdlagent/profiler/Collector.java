@@ -1,6 +1,7 @@
 package org.mdlagent.profiler;
 
 import java.util.List;
+import org.mdlagent.fastinst.install.Tier;
 
 /// What collects figures of the program's functions by their probes: how long they take, how often they are called.
 /// The agent finds functions, and calls all this on its own thread, the first time when nothing is armed yet.
@@ -15,6 +16,11 @@ public interface Collector {
 
     /// Collects functions again that were closed; the others stay as they are.
     void reopen(List<Integer> functions);
+
+    /// Lets other calls of functions be timed from now on.
+    ///
+    /// @throws IllegalArgumentException when the session has one way to record
+    void setTier(List<Integer> functions, Tier tier);
 
     /// Goes on with what is to be done now and then.
     ///

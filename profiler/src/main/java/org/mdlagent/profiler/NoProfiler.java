@@ -3,6 +3,7 @@ package org.mdlagent.profiler;
 import java.util.List;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.Tier;
 
 /// Collects nothing: in a session whose probes are for clients and metrics alone.
 public final class NoProfiler implements Collector {
@@ -19,6 +20,11 @@ public final class NoProfiler implements Collector {
 
     @Override
     public void reopen(List<Integer> functions) {
+        throw off();
+    }
+
+    @Override
+    public void setTier(List<Integer> functions, Tier tier) {
         throw off();
     }
 

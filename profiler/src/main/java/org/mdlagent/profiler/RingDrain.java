@@ -23,7 +23,7 @@ import org.mdlagent.fastinst.calls.ReturnSite;
 /// A window times only some of its calls, so a sample of a window with many calls stands for more of them: it is
 /// entered as often as that. Otherwise the few calls of a slow phase would outweigh the many of a quick one.
 ///
-/// Of functions whose calls are all recorded elsewhere a ring holds some, for their callers.
+/// Of calls that are recorded in their thread's row a ring holds some, for their callers.
 ///
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
@@ -159,11 +159,12 @@ final class RingDrain {
     }
 
     private void add(int at, SampleWeights weights) {
-        int function = (int) records[at + FUNCTION_AND_SEQ];
+        boolean told = ((int) records[at + FUNCTION_AND_SEQ] & RecordDescriptor.TOLD) != 0;
+        int function = (int) records[at + FUNCTION_AND_SEQ] & ~RecordDescriptor.TOLD;
         long weight = weights.of(function, records[at + START]);
         long ticks = records[at + DURATION];
         SampledRow row = row(function);
-        if (row != null && (row.isRecordedElsewhere || add(row, ticks, weight))) {
+        if (row != null && (told || add(row, ticks, weight))) {
             edges.add(function, row.address, records[at + CALLER], ticks, weight);
         }
     }
@@ -210,7 +211,7 @@ final class RingDrain {
         if (function >= rows.length) {
             rows = Arrays.copyOf(rows, Math.max(function + 1, 2 * rows.length));
         }
-        SampledRow row = new SampledRow(api, address, described);
+        SampledRow row = new SampledRow(api, address);
         rows[function] = row;
         return row;
     }

@@ -11,6 +11,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
 /// The sampled latency profiler ("Living on the Edge", PLDI 2016, section 9), with windows of time instead of windows
@@ -35,9 +36,9 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// The agent ends a window. Should it be late, the trampolines switch themselves off ([#LONGEST_FACTOR]), and the
 /// window does not count.
 ///
-/// Functions whose calls are all recorded ([Probes#isEveryCallRecorded]) are open, however often they are called. Some
-/// of their calls are written into the rings, for their callers. What they cost counts, but the others keep a part of
-/// the budget.
+/// Functions whose calls are all counted ([Tier]) are open, however often they are called. Some of their timed calls
+/// are
+/// written into the rings, for their callers. What they cost counts, but the others keep a part of the budget.
 ///
 /// Used by one thread, the agent's.
 ///
@@ -86,8 +87,8 @@ public final class SampledProfiler implements Collector {
     /// rests would become ever longer.
     private static final double OPEN_TIMED_PART = 0.1;
 
-    /// The part of the budget that functions whose calls are all recorded may use up.
-    private static final double EVERY_CALL_PART = 0.9;
+    /// The part of the budget that functions whose calls are all counted may use up.
+    private static final double COUNTED_PART = 0.9;
 
     /// How much rarer calls must be for a function to be open, when open ones have used up too much; and how fast that
     /// is taken back.
@@ -150,8 +151,9 @@ public final class SampledProfiler implements Collector {
 
     private boolean[] windowed = {};
 
-    /// By function, whether all of its calls are recorded.
-    private boolean[] everyCall = {};
+    /// By function, what recording one of its calls costs, in ticks, where all are counted; 0 where windows choose
+    /// some.
+    private double[] prices = {};
 
     /// By function: calls so far, now and when the part of the windows that are open began.
     private long[] calls = {};
@@ -204,12 +206,18 @@ public final class SampledProfiler implements Collector {
         TIMES
     }
 
-    /// The calls of functions that are sampled, now and when open ones were last looked at, and of those whose calls
-    /// are all recorded.
+    /// The calls of functions while they were sampled, now and when open ones were last looked at.
     private long callsSampled;
 
     private long callsSampledAtLook;
-    private long callsRecorded;
+
+    /// What the calls of functions have cost while all were counted, in ticks.
+    private double countingTicks;
+
+    /// What these two have of functions that were not then what they are now.
+    private long callsMoved;
+
+    private double ticksMoved;
 
     /// The group that is next, and when the rotation began or, without one, when the next will.
     private int group;
@@ -240,7 +248,7 @@ public final class SampledProfiler implements Collector {
     /// What the program has taken, and measuring has cost, so far, in nanoseconds.
     ///
     /// @param cost   but for `always`
-    /// @param always what it has cost to record every call of some functions
+    /// @param always what functions have cost whose calls are all counted
     private record Spending(double elapsed, double cpu, double cost, double always) {}
 
     private final Runnable overBudget;
@@ -256,7 +264,7 @@ public final class SampledProfiler implements Collector {
     /// @param epochNanos between the begins of two rotations at least, on average; windows count for a sixteenth
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
-    /// @param overBudget what is done when functions whose calls are all recorded cost more than the budget by
+    /// @param overBudget what is done when functions whose calls are all counted cost more than the budget by
     ///                   themselves, for the first time
     public SampledProfiler(
             NativeApi api,
@@ -337,6 +345,42 @@ public final class SampledProfiler implements Collector {
         long unused = on ? api.arm(armed, longest, changed) : api.disarm(armed, changed);
     }
 
+    /// Windows that are open now end.
+    @Override
+    public void setTier(List<Integer> functions, Tier tier) {
+        readClockAndCalls();
+        closeWindows();
+        drainRings();
+        int opening = 0;
+        for (int function : functions) {
+            probes.setTier(function, tier);
+            long sampled = isCounted(function) ? 0 : calls[function];
+            double ticks = prices[function] * calls[function];
+            prices[function] = price(tier);
+            callsMoved += sampled - (isCounted(function) ? 0 : calls[function]);
+            ticksMoved += ticks - prices[function] * calls[function];
+            if (!probes.isLeftOut(function)) {
+                endEstimate(function);
+                beginOpen(function);
+                runs.timeFirst(function, probes.function(function));
+                arm(opening++, function, leaseTicks);
+            }
+        }
+        long unused = api.arm(armed, longest, opening);
+    }
+
+    private double price(Tier tier) {
+        return switch (tier.mean()) {
+            case 0 -> 0;
+            case 1 -> probeCost.exact(1);
+            default -> probeCost.counted(1, 1.0 / tier.mean());
+        };
+    }
+
+    private boolean isCounted(int function) {
+        return prices[function] > 0;
+    }
+
     /// The function is open from now on, without calls.
     private void endEstimate(int function) {
         if (windowed[function]) {
@@ -372,7 +416,7 @@ public final class SampledProfiler implements Collector {
             longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
         }
         windowed = Arrays.copyOf(windowed, functions);
-        everyCall = Arrays.copyOf(everyCall, functions);
+        prices = Arrays.copyOf(prices, functions);
         calls = Arrays.copyOf(calls, functions);
         callsAtPart = Arrays.copyOf(callsAtPart, functions);
         callsEstimated = Arrays.copyOf(callsEstimated, functions);
@@ -386,7 +430,7 @@ public final class SampledProfiler implements Collector {
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
             runs.timeFirst(i, probes.function(i));
-            everyCall[i] = probes.isEveryCallRecorded(i);
+            prices[i] = price(probes.tier(i));
         }
     }
 
@@ -466,8 +510,7 @@ public final class SampledProfiler implements Collector {
     private double endRotation() {
         long now = api.tsc();
         Spending before = spending;
-        double recording = probeCost.exact(callsRecorded) / ticksPerNano;
-        spending = new Spending(now / ticksPerNano, cpu, costNanos(), recording);
+        spending = new Spending(now / ticksPerNano, cpu, costNanos(), countingTicks / ticksPerNano);
         costAtTick = spending.cost;
         double rotation = (now - rotationTsc) / ticksPerNano;
         // At random, as the governor's: with what is periodic in the program, all windows would see the same of it.
@@ -481,7 +524,7 @@ public final class SampledProfiler implements Collector {
                 exceeded = true;
                 overBudget.run();
             }
-            double spent = spending.cost - before.cost + Math.min(EVERY_CALL_PART * income, always);
+            double spent = spending.cost - before.cost + Math.min(COUNTED_PART * income, always);
             double cost = spending.cost - costAtRotation;
             double governed = governor.rest(pace * elapsed, spent, pace * rotation, cost, random.nextDouble()) / pace;
             rest = Math.max(rest, governed);
@@ -496,7 +539,7 @@ public final class SampledProfiler implements Collector {
         return sampledNanos(callsSampled - callsSampledAtLook, 0) > OPEN_PART * budget * (cpu - cpuAtLook);
     }
 
-    /// What measuring has cost so far, but for functions whose calls are all recorded.
+    /// What measuring has cost so far, but for functions whose calls are all counted.
     private double costNanos() {
         return agentCpuNanos() + sampledNanos();
     }
@@ -661,12 +704,12 @@ public final class SampledProfiler implements Collector {
             if (windowed[i] || fresh == 0 || probes.isLeftOut(i)) {
                 continue;
             }
-            all += everyCall[i] ? 0 : fresh;
+            all += isCounted(i) ? 0 : fresh;
             callsEstimated[i] = calls[i];
             changed[i] = true;
             estimates[i].addExact(fresh);
             double rate = passed > 0 ? fresh / passed : 0;
-            if (isHot(rate) && !everyCall[i]) {
+            if (isHot(rate) && !isCounted(i)) {
                 windowed[i] = true;
                 rates[i] = rate;
                 estimates[i].startWindows(progress(), rate, windowNanos);
@@ -674,7 +717,7 @@ public final class SampledProfiler implements Collector {
                 weighOpen(i);
                 arm(closing++, i, 0);
             } else if (renew) {
-                timed += everyCall[i] ? 0 : Math.min(fresh, openTimed);
+                timed += isCounted(i) ? 0 : Math.min(fresh, openTimed);
                 renew(i, fresh);
             }
         }
@@ -720,7 +763,7 @@ public final class SampledProfiler implements Collector {
     /// Lets others of an open function's calls be timed, of which there may be as many as there were.
     private void renew(int function, long fresh) {
         beginOpen(function);
-        if (everyCall[function]) {
+        if (isCounted(function)) {
             runs.timeFirst(function, probes.function(function));
         } else {
             runs.time(function, probes.function(function), fresh, openTimed);
@@ -776,11 +819,11 @@ public final class SampledProfiler implements Collector {
         long before = api.programCpuNanos();
         calls = counters.read(calls.length);
         cpu = before + (api.programCpuNanos() - before) / 2;
-        callsSampled = 0;
-        callsRecorded = 0;
+        callsSampled = callsMoved;
+        countingTicks = ticksMoved;
         for (int i = 0; i < calls.length; i++) {
-            if (everyCall[i]) {
-                callsRecorded += calls[i];
+            if (isCounted(i)) {
+                countingTicks += prices[i] * calls[i];
             } else {
                 callsSampled += calls[i];
             }

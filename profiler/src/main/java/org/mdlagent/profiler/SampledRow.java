@@ -2,7 +2,6 @@ package org.mdlagent.profiler;
 
 import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
@@ -13,9 +12,6 @@ import org.mdlagent.arch.shim.NativeApi;
 final class SampledRow {
     final long address;
 
-    /// Whether all of the function's calls are recorded in other rows: this one has their callers alone.
-    final boolean isRecordedElsewhere;
-
     private final NativeApi api;
     private long calls;
     private long total;
@@ -24,10 +20,9 @@ final class SampledRow {
     private long max;
 
     /// @param address of the row
-    SampledRow(NativeApi api, long address, FunctionRecord function) {
+    SampledRow(NativeApi api, long address) {
         this.api = api;
         this.address = address;
-        isRecordedElsewhere = function.recordsEveryCall();
         calls = Memory.getLong(address + RowDescriptor.COUNT);
         total = Memory.getLong(address + RowDescriptor.TOTAL);
         samples = Memory.getLong(address + RowDescriptor.SAMPLES);

@@ -191,15 +191,15 @@ class RingDrainTest {
     }
 
     @Test
-    void shouldKeepOnlyTheCallersOfFunctionsWhoseCallsAreAllRecorded() {
-        Memory.putInt(function(1) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
-        record(1, 10, IN_7);
+    void shouldKeepOnlyTheCallersOfCallsThatAreInTheirThreadsRows() {
+        record(1 | RecordDescriptor.TOLD, 10, IN_7);
+        record(1, 5, IN_7);
         record(2, 20, IN_7);
 
-        assertThat(drain()).isEqualTo(2);
+        assertThat(drain()).isEqualTo(3);
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(0, 0, 0));
-        assertThat(edge(1, 7)).isEqualTo(new Sums(1, 10, 1));
+        assertThat(sums(row(1))).isEqualTo(new Sums(1, 5, 1));
+        assertThat(edge(1, 7)).isEqualTo(new Sums(2, 15, 2));
         assertThat(sums(row(2))).isEqualTo(new Sums(1, 20, 1));
     }
 

@@ -13,6 +13,7 @@ public final class FrameDescriptor {
     public static final long SITE = 48;
     public static final long SIBLING = 56;
     public static final long FLAGS = 57;
+    public static final long WEIGHT = 60;
 
     public static final long SIZE = 64;
 

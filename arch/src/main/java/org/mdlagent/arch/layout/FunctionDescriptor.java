@@ -5,7 +5,8 @@ package org.mdlagent.arch.layout;
 public final class FunctionDescriptor {
     public static final long ADDRESS = 0;
     public static final long DEADLINE = 8;
-    public static final long END = 16;
+    public static final long CODE_SIZE = 16;
+    public static final long MEAN = 20;
     public static final long REMAINING = 24;
     public static final long OPEN = 28;
     public static final long CLOSERS = 32;

@@ -11,5 +11,8 @@ public final class RecordDescriptor {
 
     public static final long SIZE = 32;
 
+    /// In [#FUNCTION]: the call is in its thread's row, and here for its caller alone.
+    public static final int TOLD = 0x80000000;
+
     private RecordDescriptor() {}
 }

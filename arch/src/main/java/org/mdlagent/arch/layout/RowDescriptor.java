@@ -9,6 +9,7 @@ public final class RowDescriptor {
     public static final long MAX = 24;
     public static final long SELF = 32;
     public static final long FUNCTION = 40;
+    public static final long WEIGHT = 44;
     public static final long SAMPLES = 48;
     public static final long CALLERS = 56;
     public static final long CHUNKS_AT = 64;

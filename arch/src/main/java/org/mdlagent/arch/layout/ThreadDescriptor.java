@@ -27,6 +27,8 @@ public final class ThreadDescriptor {
     public static final long NEXT = 152;
     public static final long CPU_NANOS = 160;
     public static final long VALUES = 168;
+    public static final long COUNTDOWNS = 176;
+    public static final long CHANCE = 184;
     public static final long OWNER = 192;
     public static final long PROCESS = 232;
     public static final long CREDITED = 240;

@@ -16,6 +16,11 @@ public record FunctionRecord(long address) {
         return Memory.getLong(address + FunctionDescriptor.ADDRESS);
     }
 
+    /// Whether nothing was ever written there.
+    public boolean isNew() {
+        return name() == 0;
+    }
+
     /// Offset of a string of the session, 0 for none.
     public int name() {
         return Memory.getInt(address + FunctionDescriptor.NAME);
@@ -45,6 +50,11 @@ public record FunctionRecord(long address) {
 
     public boolean recordsEveryCall() {
         return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL);
+    }
+
+    /// Calls of which one is timed, 0 where windows choose those.
+    public int mean() {
+        return Memory.getInt(address + FunctionDescriptor.MEAN);
     }
 
     private boolean hasFlag(int flag) {

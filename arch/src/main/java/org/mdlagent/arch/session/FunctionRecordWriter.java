@@ -31,9 +31,14 @@ public record FunctionRecordWriter(long address) {
         Memory.putInt(address + FunctionDescriptor.BUILD, build);
     }
 
-    /// @param end address behind the function's code
-    public void setEnd(long end) {
-        Memory.putLong(address + FunctionDescriptor.END, end);
+    /// @param bytes of the function's code
+    public void setCodeSize(int bytes) {
+        Memory.putInt(address + FunctionDescriptor.CODE_SIZE, bytes);
+    }
+
+    /// @param mean calls of which one is timed, 0 where windows choose those
+    public void setMeanRelease(int mean) {
+        Memory.putIntRelease(address + FunctionDescriptor.MEAN, mean);
     }
 
     /// Publishes the record.

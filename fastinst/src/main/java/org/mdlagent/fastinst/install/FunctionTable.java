@@ -9,6 +9,9 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.session.FunctionRecords;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlockWriter;
+import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteKind;
 
@@ -82,7 +85,7 @@ public final class FunctionTable {
         if (functions.size() == records.capacity()) {
             throw new IllegalStateException("the session has no room for another function");
         }
-        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, symbol, symbol, false));
+        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, symbol, symbol, Tier.WINDOWED));
         FunctionRecordWriter record = records.writer(index);
         record.setIndex(index);
         record.addFlags(FunctionDescriptor.FLAG_IMPORTED | FunctionDescriptor.FLAG_OFF);
@@ -143,20 +146,34 @@ public final class FunctionTable {
         }
     }
 
+    /// Lets other calls of a function be timed from now on, by threads that run it, too.
+    public void setTier(int index, Tier tier) {
+        FunctionRecordWriter record = records.writer(index);
+        if (!tier.equals(Tier.EXACT)) {
+            record.removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
+        }
+        record.setMeanRelease(tier.mean());
+        for (ThreadBlock thread : new ThreadBlocks(header)) {
+            new ThreadBlockWriter(thread.address()).forgetCountdown(index);
+        }
+    }
+
     /// Writes a function's record, or what has changed while its image was away.
     void describe(int index) {
         ProbedFunction function = functions.get(index);
         FunctionRecordWriter record = records.writer(index);
         long address = Objects.requireNonNull(function.image.current()).bias() + function.offset;
+        boolean isNew = get(index).isNew();
         record.setIndex(index);
         record.setName(tables.string(function.name));
         record.setSymbol(tables.string(function.symbol));
         record.setImage(tables.string(function.image.path()));
         record.setBuild(tables.string(function.image.build()));
-        if (function.everyCall) {
-            record.addFlags(FunctionDescriptor.FLAG_EVERY_CALL);
+        if (isNew) {
+            record.addFlags(function.first.equals(Tier.EXACT) ? FunctionDescriptor.FLAG_EVERY_CALL : 0);
+            record.setMeanRelease(function.first.mean());
         }
-        record.setEnd(address + function.image.ranges().length(function.offset));
+        record.setCodeSize((int) function.image.ranges().length(function.offset));
         record.setCodeRelease(address);
         tables.addLookup(address, record.address());
     }

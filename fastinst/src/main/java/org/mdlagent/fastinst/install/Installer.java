@@ -169,8 +169,8 @@ public final class Installer {
         if (!filter.includes(image.path(), file, name)) {
             return -1;
         }
-        boolean everyCall = filter.wantsEveryCall(image.path(), file, name);
-        return functions.add(new ProbedFunction(image, offset, symbol, name, everyCall));
+        Tier tier = filter.tier(image.path(), file, name);
+        return functions.add(new ProbedFunction(image, offset, symbol, name, tier));
     }
 
     /// Copies an image's text and makes its sites in the copy, where nobody executes them; writes trampolines and

@@ -7,13 +7,13 @@ public interface ProbeFilter {
     /// @param name  demangled name
     boolean includes(String image, String file, String name);
 
-    /// Whether every call of a function is recorded where others are sampled.
+    /// Which calls of a function are timed where not all are.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
     /// @param name  demangled name
-    default boolean wantsEveryCall(String image, String file, String name) {
-        return false;
+    default Tier tier(String image, String file, String name) {
+        return Tier.WINDOWED;
     }
 
     /// Whether source files are looked at, so that line tables must be read before probes are armed.

@@ -13,19 +13,21 @@ final class ProbedFunction {
 
     final String symbol;
     final String name;
-    final boolean everyCall;
+
+    /// Before its first call.
+    final Tier first;
 
     /// Indices of its sites.
     final List<Integer> entries = new ArrayList<>(1);
 
     final List<Integer> exits = new ArrayList<>(2);
 
-    ProbedFunction(ProbedImage image, long offset, String symbol, String name, boolean everyCall) {
+    ProbedFunction(ProbedImage image, long offset, String symbol, String name, Tier first) {
         this.image = image;
         this.offset = offset;
         this.symbol = symbol;
         this.name = name;
-        this.everyCall = everyCall;
+        this.first = first;
     }
 
     /// Those that a site of a kind is one of. That of a whole function is an entry.

@@ -6,16 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.fastinst.install.Tier;
 
 /// What the agent is asked to do, by `MDL_OPTIONS`, by properties files, or by the options of `mdl run`.
 ///
 /// Light, because the agent reads it while a program starts: no regular expression, no stream, no lambda.
+///
+/// Long because each option is a component, a key, its reading and what may be wrong with it.
 ///
 /// @param session          directory of the session, null for one of the agent's choice
 /// @param await            whether `main` waits until the probes are in place
 /// @param profile          whether functions are timed
 /// @param exact            whether every call is recorded, and not a sample
 /// @param exactFunctions   functions of which every call is recorded while others are sampled
+/// @param countedFunctions functions of which every call is counted, and some are timed by chance
+/// @param countedMean      of how many of their calls one is timed
 /// @param cpuTime          whether calls last as long as their thread has a processor, and not as time passes
 /// @param sampleSize       calls timed in each window
 /// @param epochMillis      time between two windows of a function
@@ -34,6 +39,8 @@ public record AgentOptions(
         boolean profile,
         boolean exact,
         List<FunctionGlob> exactFunctions,
+        List<FunctionGlob> countedFunctions,
+        int countedMean,
         boolean cpuTime,
         int sampleSize,
         int epochMillis,
@@ -51,6 +58,8 @@ public record AgentOptions(
     public static final String WAIT = "wait";
     public static final String PROFILE = "profile";
     public static final String EXACT = "exact";
+    public static final String COUNTED = "counted";
+    public static final String COUNTED_MEAN = "countedMean";
     public static final String TIME = "time";
     public static final String SAMPLE_SIZE = "sampleSize";
     public static final String EPOCH_MILLIS = "epochMillis";
@@ -65,9 +74,10 @@ public record AgentOptions(
     public static final String REPORT = "report";
 
     private static final String KEYS =
-            "session, wait, profile, exact, time, sampleSize, epochMillis, sliceMillis, budgetPercent, "
-                    + "include, exclude, mdl, metric, sync, startDelayMillis, report";
+            "session, wait, profile, exact, counted, countedMean, time, sampleSize, epochMillis, sliceMillis, "
+                    + "budgetPercent, include, exclude, mdl, metric, sync, startDelayMillis, report";
     private static final int START_DELAY_DEFAULT = 50;
+    private static final int COUNTED_MEAN_DEFAULT = 100;
 
     /// How to wait until every core sees new code.
     public enum Sync {
@@ -88,6 +98,7 @@ public record AgentOptions(
 
     public AgentOptions {
         exactFunctions = List.copyOf(exactFunctions);
+        countedFunctions = List.copyOf(countedFunctions);
         include = List.copyOf(include);
         exclude = List.copyOf(exclude);
         mdl = List.copyOf(mdl);
@@ -134,18 +145,29 @@ public record AgentOptions(
         return (include.isEmpty() || any(include, image, file, name)) && !any(exclude, image, file, name);
     }
 
-    /// Whether every call of a function is recorded, also where others are sampled.
+    /// Which calls of a function are timed where not all are.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
     /// @param name  demangled
-    public boolean wantsEveryCall(String image, String file, String name) {
-        return any(exactFunctions, image, file, name);
+    public Tier tier(String image, String file, String name) {
+        if (any(exactFunctions, image, file, name)) {
+            return Tier.EXACT;
+        }
+        return any(countedFunctions, image, file, name) ? new Tier(countedMean) : Tier.WINDOWED;
     }
 
-    /// Whether [#includes] or [#wantsEveryCall] looks at source files.
+    /// Whether functions are named whose tier is not that of all others.
+    public boolean nameTiers() {
+        return !exactFunctions.isEmpty() || !countedFunctions.isEmpty();
+    }
+
+    /// Whether [#includes] or [#tier] looks at source files.
     public boolean needsFiles() {
-        return anyNeedsFile(include) || anyNeedsFile(exclude) || anyNeedsFile(exactFunctions);
+        return anyNeedsFile(include)
+                || anyNeedsFile(exclude)
+                || anyNeedsFile(exactFunctions)
+                || anyNeedsFile(countedFunctions);
     }
 
     private static boolean any(List<FunctionGlob> globs, String image, String file, String name) {
@@ -190,6 +212,8 @@ public record AgentOptions(
                     flag(PROFILE, true),
                     isExact(exact),
                     globs(EXACT, functions(exact)),
+                    globs(COUNTED, texts(COUNTED)),
+                    number(COUNTED_MEAN, COUNTED_MEAN_DEFAULT, 2, Tier.MEAN_MAX),
                     isCpuTime(),
                     number(SAMPLE_SIZE, 10, 1, 1_000_000),
                     number(EPOCH_MILLIS, 10, 1, 60_000),
@@ -211,6 +235,8 @@ public record AgentOptions(
                         WAIT,
                         PROFILE,
                         EXACT,
+                        COUNTED,
+                        COUNTED_MEAN,
                         TIME,
                         SAMPLE_SIZE,
                         EPOCH_MILLIS,

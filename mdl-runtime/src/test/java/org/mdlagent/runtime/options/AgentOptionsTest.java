@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.fastinst.install.Tier;
 
 class AgentOptionsTest {
     @TempDir
@@ -38,6 +39,8 @@ class AgentOptionsTest {
                         true,
                         false,
                         List.of(),
+                        List.of(),
+                        100,
                         false,
                         10,
                         10,
@@ -95,6 +98,7 @@ class AgentOptionsTest {
         wait=maybe          | wait is on or off
         profile=            | profile is on or off
         exact=              | exact needs a value
+        countedMean=1       | countedMean is a whole number from 2 to 16777216
         exact=app!          | exact=app! is not possible; a function is given as FUNCTION
         time=long           | time is wall or cpu
         sync=now            | sync is auto, tmax, membarrier or strict
@@ -102,7 +106,7 @@ class AgentOptionsTest {
         session=            | session is a directory
         include=            | include needs a value
         exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
-        exat=on             | unknown option "exat"; there are session, wait, profile, exact, time
+        exat=on             | unknown option "exat"; there are session, wait, profile, exact, counted
         """)
     void shouldRefuse(String text, String message) {
         AgentOptions.Reading reading = read(text);
@@ -117,10 +121,21 @@ class AgentOptionsTest {
 
         assertThat(some.exact()).isFalse();
         assertThat(some.exactFunctions()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
-        assertThat(some.wantsEveryCall("/bin/app", "", "get")).isTrue();
-        assertThat(some.wantsEveryCall("/bin/lib.so", "", "get")).isFalse();
+        assertThat(some.tier("/bin/app", "", "get")).isEqualTo(Tier.EXACT);
+        assertThat(some.tier("/bin/lib.so", "", "get")).isEqualTo(Tier.WINDOWED);
         assertThat(valid("exact=f,exact").exact()).isTrue();
         assertThat(valid("exact,exact=f,exact=off").exact()).isFalse();
+    }
+
+    @Test
+    void shouldTimeFunctionsByChanceUnlessTheyAreExact() {
+        AgentOptions some = valid("counted=g*,countedMean=7,exact=get");
+
+        assertThat(some.tier("/bin/app", "", "get")).isEqualTo(Tier.EXACT);
+        assertThat(some.tier("/bin/app", "", "go")).isEqualTo(new Tier(7));
+        assertThat(some.tier("/bin/app", "", "f")).isEqualTo(Tier.WINDOWED);
+        assertThat(valid("counted=g").tier("/bin/app", "", "g")).isEqualTo(new Tier(100));
+        assertThat(valid("counted=a.c:f").needsFiles()).isTrue();
     }
 
     @Test

@@ -13,6 +13,7 @@ public record ProbeCost(boolean cpuTime) {
     private static final double COUNTED = 8;
     private static final double TIMED = 1000;
     private static final double EXACT = 58;
+    private static final double BY_CHANCE = 400;
 
     /// Asking the kernel for the thread's CPU time, at the begin of a call and at its end.
     private static final double CPU_TIME = 950;
@@ -25,6 +26,13 @@ public record ProbeCost(boolean cpuTime) {
         return COUNTED * counted + TIMED * timed + clock(timed);
     }
 
+    /// Of functions whose calls are all counted, and timed by chance.
+    ///
+    /// @param timed of the calls
+    public double counted(double calls, double timed) {
+        return COUNTED * calls + BY_CHANCE * timed + clock(timed);
+    }
+
     /// Of functions whose calls are all recorded.
     ///
     /// @param timed calls that have returned
@@ -32,7 +40,7 @@ public record ProbeCost(boolean cpuTime) {
         return EXACT * timed + clock(timed);
     }
 
-    private double clock(long timed) {
+    private double clock(double timed) {
         return cpuTime ? CPU_TIME * timed : 0;
     }
 }

@@ -11,8 +11,8 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.profiler.EnteredCalls;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// What the session has measured of its functions so far: of sampled ones a row of each, of those whose calls are all
-/// recorded one of each in every thread, beside one that has their callers alone.
+/// What the session has measured of its functions so far: a row of each, of what was timed in
+/// windows and of callers, and where threads record calls themselves one of each in every thread.
 final class CallTables {
     private final long header;
     private final boolean exact;
@@ -85,17 +85,28 @@ final class CallTables {
     double probeTicks() {
         long sampled = 0;
         long all = 0;
+        long byChance = 0;
         for (int i = 0; i < entered.length; i++) {
             if (isExact(i)) {
                 all += timed(i);
             } else {
                 sampled += entered[i];
+                byChance += functions.get(i).mean() > 1 ? timedByChance(i) : 0;
             }
         }
         long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
         boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
         ProbeCost cost = new ProbeCost(cpuTime);
-        return cost.exact(all) + cost.sampled(sampled, samples);
+        return cost.exact(all) + cost.sampled(sampled, samples) + cost.counted(0, byChance);
+    }
+
+    private long timedByChance(int function) {
+        long sum = 0;
+        for (int i = 0; i < threads.size(); i++) {
+            long row = row(i, function);
+            sum += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.SAMPLES);
+        }
+        return sum;
     }
 
     /// A function's row in a thread, or behind the last thread its own; 0 when there is none.

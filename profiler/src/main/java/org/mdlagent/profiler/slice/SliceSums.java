@@ -15,6 +15,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
+import org.mdlagent.profiler.report.statistics.TotalErrors;
 
 /// Adds up slices of time.
 public final class SliceSums {
@@ -79,7 +80,7 @@ public final class SliceSums {
             functions.add(function(whole.functions().get(i), sums[i], whole.session()));
         }
         List<EdgeSums.Estimate> between = edges.estimates(functions);
-        functions = edges.withSelf(functions, between, whole.session());
+        functions = edges.withSelf(functions, between, new TotalErrors(functions, whole.session()));
         TimeSlice.Costs costs =
                 slices.stream().map(TimeSlice::costs).reduce(TimeSlice.Costs.NONE, TimeSlice.Costs::plus);
         TimeRange range = range();

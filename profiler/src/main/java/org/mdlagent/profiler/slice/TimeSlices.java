@@ -147,7 +147,7 @@ public final class TimeSlices {
         double probes = tables.probeTicks();
         Memory.putLong(row + SliceDescriptor.AGENT_CPU_NANOS, agent - agentNanos);
         Memory.putLong(row + SliceDescriptor.PROGRAM_CPU_NANOS, program - programNanos);
-        Memory.putLong(row + SliceDescriptor.PROBE_TICKS, Math.round(probes - probeTicks));
+        Memory.putLong(row + SliceDescriptor.PROBE_TICKS, Math.max(0, Math.round(probes - probeTicks)));
         agentNanos = agent;
         programNanos = program;
         probeTicks = probes;

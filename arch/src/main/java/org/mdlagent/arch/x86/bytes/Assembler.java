@@ -134,6 +134,11 @@ public final class Assembler {
         emitInt(immediate);
     }
 
+    public void storeInt(Register base, int displacement, int immediate) {
+        memory(0, 0xC7, 0, base, displacement);
+        emitInt(immediate);
+    }
+
     public void storeByte(Register base, int displacement, int immediate) {
         memory(0, 0xC6, 0, base, displacement);
         emit(immediate);
@@ -267,6 +272,17 @@ public final class Assembler {
         indexed(REX_W, 0xFF, 0, base, index, 0);
     }
 
+    /// Of 32 bits.
+    public void decrementIntIndexed(Register base, Register index) {
+        indexed(0, 0xFF, 1, base, index, 0);
+    }
+
+    /// Of 32 bits.
+    public void cmpIntIndexed(Register base, Register index, int displacement, int immediate) {
+        indexed(0, 0x83, 7, base, index, displacement);
+        emit(immediate);
+    }
+
     public void incrementInt(Register register) {
         emit(REX | register.high(), 0xFF, 0xC0 | register.low());
     }
@@ -291,6 +307,11 @@ public final class Assembler {
 
     public void shiftRight(Register register, int bits) {
         emit(REX_W | register.high(), 0xC1, 0xE8 | register.low(), bits);
+    }
+
+    /// Keeps the sign.
+    public void shiftRightSigned(Register register, int bits) {
+        emit(REX_W | register.high(), 0xC1, 0xF8 | register.low(), bits);
     }
 
     public void shiftRightByCl(Register register) {

@@ -1,5 +1,6 @@
 package org.mdlagent.arch.x86.emit;
 
+import static org.mdlagent.arch.x86.bytes.Condition.ABOVE;
 import static org.mdlagent.arch.x86.bytes.Condition.ABOVE_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.BELOW;
 import static org.mdlagent.arch.x86.bytes.Condition.BELOW_OR_EQUAL;
@@ -22,6 +23,7 @@ import static org.mdlagent.arch.x86.bytes.Register.RSI;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
@@ -36,6 +38,7 @@ import org.mdlagent.arch.site.RecordingCode.ClientBodies;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Condition;
+import org.mdlagent.arch.x86.bytes.Register;
 
 /// The fast paths of recording, for sites that are calls of instrumentation hooks: there every caller-saved register
 /// and the flags are free.
@@ -55,6 +58,9 @@ import org.mdlagent.arch.x86.bytes.Condition;
 ///      last field, is stored. Progress no lock, no system call, no loop but the retry of a compare-exchange that a
 ///      handler on the same thread overtook.
 ///
+/// In sampled mode the function's mean says at the entry which calls are timed (`tier.h`), and the frame's weight says
+/// at the exit where the duration goes: into the ring, or the thread's row. So the mean may change in between.
+///
 /// What is rare continues in the shim (`entry_slow`, ... in `mdl/api.h`), always before the fast path has changed
 /// anything.
 ///
@@ -68,16 +74,21 @@ public final class RecordingAssembler {
     private static final int TOP_FUNCTION = (int) FrameDescriptor.FUNCTION - FRAME;
     private static final int TOP_TSC = (int) FrameDescriptor.TSC - FRAME;
     private static final int TOP_CHILDREN = (int) FrameDescriptor.CHILDREN - FRAME;
+    private static final int TOP_FLAGS = (int) FrameDescriptor.FLAGS - FRAME;
+    private static final int TOP_WEIGHT = (int) FrameDescriptor.WEIGHT - FRAME;
 
     private static final int THREAD_SP = (int) ThreadDescriptor.SP;
     private static final int STATE = (int) FunctionDescriptor.STATE;
     private static final int OPEN = (int) FunctionDescriptor.OPEN;
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
-    private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
+    private static final int MEAN = (int) FunctionDescriptor.MEAN;
 
     /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
     /// check and reservation.
     static final int RING_SLACK = 64;
+
+    /// Bits of the fraction of [ThreadDescriptor#CHANCE].
+    private static final int CHANCE_BITS = 16;
 
     /// How far ahead of a record the next ones are fetched, in bytes. The agent's processor has read their lines since
     /// they were written last: without, each second of the calls that are timed lasts some hundred ticks longer.
@@ -149,22 +160,20 @@ public final class RecordingAssembler {
         out.mov(R8, RAX);
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
-        countAndPush();
+        // Here, and not at the exit: some calls never return.
+        out.incrementIndexed(RDX, RSI);
+        reserve();
+        fill();
+        out.ret();
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
     }
 
-    /// Counts the call in RDX[RSI] here, and not at the exit: some calls never return. Pushes its frame, and returns.
-    private void countAndPush() {
-        out.incrementIndexed(RDX, RSI);
-        push();
-        out.ret();
-    }
-
     private void sampledEntry() {
         Label slow = new Label();
         Label everyCall = new Label();
+        Label byChance = new Label();
         Label checkDeadline = new Label();
         Label counted = new Label();
         Label done = new Label();
@@ -174,8 +183,9 @@ public final class RecordingAssembler {
         out.mov(R8, RAX);
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
-        out.testByte(R9, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
-        out.jump(NOT_EQUAL, everyCall);
+        out.cmpInt(R9, MEAN, 1);
+        out.jump(EQUAL, everyCall);
+        out.jump(ABOVE, byChance);
         out.movInt(RAX, 1);
         out.exchangeAddIndexed(RDX, RSI, RAX);
         out.testLowByte(RAX, DEADLINE_CHECK_CALLS - 1);
@@ -197,12 +207,12 @@ public final class RecordingAssembler {
         out.loadInt(RAX, R9, (int) FunctionDescriptor.REMAINING);
         out.cmpInt(RAX, R9, (int) FunctionDescriptor.RECORDED);
         out.jump(GREATER_OR_EQUAL, warmsUp);
-        push();
+        push(0);
         out.bind(done);
         out.ret();
 
         out.bind(warmsUp);
-        push();
+        push(0);
         out.store(RCX, (int) FrameDescriptor.TSC, 0);
         out.ret();
 
@@ -211,7 +221,12 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(everyCall);
-        countAndPush();
+        out.incrementIndexed(RDX, RSI);
+        push(1);
+        out.ret();
+
+        out.bind(byChance);
+        timeByChance(slow);
 
         out.bind(checkDeadline);
         out.readTsc();
@@ -224,6 +239,49 @@ public final class RecordingAssembler {
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
+    }
+
+    /// Counts the call in RDX[RSI]. Those whose turn it is are timed (`tier.h`).
+    private void timeByChance(Label slow) {
+        Label timed = new Label();
+        Label undrawn = new Label();
+        out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
+        out.cmpIntIndexed(RAX, RSI, (int) CountdownDescriptor.LEFT, 1);
+        out.jump(LESS_OR_EQUAL, timed);
+        out.incrementIndexed(RDX, RSI);
+        out.decrementIntIndexed(RAX, RSI);
+        out.ret();
+
+        out.bind(timed);
+        out.leaIndexed(RAX, RAX, RSI);
+        out.loadInt(RDI, RAX, (int) CountdownDescriptor.MEAN);
+        out.test(RDI);
+        out.jump(EQUAL, undrawn);
+        out.incrementIndexed(RDX, RSI);
+        drawInterval(out, RAX, R9, RSI, R11);
+        reserve();
+        out.storeInt(RCX, (int) FrameDescriptor.WEIGHT, RDI);
+        fill();
+        out.ret();
+
+        out.bind(undrawn);
+        out.load(RDI, R9, (int) FunctionDescriptor.ADDRESS);
+        out.mov(RAX, R8);
+        out.jump(slow);
+    }
+
+    /// Emits what starts the countdown of a function anew, with the interval that the thread has drawn (`tier.c`).
+    /// Changes `scratch` and the flags.
+    static void drawInterval(Assembler out, Register countdown, Register function, Register scratch, Register thread) {
+        out.loadInt(scratch, function, MEAN);
+        out.storeInt(countdown, (int) CountdownDescriptor.MEAN, scratch);
+        out.add(scratch, scratch);
+        out.sub(scratch, 1);
+        out.multiply(scratch, thread, (int) ThreadDescriptor.CHANCE);
+        // Where the mean has become 0 meanwhile, nothing is drawn: not above 1.
+        out.shiftRightSigned(scratch, CHANCE_BITS + 1);
+        out.add(scratch, 1);
+        out.storeInt(countdown, (int) CountdownDescriptor.LEFT, scratch);
     }
 
     private void exactExit() {
@@ -283,6 +341,9 @@ public final class RecordingAssembler {
         out.and(RCX, RowDescriptor.CHUNK_SLOTS - 1);
         out.incrementIndexed(RSI, RCX);
         out.increment(RDX, (int) RowDescriptor.COUNT);
+        if (!shim.exact()) {
+            out.increment(RDX, (int) RowDescriptor.SAMPLES);
+        }
         out.addTo(RDX, (int) RowDescriptor.TOTAL, RAX);
         out.mov(RCX, RAX);
         if (shim.exact()) {
@@ -313,7 +374,8 @@ public final class RecordingAssembler {
         Label slow = new Label();
         Label full = new Label();
         Label called = new Label();
-        Label everyCall = new Label();
+        Label inRow = new Label();
+        Label measured = new Label();
         Label slowRecord = new Label();
         Label finish = new Label();
         Label done = new Label();
@@ -323,8 +385,8 @@ public final class RecordingAssembler {
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
         clock.requireAgent(R8, slow);
-        out.testByte(R9, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
-        out.jump(NOT_EQUAL, everyCall);
+        out.cmpInt(RCX, TOP_WEIGHT, 0);
+        out.jump(NOT_EQUAL, inRow);
         clock.elapsed(RCX, TOP_TSC, 0);
         out.load(R8, RCX, clock.startField() - FRAME);
         out.load(RDX, RCX, TOP_TSC);
@@ -375,13 +437,24 @@ public final class RecordingAssembler {
         out.increment(R11, (int) ThreadDescriptor.DROPPED);
         out.jump(finish);
 
-        out.bind(everyCall);
-        // Who calls is told to the shim.
+        out.bind(inRow);
+        // Who calls is told to the shim, and what stands for several calls.
+        out.cmpInt(RCX, TOP_WEIGHT, 1);
+        out.jump(ABOVE, measured);
         out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
-        out.jump(GREATER, slow);
+        out.jump(GREATER, measured);
         recordInRow(slowRecord);
         out.jump(finish);
         recordInShim(slowRecord);
+
+        out.bind(measured);
+        // Before code of the shim that is in no cache.
+        out.mov(R8, RAX);
+        clock.elapsed(RCX, TOP_TSC, 0);
+        out.store(RCX, TOP_TSC, RAX);
+        out.storeByte(RCX, TOP_FLAGS, FrameDescriptor.FLAG_MEASURED);
+        out.mov(RAX, R8);
+        out.jump(slow);
 
         out.bind(other);
         // The top frame belongs to a caller: this call has none.
@@ -418,10 +491,20 @@ public final class RecordingAssembler {
         out.jump(NOT_EQUAL, slow);
     }
 
-    /// Pushes the frame at RCX for the function in R9 and the key in R8; its time is now.
-    private void push() {
-        out.lea(RDX, RCX, FRAME);
-        out.store(R11, THREAD_SP, RDX);
+    /// Pushes the frame at RCX, as [#fill] says, in sampled mode.
+    private void push(int weight) {
+        reserve();
+        out.storeInt(RCX, (int) FrameDescriptor.WEIGHT, weight);
+        fill();
+    }
+
+    /// The frame at RCX is the top one.
+    private void reserve() {
+        out.addTo(R11, THREAD_SP, FRAME);
+    }
+
+    /// Fills the frame at RCX for the function in R9 and the key in R8; its time is now.
+    private void fill() {
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
         out.store(RCX, (int) FrameDescriptor.SITE, 0);
         clock.start(RCX, 0);

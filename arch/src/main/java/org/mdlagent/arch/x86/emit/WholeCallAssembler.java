@@ -19,6 +19,7 @@ import static org.mdlagent.arch.x86.bytes.Register.RSP;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
@@ -51,7 +52,8 @@ final class WholeCallAssembler {
     private static final int FRAME_FLAGS = (int) FrameDescriptor.FLAGS;
     private static final int SP = (int) ThreadDescriptor.SP;
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
-    private static final int FLAGS = (int) FunctionDescriptor.FLAGS;
+    private static final int MEAN = (int) FunctionDescriptor.MEAN;
+    private static final int WEIGHT = (int) FrameDescriptor.WEIGHT;
 
     /// A sibling's number that is left out ([UnwindTable]).
     private static final int NO_SIBLING = 7;
@@ -60,6 +62,9 @@ final class WholeCallAssembler {
 
     /// At the entry registers are saved below the one that the stub has saved.
     private static final int ENTRY_SAVED = FunctionStub.SAVED_R11;
+
+    /// Below these: what the call stands for.
+    private static final int WEIGHT_AT = ENTRY_SAVED - 5 * Long.BYTES;
 
     /// At the exit the first word below the stack pointer is where the return address goes.
     private static final int EXIT_SAVED = -8;
@@ -107,14 +112,26 @@ final class WholeCallAssembler {
     private void recordEveryCall(Label slow) {
         Label notBelow = new Label();
         findFrame(notBelow, slow);
-        countAndFill(true, () -> out.store(RDX, SIBLING, 0)); // and the flags
+        countAndFill(true, () -> {
+            out.store(RDX, SIBLING, 0); // and the flags
+            weighOne();
+        });
         out.bind(notBelow);
         requireSibling(slow);
-        countAndFill(true, this::followSibling);
+        countAndFill(true, () -> {
+            followSibling();
+            weighOne();
+        });
+    }
+
+    private void weighOne() {
+        if (!shim.exact()) {
+            out.storeInt(RDX, WEIGHT, 1);
+        }
     }
 
     private void countAndFill(boolean recorded) {
-        countAndFill(recorded, () -> out.store(RDX, SIBLING, 0)); // and the flags
+        countAndFill(recorded, () -> out.store(RDX, SIBLING, 0)); // flags and weight, too
     }
 
     private void countAndFill(boolean recorded, Runnable setSibling) {
@@ -122,18 +139,21 @@ final class WholeCallAssembler {
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
         out.incrementIndexed(R10, RCX);
-        fill(recorded, setSibling);
+        fill(setSibling);
+        begin(recorded);
     }
 
     /// Whether the call is timed comes first: else it needs no frame, wherever it runs.
     private void sampledEntry(Label slow) {
         Label everyCall = new Label();
+        Label byChance = new Label();
         Label counted = new Label();
         Label inRun = new Label();
         Label warmsUp = new Label();
         findFunction(slow);
-        out.testByte(RAX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
-        out.jump(NOT_EQUAL, everyCall);
+        out.cmpInt(RAX, MEAN, 1);
+        out.jump(EQUAL, everyCall);
+        out.jump(ABOVE, byChance);
         findCalls(slow);
         out.loadIndexed(RDX, R10, RCX, 0);
         out.incrementInt(RDX);
@@ -165,8 +185,42 @@ final class WholeCallAssembler {
         out.bind(warmsUp);
         countAndFill(false);
 
+        out.bind(byChance);
+        timeByChance(counted, slow);
+
         out.bind(everyCall);
         recordEveryCall(slow);
+    }
+
+    /// Those calls are timed whose turn it is (`tier.h`); the others go on at `counted`.
+    private void timeByChance(Label counted, Label slow) {
+        Label timed = new Label();
+        out.loadInt(RCX, RAX, INDEX);
+        out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
+        out.cmpIntIndexed(RDX, RCX, (int) CountdownDescriptor.LEFT, 1);
+        out.jump(LESS_OR_EQUAL, timed);
+        out.decrementIntIndexed(RDX, RCX);
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.jump(counted);
+
+        out.bind(timed);
+        out.leaIndexed(RDX, RDX, RCX);
+        out.loadInt(RCX, RDX, (int) CountdownDescriptor.MEAN);
+        out.test(RCX);
+        out.jump(EQUAL, slow);
+        out.store(RSP, WEIGHT_AT, RCX);
+        findFrame(slow, slow);
+        out.addTo(R10, SP, FRAME);
+        fill(() -> out.store(RDX, SIBLING, 0)); // and the flags
+        out.load(RCX, RSP, WEIGHT_AT);
+        out.storeInt(R11, WEIGHT, RCX);
+        out.loadInt(RCX, RAX, INDEX);
+        out.load(RDX, R10, (int) ThreadDescriptor.CALLS);
+        out.incrementIndexed(RDX, RCX);
+        out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
+        out.leaIndexed(RDX, RDX, RCX);
+        RecordingAssembler.drawInterval(out, RDX, RAX, RCX, R10);
+        begin(true);
     }
 
     /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
@@ -336,12 +390,16 @@ final class WholeCallAssembler {
         out.bind(inTime);
     }
 
-    /// Fills the frame at RDX and returns with it in R11; its time is now, unless it is not recorded.
-    private void fill(boolean recorded, Runnable setSibling) {
+    /// Fills the frame at RDX, which is in R11 then, but for its time and its key.
+    private void fill(Runnable setSibling) {
         out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
         out.store(RDX, (int) FrameDescriptor.SITE, R11);
         setSibling.run();
         out.mov(R11, RDX);
+    }
+
+    /// Returns with the frame in R11; its time is now, unless it is not recorded.
+    private void begin(boolean recorded) {
         clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
         if (!recorded) {
             out.store(R11, (int) FrameDescriptor.TSC, 0);
@@ -397,6 +455,9 @@ final class WholeCallAssembler {
         out.and(RDX, RowDescriptor.CHUNK_SLOTS - 1);
         out.incrementIndexed(RCX, RDX);
         out.increment(R10, (int) RowDescriptor.COUNT);
+        if (!shim.exact()) {
+            out.increment(R10, (int) RowDescriptor.SAMPLES);
+        }
         out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
         if (shim.exact()) {
             out.mov(RCX, RAX);
@@ -427,15 +488,14 @@ final class WholeCallAssembler {
     }
 
     private void sampledExit(Label slow) {
-        Label everyCall = new Label();
+        Label inRow = new Label();
         Label slowRecord = new Label();
         Label full = new Label();
         Label leave = new Label();
         save(EXIT_SAVED, RAX, RDX, RCX, R11);
         findTicks(slow);
-        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
-        out.testByte(RDX, FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
-        out.jump(NOT_EQUAL, everyCall);
+        out.cmpInt(RBX, WEIGHT, 0);
+        out.jump(NOT_EQUAL, inRow);
         out.cmp(RBX, (int) FrameDescriptor.TSC, 0);
         out.jump(EQUAL, leave);
         out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
@@ -471,9 +531,12 @@ final class WholeCallAssembler {
         restore(EXIT_SAVED, RAX, RDX, RCX, R11);
         out.jumpThrough(exitLiteral);
 
-        out.bind(everyCall);
+        out.bind(inRow);
         out.store(RSP, EXIT_SAVED - 5 * Long.BYTES, R10); // where recordInRow restores it from
-        // Who calls is told to the shim.
+        // Who calls is told to the shim, and what stands for several calls.
+        out.cmpInt(RBX, WEIGHT, 1);
+        out.jump(ABOVE, slowRecord);
+        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
         out.cmpInt(RDX, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(GREATER, slowRecord);
         recordInRow(slowRecord);

@@ -50,6 +50,7 @@ class AssemblerTest {
                 both("movsxd r8,dword ptr " + memory, x -> x.load(Register.R8, a, displacement, 4, true));
                 both("mov r8," + memory, x -> x.load(Register.R8, a, displacement, 8, false));
                 both("lock inc dword ptr " + memory, x -> x.lockIncrementInt(a, displacement));
+                both("mov dword ptr " + memory + ",7", x -> x.storeInt(a, displacement, 7));
                 both("dec dword ptr " + memory, x -> x.decrementInt(a, displacement));
                 both("lock dec dword ptr " + memory, x -> x.lockDecrementInt(a, displacement));
                 both("xadd " + memory + ",rdx", x -> x.exchangeAdd(a, displacement, Register.RDX));
@@ -93,6 +94,7 @@ class AssemblerTest {
             both("and " + a + ",rdx", x -> x.and(a, Register.RDX));
             both("imul " + a + ",rdx,3", x -> x.multiplyBy(a, Register.RDX, 3));
             both("imul " + a + ",r9,300", x -> x.multiplyBy(a, Register.R9, 300));
+            both("sar " + a + ",17", x -> x.shiftRightSigned(a, 17));
             both("bsf " + a + ",rcx", x -> x.bitScanForward(a, Register.RCX));
             both("bsr " + a + ",rcx", x -> x.bitScanReverse(a, Register.RCX));
             both("test " + a + "," + a, x -> x.test(a));
@@ -103,6 +105,8 @@ class AssemblerTest {
                 both("lea r10,[r11+" + a + "*8]", x -> x.leaIndexed(Register.R10, Register.R11, a));
                 both("inc qword ptr [rsi+" + a + "*8]", x -> x.incrementIndexed(Register.RSI, a));
                 both("test byte ptr [r10+" + a + "*8],63", x -> x.testLowByteIndexed(Register.R10, a, 63));
+                both("dec dword ptr [rsi+" + a + "*8]", x -> x.decrementIntIndexed(Register.RSI, a));
+                both("cmp dword ptr [r10+" + a + "*8+4],1", x -> x.cmpIntIndexed(Register.R10, a, 4, 1));
                 both("xadd [rsi+" + a + "*8],rcx", x -> x.exchangeAddIndexed(Register.RSI, a, Register.RCX));
             }
         }

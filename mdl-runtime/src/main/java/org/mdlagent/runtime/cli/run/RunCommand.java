@@ -77,6 +77,15 @@ public final class RunCommand implements Callable<Integer> {
                     + "others. Repeatable.")
     private List<String> exact = List.of();
 
+    @Option(
+            names = "--counted",
+            paramLabel = "GLOB",
+            description = "Count every call of these functions, and time some by chance. Repeatable.")
+    private List<String> counted = List.of();
+
+    @Option(names = "--counted-mean", paramLabel = "N", description = "Of how many of their calls one is timed (100).")
+    private @Nullable String countedMean;
+
     @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
     private boolean cpuTime;
 
@@ -194,6 +203,8 @@ public final class RunCommand implements Callable<Integer> {
         addIf(await ? "on" : null, AgentOptions.WAIT, text);
         addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
         exact.forEach(value -> text.add(AgentOptions.EXACT, value));
+        counted.forEach(value -> text.add(AgentOptions.COUNTED, value));
+        addIf(countedMean, AgentOptions.COUNTED_MEAN, text);
         addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
         addIf(sampleSize, AgentOptions.SAMPLE_SIZE, text);
         addIf(epoch, AgentOptions.EPOCH_MILLIS, text);
@@ -315,12 +326,13 @@ public final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             store.remember(session);
         }
-        if (options.report() == null && options.exactFunctions().isEmpty()) {
+        if (options.report() == null && !options.nameTiers()) {
             return;
         }
         try (SessionReader reader = SessionReader.open(session)) {
             Profile profile = reader.profile();
-            nameUnknown(options.exactFunctions(), profile, console);
+            nameUnknown("--exact=", options.exactFunctions(), profile, console);
+            nameUnknown("--counted=", options.countedFunctions(), profile, console);
             if (options.report() != null) {
                 ReportFormat.of(options.report())
                         .write(
@@ -336,12 +348,12 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /// Names the functions that were to be recorded exactly, and that the program does not have.
-    private static void nameUnknown(List<FunctionGlob> exact, Profile profile, Console console) {
-        for (FunctionGlob glob : exact) {
+    /// Names the functions that were given with an option, and that the program does not have.
+    private static void nameUnknown(String option, List<FunctionGlob> named, Profile profile, Console console) {
+        for (FunctionGlob glob : named) {
             if (profile.functions().stream().noneMatch(function -> ReportCommand.means(glob, function))) {
                 console.say(
-                        "--exact=" + glob + ": no function with probes is that",
+                        option + glob + ": no function with probes is that",
                         "mdl list functions shows those there are");
             }
         }

@@ -50,7 +50,7 @@ public record FunctionBytes(SessionBytes bytes, long at) {
 
     /// Where its code ends.
     public long end() throws IOException {
-        return bytes.getLong(at + FunctionDescriptor.END);
+        return start() + Integer.toUnsignedLong(bytes.getInt(at + FunctionDescriptor.CODE_SIZE));
     }
 
     public boolean isLeftOut() throws IOException {

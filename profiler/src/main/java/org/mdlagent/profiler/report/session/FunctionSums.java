@@ -23,8 +23,13 @@ final class FunctionSums {
     /// Ticks of its calls without probed callees.
     private long selfTicks;
 
-    /// Calls that were timed, where it is sampled.
-    private long samples;
+    /// Calls that were timed in windows, and those that threads have in rows of their own, in a sampled session.
+    private long inWindows;
+
+    private long byThreads;
+
+    /// How much the latter tell: as so many that each stand for the most calls that one of them does.
+    private double independentByThreads;
 
     private final FunctionBytes function;
 
@@ -41,21 +46,35 @@ final class FunctionSums {
         entered = Math.addExact(entered, calls);
     }
 
-    void addSamples(long calls) {
-        samples += calls;
+    void addInWindows(long calls) {
+        inWindows = Math.addExact(inWindows, calls);
     }
 
-    /// Adds a timed call, which of an exact function is in its rows already.
+    /// Adds a row of a thread.
+    ///
+    /// @param calls that its timed calls stand for
+    /// @param most  calls that one of them stands for at most
+    void addByThread(long calls, long timed, int most) {
+        byThreads = Math.addExact(byThreads, timed);
+        independentByThreads += Math.min(timed, (double) calls / Math.max(1, most));
+    }
+
+    /// Adds a call that was timed in a window.
     void addRecord(long ticks) {
-        if (!exact) {
-            latency.add(ticks);
-            samples++;
-        }
+        latency.add(ticks);
+        inWindows++;
+    }
+
+    /// How many timed calls with nothing in common would tell as much.
+    ///
+    /// @param runLength calls of a window that follow each other, and are alike
+    double independent(int runLength) {
+        return (double) inWindows / Math.max(1, runLength) + independentByThreads;
     }
 
     /// What its probes have cost, in ticks.
     double probeTicks(ProbeCost cost, long timed) {
-        return exact ? cost.exact(timed) : cost.sampled(entered, samples);
+        return exact ? cost.exact(timed) : cost.sampled(entered, inWindows) + cost.counted(0, byThreads);
     }
 
     /// @param known     of the calls that were timed
@@ -89,6 +108,7 @@ final class FunctionSums {
             throw function.bytes().damaged("an estimate of calls is " + estimate + " with variance " + variance);
         }
         boolean whole = complete && function.isWhole();
+        long samples = Math.addExact(inWindows, byThreads);
         long calls = Math.max(whole ? entered : Math.max(Math.round(estimate), entered), samples);
         OptionalDouble error = Confidence.relativeError(variance, calls);
         return profile(known, samples, calls, whole, error, known.totalNanosOf(calls), OptionalLong.empty());

@@ -21,6 +21,7 @@ import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
+import org.mdlagent.profiler.report.statistics.TotalErrors;
 
 /// Reads what is recorded of all functions now, and adds it up. Used once.
 final class ProfileReader {
@@ -70,7 +71,7 @@ final class ProfileReader {
             long row = function.row();
             if (row != 0) {
                 sum.addSelfTicks(rows.add(row, sum.latency));
-                sum.addSamples(bytes.getCounter(row + RowDescriptor.SAMPLES));
+                sum.addInWindows(bytes.getCounter(row + RowDescriptor.SAMPLES));
             }
             callers.read(i, row);
         }
@@ -91,8 +92,10 @@ final class ProfileReader {
             for (int i = 0; calls != null && i < sums.size(); i++) {
                 sums.get(i).addEntered(bytes.counted(calls.getLong(i * Long.BYTES)));
             }
-            rings.undrained(thread, (function, start, ticks, caller) -> {
-                sums.get(function).addRecord(ticks);
+            rings.undrained(thread, (function, start, ticks, caller, told) -> {
+                if (!told) {
+                    sums.get(function).addRecord(ticks);
+                }
                 edges.add(function, code.callerAt(caller), 1, ticks, 1);
             });
         }
@@ -113,7 +116,12 @@ final class ProfileReader {
             long row = addresses.getLong(i * Long.BYTES);
             if (row != 0) {
                 FunctionSums sum = sums.get(i);
-                sum.addSelfTicks(rows.add(bytes.offset(row, RowDescriptor.SIZE, "a row"), sum.latency));
+                long at = bytes.offset(row, RowDescriptor.SIZE, "a row");
+                sum.addSelfTicks(rows.add(at, sum.latency));
+                sum.addByThread(
+                        bytes.getCounter(at + RowDescriptor.COUNT),
+                        bytes.getCounter(at + RowDescriptor.SAMPLES),
+                        bytes.getInt(at + RowDescriptor.WEIGHT));
             }
         }
     }
@@ -134,7 +142,10 @@ final class ProfileReader {
             profiles.add(sum.profile(latency, allExact ? sum.selfTicks() * nanosPerUnit : -1, complete));
         }
         List<EdgeSums.Estimate> between = edges.estimates(profiles);
-        List<FunctionProfile> known = edges.withSelf(profiles, between, facts);
+        double[] independent = sums.stream()
+                .mapToDouble(sum -> sum.independent(facts.sampleSize()))
+                .toArray();
+        List<FunctionProfile> known = edges.withSelf(profiles, between, new TotalErrors(profiles, facts, independent));
         return new Profile(
                 facts,
                 known,

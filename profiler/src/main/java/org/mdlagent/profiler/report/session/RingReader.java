@@ -19,7 +19,8 @@ final class RingReader {
         /// @param startTsc when the call began
         /// @param ticks    how long it took, not below 0
         /// @param caller   code of whoever called
-        void accept(int function, long startTsc, long ticks, long caller);
+        /// @param told     whether the call is in its thread's row, and here for its caller alone
+        void accept(int function, long startTsc, long ticks, long caller, boolean told);
     }
 
     /// @param functions how many there are
@@ -53,16 +54,16 @@ final class RingReader {
         long head = thread.head();
         for (long position = Math.max(from, head - mask - 1); position < head; position++) {
             long at = start + (position & mask) * RecordDescriptor.SIZE;
-            int function = bytes.getInt(at + RecordDescriptor.FUNCTION);
+            int indexed = bytes.getInt(at + RecordDescriptor.FUNCTION);
+            int function = indexed & ~RecordDescriptor.TOLD;
             long ticks = bytes.getLong(at + RecordDescriptor.DURATION);
-            if (bytes.getInt(at + RecordDescriptor.SEQ) == (int) (position + 1)
-                    && Integer.compareUnsigned(function, functions) < 0
-                    && ticks >= 0) {
+            if (bytes.getInt(at + RecordDescriptor.SEQ) == (int) (position + 1) && function < functions && ticks >= 0) {
                 action.accept(
                         function,
                         bytes.getLong(at + RecordDescriptor.START),
                         ticks,
-                        bytes.getLong(at + RecordDescriptor.CALLER));
+                        bytes.getLong(at + RecordDescriptor.CALLER),
+                        function != indexed);
             }
         }
     }

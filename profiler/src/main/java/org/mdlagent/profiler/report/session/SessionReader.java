@@ -216,7 +216,7 @@ public final class SessionReader implements AutoCloseable {
             int tid = thread.tid();
             rings.all(
                     thread,
-                    (function, start, ticks, caller) -> calls.add(new TimedCall(
+                    (function, start, ticks, caller, told) -> calls.add(new TimedCall(
                             pid,
                             tid,
                             functions.get(function),

@@ -8,7 +8,6 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
-import org.mdlagent.profiler.report.profile.SessionFacts;
 
 /// Who calls whom, and with it how long functions take by themselves.
 ///
@@ -78,12 +77,11 @@ public final class EdgeSums {
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
     /// they are where no caller is known.
-    public List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, SessionFacts session) {
+    public List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, TotalErrors errors) {
         if (edges.isEmpty()) {
             return functions;
         }
         long empty = emptyNanos(functions);
-        TotalErrors errors = new TotalErrors(functions, session);
         long[] inCallees = new long[functions.size()];
         for (Estimate edge : edges) {
             if (edge.caller != NONE) {

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.statistics;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.DoubleUnaryOperator;
+import java.util.stream.IntStream;
 import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -23,6 +24,9 @@ public final class TotalErrors {
     /// Calls timed in succession, 0 in an exact session.
     private final int runLength;
 
+    /// By function: timed calls that tell as much as so many of which none has to do with another.
+    private final double[] independent;
+
     /// By function: the square of what chance does to the total, and to what is taken off it for the self time; NaN
     /// when it is not known.
     private final double[] ofTotal;
@@ -31,10 +35,23 @@ public final class TotalErrors {
 
     private final double[] callsOfCallees;
 
+    /// Of functions whose timed calls all come in runs.
     public TotalErrors(List<FunctionProfile> functions, SessionFacts session) {
+        this(
+                functions,
+                session,
+                functions.stream()
+                        .mapToDouble(function -> (double) function.sampled() / Math.max(1, session.sampleSize()))
+                        .toArray());
+    }
+
+    /// @param independent by function: timed calls that tell as much as so many of which none has to do with another
+    public TotalErrors(List<FunctionProfile> functions, SessionFacts session, double[] independent) {
         this.functions = functions;
+        this.independent = independent.clone();
         runLength = session.exact() ? 0 : Math.max(1, session.sampleSize());
-        ofTotal = functions.stream().mapToDouble(this::squareOf).toArray();
+        ofTotal =
+                IntStream.range(0, functions.size()).mapToDouble(this::squareOf).toArray();
         ofCallees = new double[ofTotal.length];
         callsOfCallees = new double[ofTotal.length];
     }
@@ -47,7 +64,9 @@ public final class TotalErrors {
         double total = Math.max(1, callee.totalNanos().orElse(0));
         double part = Math.min(1, edge.nanos() / total);
         ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()]
-                + total * total * square(samples, callee, runs -> part * (1 - part) / runs);
+                + total
+                        * total
+                        * square(samples, (double) samples / runLength, callee, runs -> part * (1 - part) / runs);
         callsOfCallees[edge.caller()] += edge.calls();
     }
 
@@ -71,19 +90,22 @@ public final class TotalErrors {
                 : OptionalDouble.of(Math.sqrt(square) + byProbes + byClock + byPrediction);
     }
 
-    private double squareOf(FunctionProfile function) {
-        return runLength == 0 ? Double.NaN : square(function.sampled(), function, runs -> variance(function, runs));
+    private double squareOf(int index) {
+        FunctionProfile function = functions.get(index);
+        return runLength == 0
+                ? Double.NaN
+                : square(function.sampled(), independent[index], function, runs -> variance(function, runs));
     }
 
     /// What chance does to a figure that was estimated from some of a function's calls.
     ///
+    /// @param runs     as many of them tell something of their own
     /// @param variance of the figure, by the number of independent samples
-    private double square(long samples, FunctionProfile function, DoubleUnaryOperator variance) {
+    private double square(long samples, double runs, FunctionProfile function, DoubleUnaryOperator variance) {
         double untimed = Math.max(0, 1 - (double) samples / function.calls());
         if (function.callsExact() && untimed == 0) {
             return 0;
         }
-        double runs = (double) samples / runLength;
         // Bessel's correction: a sample's variance is that around its own mean.
         double deviation = Confidence.quantile95(runs - 1) * Math.sqrt(untimed * variance.applyAsDouble(runs - 1));
         return runs < 2 ? Double.NaN : deviation * deviation;

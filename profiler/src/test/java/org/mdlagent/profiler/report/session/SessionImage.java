@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.mdlagent.arch.layout.EdgeDescriptor;
@@ -216,6 +217,23 @@ public final class SessionImage {
         }
         putLong(rows + (long) function * Long.BYTES, address(row(function, self, ticks)));
         count(thread, function, ticks.length);
+    }
+
+    /// Gives a thread its row of a function of which it has timed some calls by chance.
+    ///
+    /// @param weight calls that each of them stands for
+    public void rowByChance(long thread, int function, int weight, long... ticks) {
+        exactRow(
+                thread,
+                function,
+                0,
+                LongStream.of(ticks)
+                        .flatMap(tick -> LongStream.generate(() -> tick).limit(weight))
+                        .toArray());
+        long rows = bytes.getLong((int) (thread + ThreadDescriptor.ROWS)) - BASE;
+        long row = bytes.getLong((int) (rows + (long) function * Long.BYTES)) - BASE;
+        putLong(row + RowDescriptor.SAMPLES, ticks.length);
+        putInt(row + RowDescriptor.WEIGHT, weight);
     }
 
     public void drainedRow(int function, long... ticks) {

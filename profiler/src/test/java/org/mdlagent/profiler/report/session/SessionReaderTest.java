@@ -27,6 +27,7 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
+import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.report.file.SessionFormatException;
@@ -332,7 +333,7 @@ class SessionReaderTest {
         int chosen = image.function("chosen");
         image.putInt(image.functionAt(chosen) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
         image.exactRow(image.lastThread(), chosen, 0, 100, 200, 600);
-        image.record(image.lastThread(), chosen, 600); // tells who called
+        image.record(image.lastThread(), chosen | RecordDescriptor.TOLD, 600); // tells who called
         Profile profile = read(image);
 
         FunctionProfile function = profile.functions().get(chosen);
@@ -351,6 +352,30 @@ class SessionReaderTest {
                 .singleElement()
                 .extracting(CallEdge::calls)
                 .isEqualTo(3L);
+    }
+
+    @Test
+    void shouldCountACountedFunctionAndEstimateWhatItTakes() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        int counted = image.function("counted");
+        image.putInt(image.functionAt(counted) + FunctionDescriptor.WHOLE, 1);
+        image.putInt(image.functionAt(counted) + FunctionDescriptor.MEAN, 50);
+        image.rowByChance(image.lastThread(), counted, 50, 100, 200, 600);
+        image.record(image.lastThread(), counted | RecordDescriptor.TOLD, 600);
+        image.record(image.lastThread(), counted, 1100); // in a window, before it was counted
+        image.count(image.lastThread(), counted, 152); // beside the 150 that those timed by chance stand for
+        Profile profile = read(image);
+
+        FunctionProfile function = profile.functions().get(counted);
+        assertThat(function.exact()).isFalse();
+        assertThat(function.calls()).isEqualTo(302);
+        assertThat(function.callsExact()).isTrue();
+        assertThat(function.sampled()).isEqualTo(4);
+        assertThat(function.totalNanos()).hasValue(302 * (50 * 900 + 1100) / 151);
+        assertThat(function.totalError())
+                .as("the three by chance tell as much as a run each")
+                .isPresent();
+        assertThat(function.latency().maxNanos()).hasValue(1100);
     }
 
     @Test
@@ -431,7 +456,7 @@ class SessionReaderTest {
     void shouldFindTheCallersOfCallsThatWaitInTheRing() throws IOException {
         SessionImage image = SessionImage.sampledSample();
         image.putLong(image.functionAt(1) + FunctionDescriptor.ADDRESS, 0x500000);
-        image.putLong(image.functionAt(1) + FunctionDescriptor.END, 0x500100);
+        image.putInt(image.functionAt(1) + FunctionDescriptor.CODE_SIZE, 0x100);
         image.record(image.lastThread(), 0, 500);
         image.calledFrom(0x500100);
         Profile profile = read(image);

@@ -1,0 +1,19 @@
+package org.mdlagent.fastinst.install;
+
+/// Which calls of a function are timed in a sampled session.
+///
+/// @param mean 0: those that windows choose. Else every call is counted: 1, all are timed; N, one of N, by chance
+public record Tier(int mean) {
+    public static final Tier WINDOWED = new Tier(0);
+    public static final Tier EXACT = new Tier(1);
+
+    /// So that an interval between two timed calls is a number of 31 bits, however unlikely.
+    public static final int MEAN_MAX = 1 << 24;
+
+    /// @throws IllegalArgumentException when there is no such tier
+    public Tier {
+        if (mean < 0 || mean > MEAN_MAX) {
+            throw new IllegalArgumentException("of how many calls one is timed is a number from 1 to " + MEAN_MAX);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// With `--counted=GLOB` every call of some functions is counted, and some are timed by chance. A function may change
+/// its
+/// tier while it runs.
+class CountedFunctionsIT {
+    private static final int MEAN = 50;
+    private static final int THREADS = 4;
+    private static final double SIGMAS = 6;
+
+    @TempDir
+    Path directory;
+
+    private Path session() {
+        return directory.resolve("session");
+    }
+
+    private Process start(String flags, String options, String... arguments) throws Exception {
+        String name = arguments.length == 1 ? "churn" : "chosen_calls";
+        Path program = Dist.compile(directory, name, flags.split(" "));
+        ProcessBuilder builder = new ProcessBuilder(program.toString()).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.command().addAll(List.of(arguments));
+        builder.environment().putAll(Dist.preload("wait," + options + ",session=" + session()));
+        return builder.start();
+    }
+
+    /// @return the calls of `work` that the program has made by its own count
+    private static long awaitCalls(BufferedReader output) throws IOException {
+        return Long.parseLong(output.readLine());
+    }
+
+    private JsonNode end(Process process) throws Exception {
+        process.outputWriter().close();
+        assertThat(process.waitFor()).isZero();
+        JsonNode report = Dist.report(directory, session());
+        assertThat(report.get("dropped").asLong()).isZero();
+        return report;
+    }
+
+    private void ask(String tier, String function) throws IOException {
+        assertThat(Dist.ask(session(), "probes " + tier + " " + function)).isEqualTo("ok\n1 function " + tier + "\n");
+    }
+
+    /// A call takes as long as it takes at least, so no other program can make a total smaller.
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldCountEveryCallAndTimeAnUnbiasedSample(String flags) throws Exception {
+        long nanos = 1000;
+        Process process = start(flags, "counted=work,countedMean=" + MEAN, THREADS + "", "60000", nanos + "");
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        long calls = awaitCalls(output);
+        assertThat(calls).isEqualTo(THREADS * 60_000L);
+
+        JsonNode report = end(process);
+
+        JsonNode work = Dist.function(report, "work");
+        assertThat(work.get("calls").asLong()).isEqualTo(calls);
+        assertThat(work.get("callsExact").asBoolean()).isTrue();
+        assertThat(work.get("exact").asBoolean()).isFalse();
+        double timed = (double) calls / MEAN;
+        assertThat(work.get("sampled").asDouble())
+                .isBetween(timed - SIGMAS * Math.sqrt(timed), timed + SIGMAS * Math.sqrt(timed));
+        assertThat(work.get("p50Nanos").asDouble()).isBetween(0.97 * nanos, 9.7 * nanos);
+        assertThat(work.get("p90Nanos").asDouble()).isGreaterThan(9.7 * nanos);
+        // The mean of a call, 3.25 short ones, varies by 3.9 of them.
+        double least = 3.25 - SIGMAS * 3.9 / Math.sqrt(timed);
+        assertThat(work.get("totalNanos").asDouble()).isGreaterThan(least * nanos * calls);
+        assertThat(work.get("totalError").asDouble()).isPositive();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldCountEveryCallWhileTiersChangeAndThreadsComeAndGo(String flags) throws Exception {
+        Process process = start(flags, "counted=work,exact=leaf,countedMean=" + MEAN, "10000");
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        do {
+            for (String tier : List.of("exact", "7", "1000")) {
+                ask(tier, "work");
+                ask(tier, "leaf");
+            }
+        } while (!output.ready());
+        long calls = awaitCalls(output);
+
+        JsonNode report = end(process);
+
+        for (JsonNode function : List.of(Dist.function(report, "work"), Dist.function(report, "leaf"))) {
+            long called = function.get("symbol").asText().equals("leaf") ? 2 * calls : calls;
+            assertThat(function.get("calls").asLong()).isEqualTo(called);
+            assertThat(function.get("callsExact").asBoolean()).isTrue();
+            assertThat(function.get("sampled").asLong()).isBetween(1L, called);
+        }
+    }
+
+    /// It is called so rarely that its windows stay open.
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldCountEveryCallWhileWindowsTakeTurnsWithOtherTiers(String flags) throws Exception {
+        long nanos = 40_000;
+        Process process = start(flags, "counted=work,countedMean=3", THREADS + "", "1500", nanos + "");
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        do {
+            for (String tier : List.of("windowed", "exact", "5", "windowed", "2", "exact")) {
+                ask(tier, "work");
+            }
+        } while (!output.ready());
+        long calls = awaitCalls(output);
+
+        JsonNode report = end(process);
+
+        JsonNode work = Dist.function(report, "work");
+        assertThat(work.get("calls").asLong()).isEqualTo(calls);
+        assertThat(work.get("exact").asBoolean()).isFalse();
+        assertThat(work.get("sampled").asLong()).isBetween(1L, calls);
+        assertThat(work.get("minNanos").asDouble()).isGreaterThan(0.97 * nanos);
+        assertThat(report.get("unmatched").asLong()).isZero();
+    }
+}
