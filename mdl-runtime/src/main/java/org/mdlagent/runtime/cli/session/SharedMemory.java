@@ -194,7 +194,9 @@ public final class SharedMemory {
         while (end < start + HeaderDescriptor.DIRECTORY_BYTES && header.get(end) != 0) {
             end++;
         }
-        return Arrays.copyOfRange(header.array(), start, end);
+        byte[] directory = new byte[end - start];
+        header.get(start, directory);
+        return directory;
     }
 
     /// What is written to a session's file.
