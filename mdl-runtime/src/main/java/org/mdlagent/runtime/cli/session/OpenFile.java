@@ -66,9 +66,16 @@ final class OpenFile implements AutoCloseable {
             close(descriptor);
             throw e;
         }
-        owner = (Integer) attributes.get("uid");
-        mode = (Integer) attributes.get("mode");
-        inode = (Long) attributes.get("ino");
+        owner = number(attributes, "uid").intValue();
+        mode = number(attributes, "mode").intValue();
+        inode = number(attributes, "ino").longValue();
+    }
+
+    private static Number number(Map<String, Object> attributes, String name) {
+        if (attributes.get(name) instanceof Number number) {
+            return number;
+        }
+        throw new IllegalStateException("a file without " + name);
     }
 
     private static native int openat(int directory, byte[] path, int flags, int mode) throws LastErrorException;

@@ -144,8 +144,9 @@ class SharedMemoryTest {
         shared.settle(session);
         assertThat(memory).as("left to the mover").exists();
 
-        Thread writer = Thread.ofPlatform().start(() -> assertThatNoException()
-                .isThrownBy(() -> ProgramState.recordEnd(session, new Posix.Ending(7, 0), Instant.now())));
+        Thread writer = Thread.ofPlatform()
+                .start(() -> assertThatNoException()
+                        .isThrownBy(() -> ProgramState.recordEnd(session, new Posix.Ending(7, 0), Instant.now())));
         String waiting = "-> FLOCK .*:" + Files.getAttribute(memory, "unix:ino") + " .*";
         while (writer.isAlive()
                 && Files.readAllLines(Path.of("/proc/locks")).stream()
