@@ -42,6 +42,7 @@ class ProfileStoreIT {
                 "/opt/app",
                 Instant.ofEpochSecond(1_700_000_000L + n),
                 OptionalLong.of(n),
+                OptionalLong.of(n),
                 true,
                 false,
                 10,

@@ -23,8 +23,8 @@ import org.mdlagent.profiler.report.statistics.FunctionChange;
 ///       "latencyRegression": false, "totalRegression": false } ] }
 /// ```
 ///
-/// A run is `id`, `program`, `started`, `elapsedNanos`, `exact` and `build`. The rates are those of false
-/// discoveries at which the change is one.
+/// A run is `id`, `program`, `started`, `elapsedNanos`, `measuredNanos`, `exact` and `build`. The rates are
+/// those of false discoveries at which the change is one.
 public final class ComparisonJson {
     private ComparisonJson() {}
 
@@ -83,6 +83,7 @@ public final class ComparisonJson {
                 "started",
                 DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(run.started().atOffset(ZoneOffset.UTC)));
         json.member("elapsedNanos", run.elapsedNanos());
+        json.member("measuredNanos", run.measuredNanos());
         json.member("exact", run.exact());
         if (run.builds().containsKey(run.program())) {
             json.member("build", run.build(run.program()));

@@ -6,6 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ public record ComparisonTable(int limit, boolean colour) {
                 .changes()
                 .subList(0, Math.min(limit, comparison.changes().size()));
         if (!shown.isEmpty()) {
-            table(shown, style, out);
+            table(shown, style, comparison.before(), comparison.after(), out);
         }
         out.append(style.dim(footer(comparison, shown.size()))).append('\n');
         out.append(style.dim(LEGEND)).append('\n');
@@ -51,7 +52,8 @@ public record ComparisonTable(int limit, boolean colour) {
         return String.join(" · ", facts);
     }
 
-    private static void table(List<FunctionChange> shown, Style style, Appendable out) throws IOException {
+    private static void table(List<FunctionChange> shown, Style style, Run before, Run after, Appendable out)
+            throws IOException {
         List<String> names = shown.stream()
                 .map(change ->
                         ShortName.of(PlainText.printable(change.function().name()), NAME_WIDTH_MAX))
@@ -59,7 +61,7 @@ public record ComparisonTable(int limit, boolean colour) {
         int width = Math.max(
                 "FUNCTION".length(),
                 names.stream().mapToInt(ShortName::columns).max().orElse(0));
-        List<TextColumn> columns = columns(shown);
+        List<TextColumn> columns = columns(shown, before, after);
         StringBuilder line = new StringBuilder(PlainText.pad("FUNCTION", width));
         line.append(TextColumn.titles(columns));
         out.append(style.dim(line.toString())).append('\n');
@@ -71,10 +73,9 @@ public record ComparisonTable(int limit, boolean colour) {
         }
     }
 
-    private static List<TextColumn> columns(List<FunctionChange> shown) {
+    private static List<TextColumn> columns(List<FunctionChange> shown, Run before, Run after) {
         Function<FunctionProfile, OptionalLong> p50 = function -> function.percentileNanos(50);
         Function<FunctionProfile, OptionalLong> p99 = function -> function.percentileNanos(99);
-        Function<FunctionProfile, OptionalLong> total = FunctionProfile::totalNanos;
         TextColumn[] columns = {
             new TextColumn("p50", false),
             new TextColumn("NOW", false),
@@ -85,7 +86,7 @@ public record ComparisonTable(int limit, boolean colour) {
             new TextColumn("TOTAL", false),
             new TextColumn("NOW", false),
             new TextColumn("CHANGE", true),
-            new TextColumn("CALLS", true)
+            new TextColumn("RATE", true)
         };
         for (FunctionChange change : shown) {
             columns[0].add(duration(change.before(), p50));
@@ -95,11 +96,16 @@ public record ComparisonTable(int limit, boolean colour) {
             columns[3].add(duration(change.before(), p99));
             columns[4].add(duration(change.after(), p99));
             columns[5].add(changed(change, p99));
-            columns[6].add(duration(change.before(), total));
-            columns[7].add(duration(change.after(), total));
-            columns[8].add(
-                    changed(change, total).withTail(mark(change.totalRate()) + (change.totalRegression() ? " !" : "")));
-            columns[9].add(changed(change, function -> OptionalLong.of(function.calls())));
+            OptionalDouble was = part(change.before(), before, FunctionProfile::totalNanos);
+            OptionalDouble is = part(change.after(), after, FunctionProfile::totalNanos);
+            columns[6].add(percent(was));
+            columns[7].add(percent(is));
+            columns[8].add(changed(change, was, is)
+                    .withTail(mark(change.totalRate()) + (change.totalRegression() ? " !" : "")));
+            columns[9].add(changed(
+                    change,
+                    part(change.before(), before, ComparisonTable::calls),
+                    part(change.after(), after, ComparisonTable::calls)));
         }
         return List.of(columns);
     }
@@ -108,19 +114,43 @@ public record ComparisonTable(int limit, boolean colour) {
         return function == null ? Quantity.UNKNOWN : PlainText.duration(of.apply(function));
     }
 
+    /// A figure of a function for each nanosecond that was measured: runs may differ in length.
+    private static OptionalDouble part(
+            @Nullable FunctionProfile function, Run run, Function<FunctionProfile, OptionalLong> of) {
+        long nanos = run.measuredNanos().orElse(0);
+        OptionalLong figure = function == null ? OptionalLong.empty() : of.apply(function);
+        return figure.isPresent() && nanos > 0
+                ? OptionalDouble.of((double) figure.getAsLong() / nanos)
+                : OptionalDouble.empty();
+    }
+
+    private static OptionalLong calls(FunctionProfile function) {
+        return OptionalLong.of(function.calls());
+    }
+
+    private static Quantity percent(OptionalDouble part) {
+        return part.isPresent() ? Quantity.percent(100 * part.getAsDouble()) : Quantity.UNKNOWN;
+    }
+
     private static Quantity changed(FunctionChange change, Function<FunctionProfile, OptionalLong> of) {
-        FunctionProfile before = change.before();
-        FunctionProfile after = change.after();
-        if (before == null) {
+        return changed(change, known(change.before(), of), known(change.after(), of));
+    }
+
+    private static OptionalDouble known(
+            @Nullable FunctionProfile function, Function<FunctionProfile, OptionalLong> of) {
+        OptionalLong figure = function == null ? OptionalLong.empty() : of.apply(function);
+        return figure.isPresent() ? OptionalDouble.of(figure.getAsLong()) : OptionalDouble.empty();
+    }
+
+    private static Quantity changed(FunctionChange change, OptionalDouble was, OptionalDouble is) {
+        if (change.before() == null) {
             return new Quantity("new", "", "", "");
         }
-        if (after == null) {
+        if (change.after() == null) {
             return new Quantity("gone", "", "", "");
         }
-        OptionalLong was = of.apply(before);
-        OptionalLong is = of.apply(after);
         return was.orElse(0) > 0 && is.isPresent()
-                ? Quantity.change((double) was.getAsLong(), (double) is.getAsLong())
+                ? Quantity.change(was.getAsDouble(), is.getAsDouble())
                 : Quantity.UNKNOWN;
     }
 

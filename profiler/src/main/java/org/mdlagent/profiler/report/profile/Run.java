@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 /// @param id           NAME-PID-TIME
 /// @param program      path of the executable
 /// @param elapsedNanos from its start to its end
+/// @param measuredNanos of that, in which probes were in place
 /// @param exact        whether every call was recorded, and not a sample
 /// @param cpuTime      whether durations are CPU time, and not time that has passed
 /// @param sampleSize   of a sample: calls timed in succession at most, which are no independent ones
@@ -18,6 +19,7 @@ public record Run(
         String program,
         Instant started,
         OptionalLong elapsedNanos,
+        OptionalLong measuredNanos,
         boolean exact,
         boolean cpuTime,
         int sampleSize,
@@ -39,6 +41,7 @@ public record Run(
                 session.program(),
                 session.started(),
                 session.elapsedNanos(),
+                session.measuredNanos(),
                 session.exact(),
                 session.cpuTime(),
                 Math.max(1, session.sampleSize()),

@@ -19,7 +19,11 @@ import org.mdlagent.profiler.report.codec.Varint;
 
 /// A run as bytes: what a store keeps of it beside its functions.
 public final class RunCodec {
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
+
+    /// Without what part of its time was measured.
+    private static final byte UNMEASURED_VERSION = 1;
+
     private static final int IMAGES_MAX = 1 << 16;
     private static final int EXACT = 1;
     private static final int CPU_TIME = 2;
@@ -44,6 +48,7 @@ public final class RunCodec {
         out.writeLong(started.getEpochSecond());
         out.writeInt(started.getNano());
         out.writeLong(run.elapsedNanos().orElse(-1));
+        out.writeLong(run.measuredNanos().orElse(-1));
         out.writeByte((run.exact() ? EXACT : 0) | (run.cpuTime() ? CPU_TIME : 0));
         out.writeInt(run.sampleSize());
         Varint.write(run.builds().size(), out);
@@ -70,9 +75,13 @@ public final class RunCodec {
         return run;
     }
 
+    private static OptionalLong known(long nanos) {
+        return nanos < 0 ? OptionalLong.empty() : OptionalLong.of(nanos);
+    }
+
     private static Run read(DataInput in) throws IOException {
         byte version = in.readByte();
-        if (version != VERSION) {
+        if (version != VERSION && version != UNMEASURED_VERSION) {
             throw new RecordFormatException("a run's record is of version " + version + ", not " + VERSION);
         }
         String id = Text.read(in);
@@ -80,6 +89,7 @@ public final class RunCodec {
         long second = in.readLong();
         int nano = in.readInt();
         long elapsed = in.readLong();
+        long measured = version == UNMEASURED_VERSION ? elapsed : in.readLong();
         int flags = in.readUnsignedByte();
         int sampleSize = in.readInt();
         long images = Varint.read(in);
@@ -99,7 +109,8 @@ public final class RunCodec {
                 id,
                 program,
                 Instant.ofEpochSecond(second, nano),
-                elapsed < 0 ? OptionalLong.empty() : OptionalLong.of(elapsed),
+                known(elapsed),
+                known(measured),
                 (flags & EXACT) != 0,
                 (flags & CPU_TIME) != 0,
                 sampleSize,

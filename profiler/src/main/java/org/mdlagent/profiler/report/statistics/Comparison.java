@@ -20,7 +20,8 @@ import org.mdlagent.profiler.report.profile.RunProfile;
 ///
 /// A function is the same in both when its symbol is, and it is the program's in both, or its library has one name;
 /// where that is not enough, its file decides. Two questions are asked of each: whether its calls take longer
-/// ([RankTest]), and whether it takes more time altogether ([TotalTest]); each question's answers are corrected for
+/// ([RankTest]), and whether it takes more of the time that was measured ([TotalTest]), for runs may differ in length;
+/// each question's answers are corrected for
 /// there being many functions ([FalseDiscovery]). With a threshold the questions are asked once more: whether that is
 /// so by more than the threshold, and by what a probe's cost varies. Only a function of which that is so, and which
 /// costs the program 0.5 % of its time, is a regression: two runs of one program differ by a few percent for reasons
@@ -29,7 +30,7 @@ import org.mdlagent.profiler.report.profile.RunProfile;
 /// @param thresholdPercent of regressions; without, there are none
 /// @param changes          those in which most time was gained or lost first
 public record Comparison(Run before, Run after, OptionalDouble thresholdPercent, List<FunctionChange> changes) {
-    /// The part of the time that the program ran that a regression costs at least.
+    /// The part of the time that was measured that a regression costs at least.
     private static final double COST_MIN = 0.005;
 
     public Comparison {
@@ -39,28 +40,30 @@ public record Comparison(Run before, Run after, OptionalDouble thresholdPercent,
     /// Compares what two runs have measured.
     public static Comparison of(RunProfile before, RunProfile after, OptionalDouble thresholdPercent) {
         List<Pair> pairs = pairs(before, after);
+        double scale = scale(before.run(), after.run());
         double[] latency = FalseDiscovery.rates(pairs.stream()
                 .mapToDouble(pair -> Normal.beyond(pair.rank(Margin.NONE).z()))
                 .toArray());
         double[] total = FalseDiscovery.rates(pairs.stream()
-                .mapToDouble(pair -> Normal.beyond(pair.total(Margin.NONE)))
+                .mapToDouble(pair -> Normal.beyond(pair.total(Margin.NONE, scale)))
                 .toArray());
         Margin margin = Margin.ofPercent(thresholdPercent.orElse(0));
         double[] slower = FalseDiscovery.rates(pairs.stream()
                 .mapToDouble(pair -> Normal.above(pair.rank(margin).z()))
                 .toArray());
         double[] more = FalseDiscovery.rates(pairs.stream()
-                .mapToDouble(pair -> Normal.above(pair.total(margin)))
+                .mapToDouble(pair -> Normal.above(pair.total(margin, scale)))
                 .toArray());
-        double leastCost = COST_MIN * before.run().elapsedNanos().orElse(0);
+        double leastCost = COST_MIN * before.run().measuredNanos().orElse(0);
         List<FunctionChange> changes = new ArrayList<>();
         for (int i = 0; i < pairs.size(); i++) {
             Pair pair = pairs.get(i);
-            boolean matters = thresholdPercent.isPresent() && pair.costNanos() >= leastCost;
+            boolean matters = thresholdPercent.isPresent() && pair.costNanos(scale) >= leastCost;
             changes.add(new FunctionChange(
                     pair.before,
                     pair.after,
                     pair.rank(Margin.NONE).slower(),
+                    pair.moreNanos(scale),
                     latency[i],
                     total[i],
                     matters && slower[i] <= FunctionChange.SIGNIFICANT,
@@ -68,6 +71,13 @@ public record Comparison(Run before, Run after, OptionalDouble thresholdPercent,
         }
         changes.sort(MOST_FIRST);
         return new Comparison(before.run(), after.run(), thresholdPercent, changes);
+    }
+
+    /// How much longer the first was measured than the second; 1 where that is not known.
+    private static double scale(Run before, Run after) {
+        long was = before.measuredNanos().orElse(0);
+        long is = after.measuredNanos().orElse(0);
+        return was > 0 && is > 0 ? (double) was / is : 1;
     }
 
     private static final Comparator<FunctionChange> MOST_FIRST = Comparator.comparing(FunctionChange::regression)
@@ -94,21 +104,28 @@ public record Comparison(Run before, Run after, OptionalDouble thresholdPercent,
 
         /// Time that the program has lost by the change: by the sums, or by the medians, which few long calls do not
         /// sway.
-        double costNanos() {
+        double costNanos(double scale) {
             if (before == null || after == null) {
                 return 0;
             }
             long was = before.latency().percentileNanos(50).orElse(0);
             long is = after.latency().percentileNanos(50).orElse(0);
-            double total =
-                    (double) after.totalNanos().orElse(0) - before.totalNanos().orElse(0);
-            return Math.max(total, (double) after.calls() * (is - was));
+            return Math.max(moreNanos(scale), scale * after.calls() * (is - was));
         }
 
-        double total(Margin margin) {
+        /// How much more time it takes, in the time that the run before was measured; less when negative.
+        long moreNanos(double scale) {
+            return Math.round(scale * nanos(after)) - nanos(before);
+        }
+
+        private static long nanos(@Nullable FunctionProfile function) {
+            return function == null ? 0 : function.totalNanos().orElse(0);
+        }
+
+        double total(Margin margin, double scale) {
             return before == null || after == null
                     ? Double.NaN
-                    : TotalTest.z(before, samplesBefore, after, samplesAfter, margin);
+                    : TotalTest.z(before, samplesBefore, after, samplesAfter, margin, scale);
         }
     }
 

@@ -8,14 +8,16 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 /// @param before      null when it was not called before
 /// @param after       null when it is not called any more; one of the two is there
 /// @param slower      how probable it is that a call after takes longer than one before; NaN when that is not known
+/// @param moreNanos   how much more time it takes, in the time that the run before was measured; less when negative
 /// @param latencyRate the rate of false discoveries at which its latency has changed; NaN when that is not known
-/// @param totalRate   the same of its time altogether
+/// @param totalRate   the same of its part of the time
 /// @param latencyRegression whether its calls are slower by more than the threshold, beyond chance
-/// @param totalRegression   whether it takes more time altogether by more than the threshold, beyond chance
+/// @param totalRegression   whether it takes more of the time by more than the threshold, beyond chance
 public record FunctionChange(
         @Nullable FunctionProfile before,
         @Nullable FunctionProfile after,
         double slower,
+        long moreNanos,
         double latencyRate,
         double totalRate,
         boolean latencyRegression,
@@ -39,14 +41,5 @@ public record FunctionChange(
     /// Whether anything has changed beyond chance.
     boolean significant() {
         return latencyRate <= SIGNIFICANT || totalRate <= SIGNIFICANT;
-    }
-
-    /// How much more time it takes altogether, in nanoseconds; less when negative.
-    long moreNanos() {
-        return nanos(after) - nanos(before);
-    }
-
-    private static long nanos(@Nullable FunctionProfile function) {
-        return function == null ? 0 : function.totalNanos().orElse(0);
     }
 }

@@ -36,14 +36,20 @@ function drawChange(key, test) {
 const latencyTest = (f) => ({ rate: f.latencyRate, worse: f.slower > 0.5 });
 const totalTest = (f) => ({ rate: f.totalRate, worse: f.totalChange > 0 });
 
+/** For each nanosecond that was measured: runs may differ in length. */
+const part = (figure, run) => (figure !== undefined && run.measuredNanos > 0 ? figure / run.measuredNanos : undefined);
+
 function measure(f) {
-  for (const name of ["p50", "p99", "total"]) {
+  for (const name of ["p50", "p99"]) {
     const [was, is] = [f.before?.[`${name}Nanos`], f.after?.[`${name}Nanos`]];
     f[`${name}Before`] = was;
     f[`${name}After`] = is;
     f[`${name}Change`] = change(was, is);
   }
-  f.callsChange = change(f.before?.calls, f.after?.calls);
+  f.totalBefore = part(f.before?.totalNanos, data.before);
+  f.totalAfter = part(f.after?.totalNanos, data.after);
+  f.totalChange = change(f.totalBefore, f.totalAfter);
+  f.callsChange = change(part(f.before?.calls, data.before), part(f.after?.calls, data.after));
   f.significant = f.latencyRate <= SIGNIFICANT || f.totalRate <= SIGNIFICANT;
   f.regression = f.latencyRegression || f.totalRegression;
   f.searched = searchText(f);
@@ -112,6 +118,8 @@ function spark(f) {
 
 /* The table. */
 
+const share = (ofTime) => percent(ofTime === undefined ? undefined : ofTime * 100);
+
 function side(name, member) {
   return (f, cell) => cell.append(duration(f[name]?.[member]));
 }
@@ -124,10 +132,10 @@ const COLUMNS = [
   { key: "p99Before", title: "p99", draw: side("before", "p99Nanos") },
   { key: "p99After", title: "now", draw: side("after", "p99Nanos") },
   { key: "p99Change", title: "p99 change", draw: drawChange("p99Change") },
-  { key: "totalBefore", title: "Total", draw: side("before", "totalNanos") },
-  { key: "totalAfter", title: "now", draw: side("after", "totalNanos") },
+  { key: "totalBefore", title: "Total", draw: (f, cell) => cell.append(share(f.totalBefore)) },
+  { key: "totalAfter", title: "now", draw: (f, cell) => cell.append(share(f.totalAfter)) },
   { key: "totalChange", title: "Total change", draw: drawChange("totalChange", totalTest) },
-  { key: "callsChange", title: "Calls", draw: drawChange("callsChange") },
+  { key: "callsChange", title: "Rate", draw: drawChange("callsChange") },
   {
     title: `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`,
     about: "Calls by latency: the line is before, the bars are after",

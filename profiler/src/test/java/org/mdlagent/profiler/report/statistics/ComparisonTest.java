@@ -21,6 +21,7 @@ import org.mdlagent.profiler.report.page.HtmlReportTest;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.RunCodec;
 import org.mdlagent.profiler.report.profile.RunProfile;
 
 public class ComparisonTest {
@@ -31,6 +32,7 @@ public class ComparisonTest {
                 id,
                 "/opt/app",
                 Instant.ofEpochSecond(1_700_000_000),
+                OptionalLong.of(20_000_000),
                 OptionalLong.of(20_000_000),
                 true,
                 false,
@@ -113,6 +115,33 @@ public class ComparisonTest {
 
         assertThat(comparison.changes().getFirst().significant()).isTrue();
         assertThat(comparison.regressions()).isEmpty();
+    }
+
+    /// The same program, measured for six times as long.
+    @Test
+    void shouldCompareRunsOfDifferentLengthForEachSecond() throws IOException {
+        FunctionProfile longer = Profiles.function(
+                "a", new SplittableRandom(5).longs(12_000, 1_000, 3_000).toArray());
+        Run six = RunCodec.read(RunCodec.bytes(run("app-2-20231114T221321")));
+        RunProfile after = new RunProfile(
+                new Run(
+                        six.id(),
+                        six.program(),
+                        six.started(),
+                        OptionalLong.of(125_000_000),
+                        OptionalLong.of(120_000_000),
+                        six.exact(),
+                        six.cpuTime(),
+                        six.sampleSize(),
+                        six.builds()),
+                List.of(longer));
+        StringBuilder table = new StringBuilder();
+
+        Comparison comparison = Comparison.of(profile(function("a", 1, 1)), after, TEN_PERCENT);
+        new ComparisonTable(24, false).write(comparison, table);
+
+        assertThat(comparison.regressions()).isEmpty();
+        assertThat(table.toString()).containsPattern("\\na .* [-+]0\\.0%\\n");
     }
 
     @Test

@@ -111,7 +111,8 @@ class SignificanceTest {
 
     /// Both are taken to have been called equally often.
     private static double total(long[] before, long[] after) {
-        return TotalTest.z(estimate(before, 10_000), before.length, estimate(after, 10_000), after.length, Margin.NONE);
+        return TotalTest.z(
+                estimate(before, 10_000), before.length, estimate(after, 10_000), after.length, Margin.NONE, 1);
     }
 
     /// A function of whose calls some were timed.
