@@ -229,12 +229,12 @@ class ControlIT {
 
     /// Rather than to make a system call that the program does not make.
     @Test
-    void shouldLeaveItsSocketWhereTheProgramFiltersSystemCalls() throws Exception {
+    void shouldTakeItsSocketAwayBeforeTheProgramFiltersSystemCalls() throws Exception {
         startProgram("leaves", "exact", "filtered");
 
         assertThat(exit()).isZero();
 
-        assertThat(session.resolve("control")).exists();
+        assertThat(session.resolve("control")).doesNotExist();
     }
 
     @Test
