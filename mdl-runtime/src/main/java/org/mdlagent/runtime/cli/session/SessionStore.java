@@ -13,6 +13,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -78,14 +80,16 @@ public final class SessionStore {
         return Files.exists(directory.resolve(SessionFile.NAME), LinkOption.NOFOLLOW_LINKS);
     }
 
+    private static final Pattern TIME = Pattern.compile("(?<=-)[0-9]{8}T[0-9]{6}(?=-|$)");
+
     /// By the time in the name, which has seconds, and among those of a second by the time of the file system.
     private static final Comparator<Path> NEWEST_FIRST = Comparator.comparing(SessionStore::time)
             .thenComparing(SessionStore::modified)
             .reversed();
 
     private static String time(Path session) {
-        String name = session.getFileName().toString();
-        return name.substring(name.lastIndexOf('-') + 1);
+        Matcher time = TIME.matcher(session.getFileName().toString());
+        return time.find() ? time.group() : "";
     }
 
     private static Instant modified(Path session) {

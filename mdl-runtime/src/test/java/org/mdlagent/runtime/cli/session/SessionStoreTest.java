@@ -45,10 +45,11 @@ class SessionStoreTest {
         FakeSession.in(root, "zebra-12-20260101T120000", 12, 1);
         Path newest = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
         FakeSession.in(root, "app-8-20260101T235959", 8, 1);
+        FakeSession.in(root, "demo-20260101T110000-30753", 7, 1);
         Files.createDirectory(root.resolve("empty-1-20270101T000000"));
 
         assertThat(store.find(null)).isEqualTo(newest);
-        assertThat(store.all()).hasSize(3);
+        assertThat(store.all()).hasSize(4);
     }
 
     @Test
