@@ -59,6 +59,7 @@ static const char *permissions(uint64_t address) {
 }
 
 static void shouldMapExecutableMemoryExactlyThereWithAWritableAlias(void) {
+  code_start();
   uint64_t at = free_address();
   int64_t alias = code_map(at, 8192);
   CHECK(alias > 0);

@@ -8,6 +8,7 @@
 #include "record/record.h"
 #include "record/windows.h"
 #include "session/family.h"
+#include "session/kin.h"
 #include "session/life.h"
 #include "session/memory.h"
 
@@ -675,9 +676,28 @@ static void shouldSwitchAllOffWhenTheHeartNeverBeats(void) {
   check_all(OFF, OFF);
 }
 
+/* ---- before there is a session */
+
+static void shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem(void) {
+  CHECK(kin_meet());
+  pid_t child = fork();
+  if (child == 0) {
+    kin->name = 1;
+    kin_forget();
+    kin->key = 2;
+    _exit(kin->name == 0 ? 5 : 6);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(WEXITSTATUS(status), 5);
+  CHECK_EQUAL(kin->name, 1);
+  CHECK_EQUAL(kin->key, 0);
+}
+
 /* ---- forks while code is being made */
 
-TESTS({"shouldHaveARecordOfEachProcess", shouldHaveARecordOfEachProcess},
+TESTS({"shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem", shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem},
+      {"shouldHaveARecordOfEachProcess", shouldHaveARecordOfEachProcess},
       {"shouldNoteWhoWasKilled", shouldNoteWhoWasKilled},
       {"shouldNoteWhoHasExecutedAnotherProgram", shouldNoteWhoHasExecutedAnotherProgram},
       {"shouldNotTakeAProcessForEndedThatItsMainThreadHasLeft", shouldNotTakeAProcessForEndedThatItsMainThreadHasLeft},

@@ -1,4 +1,4 @@
-/* Forks: the parent's agent keeps its child's probes, or the child gets an agent of its own. */
+/* Forks: the child has its parent's probes, or a thread that waits for them (agent/relatives.c). */
 #include "agent/fork.h"
 
 #include "agent/start.h"
@@ -12,6 +12,7 @@
 #include "process/threads.h"
 #include "process/trap_bit.h"
 #include "session/family.h"
+#include "session/kin.h"
 #include "session/memory.h"
 
 #include <pthread.h>
@@ -25,6 +26,9 @@ static void before_fork(void) {
   }
   if (session) {
     __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
+  }
+  if (agent_comes() && kin_meet()) {
+    atomic_fetch_add(&kin->early, 1);
   }
   gate_held = gate_lock_soon();
 }
@@ -56,11 +60,14 @@ static void after_fork_in_child(void) {
   signals_forked();
   trap_forked();
   libraries_forked();
-  if (parent && !agent_forked() && session) {
+  if (parent && session) {
     family_forked(parent);
     if (family_agent_is_gone()) {
       code_switch_all_off();
     }
+  }
+  if (parent) {
+    agent_forked(parent);
   }
   signals_restore(&before);
 }

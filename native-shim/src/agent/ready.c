@@ -2,6 +2,7 @@
 
 #include "agent/control.h"
 #include "agent/descriptors.h"
+#include "agent/relatives.h"
 #include "code/libraries.h"
 #include "session/log.h"
 #include "session/memory.h"
@@ -18,6 +19,7 @@ void agent_ready(void) {
   }
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   libraries_begin();
+  relatives_begin();
   if (agent_has_own_descriptors) {
     control_start();
   }

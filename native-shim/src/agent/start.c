@@ -20,6 +20,7 @@
 #include "agent/descriptors.h"
 #include "agent/exit.h"
 #include "agent/jvm.h"
+#include "agent/relatives.h"
 #include "agent/removal.h"
 #include "agent/watch.h"
 #include "code/death.h"
@@ -31,6 +32,7 @@
 #include "os/sys.h"
 #include "process/threads.h"
 #include "session/family.h"
+#include "session/kin.h"
 #include "session/life.h"
 #include "session/log.h"
 #include "session/options.h"
@@ -50,10 +52,9 @@
 #include <unistd.h>
 
 static struct instant start;
-static bool forked;
+static pid_t forker; /* of this process, when there were no probes yet; else 0 */
 
-/* A fork before the JVM is being loaded, as of a daemon's parent, leaves an agent to the child. */
-enum phase { NONE, DELAYED, BEGUN, LOADING };
+enum phase { NONE, DELAYED, BEGUN };
 static _Atomic int phase;
 
 static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
@@ -114,7 +115,7 @@ static void delay(void) {
 static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
-  if (!forked) {
+  if (!forker) {
     descriptors_take_own();
   }
   delay();
@@ -122,14 +123,23 @@ static void *agent_main(void *unused) {
   if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {
     return NULL;
   }
-  if (forked) {
+  if (forker) {
     descriptors_take_own();
+  }
+  if (!kin_meet() || !relatives_await_agent(forker, &start)) {
+    atomic_store(&phase, NONE);
+    waiters_let_main_go();
+    return NULL;
   }
   unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
   if (hosts_a_jvm()) {
     atomic_store(&phase, NONE);
     waiters_let_main_go();
     return NULL;
+  }
+  if (session) { /* of a process that is gone, which has begun to load its JVM at most */
+    session_abandon();
+    family_self = NULL;
   }
   const char *trouble = agent_begin_session(&start);
   if (!trouble) {
@@ -143,8 +153,6 @@ static void *agent_main(void *unused) {
   if (!library_directory[0]) {
     library_find_directory();
   }
-  int begun = BEGUN;
-  atomic_compare_exchange_strong(&phase, &begun, LOADING);
   watch_start();
   jvm_run(api_table());
   agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */
@@ -157,33 +165,53 @@ void agent_start(void) {
   int error = threads_start_agent(agent_main);
   if (error) {
     atomic_store(&phase, NONE);
-    agent_died("its thread cannot be created", strerrorname_np(error));
-  } else if (!forked) {
+    if (!forker) {
+      agent_died("its thread cannot be created", strerrorname_np(error));
+    }
+  } else if (!forker) {
     descriptors_await_own(COPIES_NANOS_MAX);
   }
 }
 
-bool agent_forked(void) {
-  int now = atomic_load(&phase);
-  if (now == NONE || now == LOADING) {
-    return false;
+bool agent_comes(void) { return atomic_load(&phase) != NONE && !atomic_load(&kin_has_probes); }
+
+void agent_forked(pid_t parent) {
+  if (agent_comes() && kin && atomic_load(&kin->state) != KIN_OVER) {
+    forker = parent;
+    agent_has_own_descriptors = false;
+    agent_start();
+  } else {
+    atomic_store(&phase, NONE);
   }
-  session_abandon();
-  family_self = NULL;
-  life_begins_anew();
-  forked = true;
-  agent_has_own_descriptors = false;
-  agent_start();
-  return true;
 }
 
+/* One that waits for its probes may get them until its thread is gone, and then goes on with them. It must not end what is the
+ * family's. */
 bool agent_leaves(const char *what) {
+  static const char why[] = "the program does what it must be alone for";
+  pid_t pid = process_pid;
   atomic_store(&phase, NONE);
-  agent_died("the program does what it must be alone for", what);
+  bool has_agent = kin_has_agent();
+  if (has_agent) {
+    agent_died(why, what);
+  }
   bool alone = agent_remove_threads();
   if (!alone) {
     log_line("the agent's threads are still there: they do not come to rest", NULL);
+  } else {
+    process_pid = pid;
+    if (!session || kin_has_agent()) {
+      has_agent = true;
+      agent_died(why, what);
+    }
+    process_is_confined = has_agent || !atomic_load(&kin_has_probes);
+    if (process_is_confined) {
+      process_pid = 0;
+    }
+    kin_forget(); /* with the key by which it could have the agent's code to write to, later */
   }
-  control_end();
+  if (has_agent) {
+    control_end();
+  }
   return alone;
 }

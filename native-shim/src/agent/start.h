@@ -3,10 +3,13 @@
 #define MDL_START_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 void agent_start(void);
-/* In a forked child: true when it gets an agent of its own. */
-bool agent_forked(void);
+/* Whether there will be probes, and are none yet. */
+bool agent_comes(void);
+/* In a forked child: if so, a thread waits for them. */
+void agent_forked(pid_t parent);
 /* For good, with its threads: the application wants to do what it could not, or should not, do with them. False when they
  * are still there. */
 bool agent_leaves(const char *what);

@@ -7,6 +7,9 @@
  */
 #include "code/code.h"
 
+#include "os/gate.h"
+#include "os/place.h"
+#include "session/kin.h"
 #include "session/life.h"
 #include "session/memory.h"
 
@@ -15,7 +18,6 @@
 #include <linux/membarrier.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -51,25 +53,6 @@ static int create_file(const char *name) {
   return file < 0 ? -errno : file;
 }
 
-/* A memory file of `length` bytes and its writable mapping: the descriptor, or -errno. */
-static int code_file(uint64_t length, void **alias) {
-  int file = create_file("mdl-code");
-  if (file < 0) {
-    return file;
-  }
-  /* Backed now: a store to the alias must not fault later. */
-  int error = fallocate(file, 0, 0, (off_t)length) < 0 ? -errno : 0;
-  if (!error) {
-    *alias = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    error = *alias == MAP_FAILED ? -errno : 0;
-  }
-  if (error) {
-    close(file);
-    return error;
-  }
-  return file;
-}
-
 /* How much of the address space copies may take: the application shares its limits. */
 static uint64_t text_limit(void) {
   struct rlimit limit;
@@ -81,18 +64,6 @@ static uint64_t text_limit(void) {
     most = limit.rlim_cur;
   }
   return most & ~4095ULL;
-}
-
-/*
- * Where to map the copies: far from libraries. Among them a gigabyte pushes other mappings, malloc's arenas too, down to
- * where the NOPs of libraries lead to, some 1.7 GiB below (EntryView). At random, since what is mapped is code that can be
- * written there; the kernel takes another place when this one is not free.
- */
-static void *apart(void) {
-  enum { RANDOM_BITS = 46 };
-  const uint64_t *random = (const uint64_t *)getauxval(AT_RANDOM);
-  uint64_t offset = random ? (random[1] * 0x9E3779B97F4A7C15ULL) >> (64 - RANDOM_BITS) : 0;
-  return (void *)((0x200000000000ULL + offset) & ~4095ULL);
 }
 
 void code_start(void) {
@@ -108,7 +79,7 @@ void code_start(void) {
     return;
   }
   if (ftruncate(text.file, (off_t)text.size) == 0 && fstat(text.file, &status) == 0) {
-    void *alias = mmap(apart(), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0);
+    void *alias = mmap(place_apart(0), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0);
     if (alias != MAP_FAILED) {
       madvise(alias, text.size, MADV_DONTDUMP); /* a core has the text itself */
       text.alias = (uintptr_t)alias;
@@ -120,6 +91,17 @@ void code_start(void) {
 
 uint64_t code_text_alias(void) { return text.alias; }
 
+/* So many bytes of the file: their offset, or -ENOSPC. */
+static int64_t take(uint64_t length) {
+  uint64_t at = atomic_load(&text.used);
+  do {
+    if (length > text.size - at) {
+      return -ENOSPC;
+    }
+  } while (!atomic_compare_exchange_weak(&text.used, &at, at + length));
+  return (int64_t)at;
+}
+
 int64_t code_copy(uint64_t start, uint64_t length, uint64_t alias) {
   if (!is_page_aligned(start) || !is_page_aligned(length) || length == 0) {
     return -EINVAL;
@@ -128,17 +110,15 @@ int64_t code_copy(uint64_t start, uint64_t length, uint64_t alias) {
     return -ENOMEM;
   }
   if (!alias) {
-    uint64_t at = atomic_load(&text.used);
-    do {
-      if (length > text.size - at) {
-        return -ENOSPC;
-      }
-    } while (!atomic_compare_exchange_weak(&text.used, &at, at + length));
+    int64_t at = take(length);
+    if (at < 0) {
+      return at;
+    }
     /* Backed now: a store to the alias must not fault later. */
     if (fallocate(text.file, 0, (off_t)at, (off_t)length) < 0) {
       return -errno;
     }
-    alias = text.alias + at;
+    alias = text.alias + (uint64_t)at;
   }
   memcpy((void *)alias, (const void *)start, length);
   return (int64_t)alias;
@@ -155,6 +135,11 @@ static bool has_text_file(void) {
  * the new ones can be had: so an instruction is fetched from the old text or from the new, and with the interrupt that does
  * it, or the page fault that follows, the core has serialised.
  */
+int64_t code_put(uint64_t start, uint64_t length, int file, uint64_t offset) {
+  void *mapped = mmap((void *)start, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, (off_t)offset);
+  return mapped == MAP_FAILED ? -errno : 0;
+}
+
 int64_t code_show(uint64_t start, uint64_t length, uint64_t alias) {
   if (agent_is_dead()) {
     return -ECANCELED; /* somebody switches all sites off, and may have stored old words to this copy */
@@ -162,38 +147,84 @@ int64_t code_show(uint64_t start, uint64_t length, uint64_t alias) {
   if (!has_text_file()) {
     return -EBADF;
   }
-  void *mapped = mmap((void *)start, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, text.file,
-                      (off_t)(alias - text.alias));
-  return mapped == MAP_FAILED ? -errno : 0;
+  return code_put(start, length, text.file, alias - text.alias);
 }
 
 /* Private, so that a debugger can write its breakpoints; stores through the alias are still seen. */
-static int64_t map_executable(uint64_t at, uint64_t length, int flags, int file, void *alias) {
-  void *mapped = mmap((void *)at, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | flags, file, 0);
-  int64_t result = (int64_t)(uintptr_t)alias;
+static int64_t map_executable(uint64_t at, uint64_t length, int file, uint64_t offset) {
+  void *mapped = mmap((void *)at, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, file, (off_t)offset);
   if (mapped == MAP_FAILED) {
-    result = -errno;
-  } else if ((uintptr_t)mapped != at) {
+    return -errno;
+  }
+  if ((uintptr_t)mapped != at) {
     munmap(mapped, length); /* before Linux 4.17 the address is a hint */
-    result = -EEXIST;
+    return -EEXIST;
   }
-  if (result < 0) {
-    munmap(alias, length);
-  }
-  close(file);
-  return result;
+  return 0;
 }
 
 int64_t code_map(uint64_t at, uint64_t length) {
-  void *alias = NULL;
   if (!is_page_aligned(at) || !is_page_aligned(length) || length == 0) {
     return -EINVAL;
   }
-  int file = code_file(length, &alias);
-  if (file < 0) {
-    return file;
+  if (!text.alias) {
+    return -ENOMEM;
   }
-  return map_executable(at, length, MAP_FIXED_NOREPLACE, file, alias);
+  if (!has_text_file()) {
+    return -EBADF;
+  }
+  int64_t offset = take(length);
+  if (offset < 0) {
+    return offset;
+  }
+  gate_lock(); /* a child that is forked now has the mapping and the note, or neither */
+  int64_t error = map_executable(at, length, text.file, (uint64_t)offset);
+  if (!error) {
+    kin_note(KIN_CODE, at, length, (uint64_t)offset, 0);
+  }
+  gate_unlock();
+  if (error) {
+    uint64_t end = (uint64_t)offset + length;
+    atomic_compare_exchange_strong(&text.used, &end, (uint64_t)offset);
+    return error;
+  }
+  /* Backed now: a store to the alias must not fault later. */
+  if (fallocate(text.file, 0, (off_t)offset, (off_t)length) < 0) {
+    return -errno;
+  }
+  return (int64_t)text.alias + offset;
+}
+
+/* ---- in a relative (agent/relatives.c) */
+
+void code_tell(void) {
+  kin->alias = text.alias;
+  kin->alias_bytes = text.size;
+}
+
+int code_file(void) { return text.alias && has_text_file() ? text.file : -1; }
+
+bool code_join(int file) {
+  bool inherited = text.alias != 0;
+  if (inherited ? text.alias != kin->alias
+                : mmap((void *)kin->alias, kin->alias_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file,
+                       0) != (void *)kin->alias) {
+    return false;
+  }
+  if (!inherited) {
+    madvise((void *)kin->alias, kin->alias_bytes, MADV_DONTDUMP);
+  }
+  text.file = -1;
+  text.alias = kin->alias;
+  text.size = kin->alias_bytes;
+  for (uint32_t i = 0; i < atomic_load(&kin->pieces); i++) {
+    const struct kin_piece *piece = &kin->piece[i];
+    if (piece->kind == KIN_CODE && i >= kin_noted &&
+        map_executable(piece->start, piece->length, file, piece->at) != 0) {
+      return false; /* something of its own is there */
+    }
+  }
+  return true;
 }
 
 int64_t code_sync_cores(void) {

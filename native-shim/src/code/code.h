@@ -13,6 +13,13 @@ int64_t code_show(uint64_t start, uint64_t length, uint64_t alias);
 /* Of the first copy. */
 uint64_t code_text_alias(void);
 int64_t code_map(uint64_t at, uint64_t length);
+/* Where the file is in the address space, for relatives; its descriptor, -1 when it is not there. */
+void code_tell(void);
+int code_file(void);
+/* In a relative, by the file's descriptor there: what the agent has mapped so far, but for text. False when it cannot be had. */
+bool code_join(int file);
+/* Puts a copy at this offset of the file in place of text. */
+int64_t code_put(uint64_t start, uint64_t length, int file, uint64_t offset);
 int64_t code_sync_cores(void);
 int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
 void code_switch_all_off(void);

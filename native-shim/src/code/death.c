@@ -19,6 +19,7 @@
 #include "code/code.h"
 #include "os/self.h"
 #include "session/family.h"
+#include "session/kin.h"
 #include "session/life.h"
 #include "session/log.h"
 #include "session/memory.h"
@@ -31,6 +32,7 @@ void agent_died(const char *why, const char *detail) {
     return;
   }
   code_switch_all_off();
+  kin_agent_failed();
   if (session) {
     __atomic_store_n(&session->state, MDL_AGENT_DEAD, __ATOMIC_RELEASE);
   }

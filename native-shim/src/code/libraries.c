@@ -37,6 +37,7 @@
 #include "os/next.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "session/kin.h"
 #include "session/life.h"
 #include "session/log.h"
 #include "session/memory.h"
@@ -51,6 +52,7 @@
 #include <time.h>
 
 enum { RETURN = 0xC3, FINI_BYTES = 16 };
+#define PAGE 4096ULL
 
 static const uint64_t OPEN_NANOS_MAX = 1000000000u;
 static const uint64_t HOLD_NANOS_MAX = 5000000000u;
@@ -206,15 +208,69 @@ static int replace(struct dl_phdr_info *info, size_t size, void *pointer) {
   return 1;
 }
 
+/* The same number for the same image at the same place, in whatever process. */
+static uint64_t identity(const struct dl_phdr_info *info) {
+  uint64_t hash = 0xCBF29CE484222325ULL ^ info->dlpi_addr; /* FNV-1a */
+  for (const char *c = info->dlpi_name; *c; c++) {
+    hash = (hash ^ (uint8_t)*c) * 0x100000001B3ULL;
+  }
+  for (size_t i = 0; i < info->dlpi_phnum * sizeof *info->dlpi_phdr; i++) {
+    hash = (hash ^ ((const uint8_t *)info->dlpi_phdr)[i]) * 0x100000001B3ULL;
+  }
+  return hash;
+}
+
+/* Whether the bytes are all in code of the image. */
+static bool has_text(const struct dl_phdr_info *info, uint64_t start, uint64_t length) {
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+    uint64_t from = (info->dlpi_addr + header->p_vaddr) & -PAGE;
+    uint64_t to = (info->dlpi_addr + header->p_vaddr + header->p_memsz + PAGE - 1) & -PAGE;
+    if (header->p_type == PT_LOAD && (header->p_flags & PF_X) && from <= start && start + length <= to) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int note(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  const struct replacements *replacements = pointer;
+  for (int64_t i = 0; i < replacements->count; i++) {
+    const uint64_t *triple = replacements->triples[i];
+    if (has_text(info, triple[0], triple[1])) {
+      kin_note(KIN_TEXT, triple[0], triple[1], triple[2] - code_text_alias(), identity(info));
+    }
+  }
+  return 0;
+}
+
 int64_t libraries_show(const uint64_t (*triples)[3], int64_t n) {
   struct replacements replacements = {triples, n, -EPERM};
   if (atomic_load(&held)) {
     gate_lock();
     next()->dl_iterate_phdr(replace, &replacements);
+    if (replacements.result == 0) {
+      next()->dl_iterate_phdr(note, &replacements);
+    }
     gate_unlock();
   }
   return replacements.result;
 }
+
+static int put_all(struct dl_phdr_info *info, size_t size, void *file) {
+  (void)size;
+  uint64_t image = identity(info);
+  for (uint32_t i = 0; i < atomic_load(&kin->pieces); i++) {
+    const struct kin_piece *piece = &kin->piece[i];
+    if (piece->kind == KIN_TEXT && piece->image == image && has_text(info, piece->start, piece->length)) {
+      code_put(piece->start, piece->length, *(const int *)file, piece->at);
+    }
+  }
+  return 0;
+}
+
+void libraries_join(int file) { next()->dl_iterate_phdr(put_all, &file); }
 
 EXPORT int dlclose(void *library) {
   if (is_agent_thread) {

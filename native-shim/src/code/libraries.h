@@ -23,6 +23,10 @@ void libraries_sleep(uint32_t seen, uint64_t nanos);
 /* The word stays as it is, so a sleep that begins at this moment is not cut short. */
 void libraries_interrupt(void);
 
+/* In a relative, with the gate held, by the descriptor of the file of code there: the copies that the agent has put in place of texts
+ * take that of the same texts here. */
+void libraries_join(int file);
+
 /* In a forked child: no agent follows what it opens. */
 void libraries_forked(void);
 

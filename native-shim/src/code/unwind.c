@@ -8,14 +8,15 @@
 #include "os/libgcc.h"
 #include "os/next.h"
 #include "os/self.h"
+#include "session/kin.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unwind.h>
 
 enum { RANGES = 4096 };
@@ -175,8 +176,10 @@ static uint64_t frames_end(uint64_t frames) {
 static struct debug_entry *debug_file(const struct range *range) {
   uint64_t frames = frames_of(range->header);
   uint64_t size = frames_end(frames) - frames;
-  struct debug_file *file = malloc(sizeof *file + size);
-  if (!file) {
+  /* Not malloc(): a relative's thread that joins would need an arena of its own. */
+  struct debug_file *file =
+      mmap(NULL, sizeof *file + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (file == MAP_FAILED) {
     return NULL;
   }
   *file = (struct debug_file){
@@ -257,7 +260,18 @@ int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header) {
   }
   struct range *range = &ranges[range_count];
   *range = (struct range){.start = start, .length = length, .header = header};
+  kin_note(KIN_FRAMES, start, length, header, 0);
   __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
   tell_debugger(range);
   return 0;
+}
+
+void unwind_join(void) {
+  uint32_t inherited = range_count;
+  for (uint32_t i = 0, number = 0; i < atomic_load(&kin->pieces); i++) {
+    const struct kin_piece *piece = &kin->piece[i];
+    if (piece->kind == KIN_FRAMES && number++ >= inherited) {
+      unwind_trampolines(piece->start, piece->length, piece->at);
+    }
+  }
 }

@@ -7,4 +7,7 @@
 /* See api.h, trampolines. */
 int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header);
 
+/* In a relative: of all that the agent has made known so far. */
+void unwind_join(void);
+
 #endif

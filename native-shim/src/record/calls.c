@@ -49,6 +49,9 @@ static struct mdl_frame *pool;
 /* Intel SDM vol. 1, 13.2: CPUID leaf 13. */
 void calls_start(void) {
   uint32_t size, offset, low, high;
+  if (pool) {
+    return; /* of the process that has forked this one */
+  }
   void *memory = mmap(NULL, POOL * sizeof *pool, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   pool = memory == MAP_FAILED ? NULL : memory;
   __cpuid(1, low, high, offset, size);

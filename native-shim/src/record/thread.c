@@ -29,6 +29,7 @@ static struct mdl_thread *acquire(void) {
     code_switch_all_off();
     return NULL;
   }
+  family_lead();
   struct mdl_thread *thread = blocks_take(family_self);
   if (thread && !frames_create(thread)) {
     blocks_give_back(thread);

@@ -163,6 +163,24 @@ void family_forked(pid_t parent) {
   family_self = enter((uint32_t)parent, flags);
 }
 
+void family_joined(pid_t parent, uint64_t started_nanos) {
+  family_forked(parent);
+  if (family_self) {
+    __atomic_store_n(&family_self->started_nanos, started_nanos, __ATOMIC_RELEASE);
+    __atomic_store_n(&family_self->state, MDL_PROCESS_LEADERLESS, __ATOMIC_RELEASE);
+    owner_release(family_self->owner);
+  }
+}
+
+void family_lead(void) {
+  uint32_t leaderless = MDL_PROCESS_LEADERLESS;
+  if (family_self && family_self->state == MDL_PROCESS_LEADERLESS && gettid() == process_pid &&
+      owner_take(family_self->owner)) {
+    __atomic_compare_exchange_n(&family_self->state, &leaderless, MDL_PROCESS_LIVE, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+  }
+}
+
 void family_leader_ends(void) {
   if (family_self && owner_is_self(family_self->owner)) {
     uint32_t live = MDL_PROCESS_LIVE;

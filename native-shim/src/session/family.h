@@ -15,6 +15,10 @@ bool family_has_agent(void);
 /* In another one: whether that process has ended. */
 bool family_agent_is_gone(void);
 void family_forked(pid_t parent);
+/* As family_forked(), by when it was, and by a thread that does not live as long as the process: main is the leader from its first
+ * probe on. */
+void family_joined(pid_t parent, uint64_t started_nanos);
+void family_lead(void);
 /* The calling thread ends and others of its process do not. */
 void family_leader_ends(void);
 void family_leave(int status);

@@ -1,6 +1,7 @@
 #include "session/file.h"
 
 #include "os/glibc.h"
+#include "os/place.h"
 #include "session/log.h"
 #include "session/memory.h"
 
@@ -138,7 +139,7 @@ static int map_file(int descriptor, struct session_file *file) {
     if (ftruncate(descriptor, (off_t)file->limit) < 0) {
       return -errno;
     }
-    void *address = mmap(NULL, file->limit, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *address = mmap(place_apart(1), file->limit, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (address != MAP_FAILED) {
       file->mapping = address;
       return 0;

@@ -7,5 +7,3 @@ static _Atomic bool dead;
 bool agent_is_dead(void) { return atomic_load(&dead); }
 
 bool life_ends(void) { return !atomic_exchange(&dead, true); }
-
-void life_begins_anew(void) { atomic_store(&dead, false); }

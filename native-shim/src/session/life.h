@@ -7,7 +7,5 @@
 bool agent_is_dead(void);
 /* It is dead from now on: whether it was not before. A locked instruction. */
 bool life_ends(void);
-/* In a forked child that has an agent of its own. */
-void life_begins_anew(void);
 
 #endif

@@ -112,10 +112,7 @@ bool session_can_grow(void) {
   return can;
 }
 
-void session_unmap(void) {
-  if (session) {
-    munmap(session, session->limit);
-    session = NULL;
-  }
+void session_forget(void) {
+  session = NULL;
   exhausted = false;
 }

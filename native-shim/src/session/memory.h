@@ -22,7 +22,7 @@ void session_reserve(uint64_t bytes);
 uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes);
 /* Whether this kernel populates pages. */
 bool session_can_grow(void);
-/* There is none any more. */
-void session_unmap(void);
+/* There is none any more. It stays mapped, for the locks in it that threads hold. */
+void session_forget(void);
 
 #endif

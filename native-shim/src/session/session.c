@@ -4,12 +4,15 @@
 #include "os/self.h"
 #include "os/sys.h"
 #include "session/file.h"
+#include "session/kin.h"
 #include "session/log.h"
 #include "session/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -117,8 +120,28 @@ void session_publish(void) {
   session_renew_clocks();
 }
 
+void session_tell(void) {
+  kin->session = (uintptr_t)session;
+  kin->session_bytes = session->limit;
+}
+
+int session_open(void) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/session.mdl", session->directory);
+  return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+}
+
+struct mdl_header *session_join(int descriptor) {
+  if (session) { /* since it was forked */
+    return (uintptr_t)session == kin->session ? session : NULL;
+  }
+  void *at = mmap((void *)kin->session, kin->session_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                  descriptor, 0);
+  return at == (void *)kin->session ? at : NULL;
+}
+
 void session_abandon(void) {
-  session_unmap();
+  session_forget();
   file.directory[0] = 0;
   log_path[0] = 0;
 }

@@ -16,7 +16,13 @@ struct instant instant_now(void);
 const char *session_create(const struct instant *start);
 /* From now on there is a session. */
 void session_publish(void);
-/* In a forked child that has an agent of its own. */
+/* Where it is, for relatives (session/kin.h); in one of them, by its descriptor there: NULL when its place is taken. It is theirs
+ * when it is published. */
+void session_tell(void);
+struct mdl_header *session_join(int descriptor);
+/* Its file: a descriptor, or -1. */
+int session_open(void);
+/* In a forked child that begins one of its own. */
 void session_abandon(void);
 void session_renew_clocks(void);
 /* Only what it costs no system call to know. */

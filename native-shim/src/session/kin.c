@@ -1,0 +1,67 @@
+#include "session/kin.h"
+
+#include "os/self.h"
+#include "session/owner.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+struct kin *kin;
+_Atomic bool kin_has_probes;
+uint32_t kin_noted;
+
+bool kin_meet(void) {
+  if (__atomic_load_n(&kin, __ATOMIC_ACQUIRE)) {
+    return true;
+  }
+  void *memory = mmap(NULL, sizeof *kin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    return false;
+  }
+  struct kin *fresh = memory, *none = NULL;
+  owner_create(fresh->agent);
+  if (!__atomic_compare_exchange_n(&kin, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    munmap(memory, sizeof *kin);
+  }
+  return true;
+}
+
+bool kin_take_agent(void) {
+  if (!owner_take(kin->agent)) {
+    return false;
+  }
+  if (atomic_load(&kin->state) == KIN_OVER) {
+    owner_release(kin->agent);
+    return false;
+  }
+  atomic_store(&kin->state, KIN_STARTING);
+  atomic_store(&kin->agent_pid, (uint32_t)process_pid);
+  atomic_store(&kin->pieces, 0); /* of one that is gone */
+  kin_noted = 0;
+  return true;
+}
+
+bool kin_has_agent(void) { return kin && atomic_load(&kin->agent_pid) == (uint32_t)process_pid; }
+
+void kin_agent_failed(void) {
+  uint32_t starting = KIN_STARTING;
+  if (kin_has_agent()) {
+    atomic_compare_exchange_strong(&kin->state, &starting, KIN_OVER);
+  }
+}
+
+void kin_forget(void) {
+  if (kin) {
+    mmap(kin, sizeof *kin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  }
+}
+
+void kin_note(enum kin_kind kind, uint64_t start, uint64_t length, uint64_t at, uint64_t image) {
+  if (kin && atomic_load(&kin->state) == KIN_STARTING) {
+    uint32_t number = atomic_fetch_add(&kin->pieces, 1);
+    if (number < KIN_PIECES) {
+      kin->piece[number] = (struct kin_piece){start, length, at, image, kind};
+    }
+    kin_noted = number + 1;
+  }
+}
