@@ -38,6 +38,7 @@ static void shouldReadKeysAndLeaveTheRestToJava(void) {
   CHECK(options.wait);
   CHECK_EQUAL(options.start_delay_millis, 7);
   CHECK_TEXT(options.session, "/a,b\\c");
+  CHECK_EQUAL(options.children, CHILDREN_PROBED);
   CHECK_TEXT(options.text, "exact, wait ,session=/a\\,b\\\\c,unknown=1,startDelayMillis=7");
   CHECK_TEXT(options.state_home, "/state");
 }
@@ -48,6 +49,15 @@ static void shouldStartAtOnceWhenMainWaits(void) {
   read_options("MDL_OPTIONS=wait=off", NULL, NULL);
   CHECK(!options.wait);
   CHECK_EQUAL(options.start_delay_millis, 50);
+}
+
+static void shouldKnowWhichChildrenGetAnAgent(void) {
+  read_options("MDL_OPTIONS=children=none", NULL, NULL);
+  CHECK_EQUAL(options.children, CHILDREN_NONE);
+  read_options("MDL_OPTIONS=children=all", NULL, NULL);
+  CHECK_EQUAL(options.children, CHILDREN_ALL);
+  read_options("MDL_OPTIONS=children=some", NULL, NULL);
+  CHECK_EQUAL(options.children, CHILDREN_PROBED);
 }
 
 static void shouldIgnoreDelaysThatAreNoNumbers(void) {
@@ -144,5 +154,6 @@ static void shouldStayWithinBoundsWhateverIsWritten(void) {
 
 #define TEST(function) {#function, function}
 TESTS(TEST(shouldHaveDefaults), TEST(shouldReadKeysAndLeaveTheRestToJava), TEST(shouldStartAtOnceWhenMainWaits),
+      TEST(shouldKnowWhichChildrenGetAnAgent),
       TEST(shouldIgnoreDelaysThatAreNoNumbers), TEST(shouldReadFilesAndLetTheNearerWin),
       TEST(shouldMakeTheSessionAbsolute), TEST(shouldSayWhenTheyAreCut), TEST(shouldStayWithinBoundsWhateverIsWritten))

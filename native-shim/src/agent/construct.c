@@ -3,7 +3,9 @@
 #include "agent/exit.h"
 #include "agent/fork.h"
 #include "agent/start.h"
+#include "code/probes.h"
 #include "os/library.h"
+#include "os/parent.h"
 #include "os/self.h"
 #include "process/masks.h"
 #include "process/threads.h"
@@ -24,11 +26,21 @@ void process_start(void) {
   exit_start();
 }
 
+/* A JVM costs a short-lived command many times what it costs itself. The program that somebody has started with the library gets
+ * one in any case: it may open libraries with probes later. */
+static bool wants_agent(void) {
+  return options.children == CHILDREN_ALL || (options.children == CHILDREN_PROBED && probes_are_loaded()) ||
+         !parent_has_library();
+}
+
 void agent_construct(char *const *environment) {
   if (getauxval(AT_SECURE)) {
     return; /* its environment is that of somebody with less rights */
   }
   options_read(environment);
+  if (!wants_agent()) {
+    return;
+  }
   process_start();
   if (library_is_relative()) {
     library_find_directory();

@@ -54,6 +54,10 @@ static void apply(const char *key, size_t key_length, const char *value, size_t 
     if (length > 0) {
       options.start_delay_millis = millis;
     }
+  } else if (is(key, key_length, "children")) {
+    options.children = is(value, length, "all")    ? CHILDREN_ALL
+                       : is(value, length, "none") ? CHILDREN_NONE
+                                                   : CHILDREN_PROBED;
   } else if (is(key, key_length, "session")) {
     copy(options.session, sizeof options.session, value, length);
   }

@@ -5,7 +5,11 @@
 #include <limits.h>
 #include <stdbool.h>
 
+/* Which of the programs that a process with the library executes get an agent. */
+enum children { CHILDREN_PROBED, CHILDREN_NONE, CHILDREN_ALL };
+
 struct options {
+  enum children children;
   unsigned start_delay_millis;
   bool wait;
   char state_home[PATH_MAX];

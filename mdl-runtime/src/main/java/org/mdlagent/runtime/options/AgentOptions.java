@@ -32,6 +32,7 @@ import org.mdlagent.fastinst.install.Tier;
 /// @param metrics          `METRIC[@FOCUS...]` to switch on from the start
 /// @param sync             how to wait until every core sees new code
 /// @param startDelayMillis life of the process before the agent starts
+/// @param children         which of the programs that the program executes have an agent; for the shim
 /// @param report           format of the report that `mdl run` prints in the end, null for none
 public record AgentOptions(
         @Nullable String session,
@@ -52,6 +53,7 @@ public record AgentOptions(
         List<String> metrics,
         Sync sync,
         int startDelayMillis,
+        Children children,
         @Nullable String report) {
 
     public static final String SESSION = "session";
@@ -71,11 +73,12 @@ public record AgentOptions(
     public static final String METRIC = "metric";
     public static final String SYNC = "sync";
     public static final String START_DELAY_MILLIS = "startDelayMillis";
+    public static final String CHILDREN = "children";
     public static final String REPORT = "report";
 
     private static final String KEYS =
             "session, wait, profile, exact, counted, countedMean, time, sampleSize, epochMillis, sliceMillis, "
-                    + "budgetPercent, include, exclude, mdl, metric, sync, startDelayMillis, report";
+                    + "budgetPercent, include, exclude, mdl, metric, sync, startDelayMillis, children, report";
     private static final int START_DELAY_DEFAULT = 50;
     private static final int COUNTED_MEAN_DEFAULT = 100;
 
@@ -89,6 +92,14 @@ public record AgentOptions(
         MEMBARRIER,
         /// What the manuals ask for in every case: membarrier, also where one store would do.
         STRICT
+    }
+
+    /// Which of the programs that the program executes have an agent.
+    public enum Children {
+        NONE,
+        /// Those that have probes when they start.
+        PROBED,
+        ALL
     }
 
     /// Options, and what was wrong with those asked for: a bad value leaves the default in place.
@@ -225,6 +236,7 @@ public record AgentOptions(
                     texts(METRIC),
                     sync(),
                     number(START_DELAY_MILLIS, await ? 0 : START_DELAY_DEFAULT, 0, 3_600_000),
+                    children(),
                     report());
             return new Reading(options, List.copyOf(problems));
         }
@@ -248,6 +260,7 @@ public record AgentOptions(
                         METRIC,
                         SYNC,
                         START_DELAY_MILLIS,
+                        CHILDREN,
                         REPORT -> true;
                 default -> false;
             };
@@ -395,6 +408,22 @@ public record AgentOptions(
                 default -> {
                     refuse(SYNC, value, "auto, tmax, membarrier or strict");
                     yield Sync.AUTO;
+                }
+            };
+        }
+
+        private Children children() {
+            String value = text.last(CHILDREN);
+            if (value == null) {
+                return Children.PROBED;
+            }
+            return switch (value) {
+                case "none" -> Children.NONE;
+                case "probed" -> Children.PROBED;
+                case "all" -> Children.ALL;
+                default -> {
+                    refuse(CHILDREN, value, "none, probed or all");
+                    yield Children.PROBED;
                 }
             };
         }

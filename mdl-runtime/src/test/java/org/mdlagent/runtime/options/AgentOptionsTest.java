@@ -52,6 +52,7 @@ class AgentOptionsTest {
                         List.of(),
                         AgentOptions.Sync.AUTO,
                         50,
+                        AgentOptions.Children.PROBED,
                         null));
     }
 
@@ -59,13 +60,14 @@ class AgentOptionsTest {
     void shouldReadEveryKey() {
         AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,sampleSize=20,epochMillis=5,"
                 + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
-                + "sync=strict,startDelayMillis=7,report=json");
+                + "sync=strict,startDelayMillis=7,children=all,report=json");
 
         assertThat(options.session()).isEqualTo("/tmp/a=b");
         assertThat(options.await()).isTrue();
         assertThat(options.profile()).isFalse();
         assertThat(options.exact()).isTrue();
         assertThat(options.cpuTime()).isTrue();
+        assertThat(options.children()).isEqualTo(AgentOptions.Children.ALL);
         assertThat(options.sampleSize()).isEqualTo(20);
         assertThat(options.epochMillis()).isEqualTo(5);
         assertThat(options.sliceMillis()).isEqualTo(250);

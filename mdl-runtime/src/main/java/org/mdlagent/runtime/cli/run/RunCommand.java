@@ -129,6 +129,13 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable String startDelay;
 
     @Option(
+            names = "--children",
+            paramLabel = "WHICH",
+            description = "Programs that it executes and that get an agent, too: none, probed (those with probes when"
+                    + " they start, the default) or all.")
+    private @Nullable String children;
+
+    @Option(
             names = "--report",
             arity = "0..1",
             paramLabel = "FORMAT",
@@ -217,6 +224,7 @@ public final class RunCommand implements Callable<Integer> {
         metrics.forEach(value -> text.add(AgentOptions.METRIC, value));
         addIf(sync, AgentOptions.SYNC, text);
         addIf(startDelay, AgentOptions.START_DELAY_MILLIS, text);
+        addIf(children, AgentOptions.CHILDREN, text);
         addIf(report, AgentOptions.REPORT, text);
         return text;
     }
