@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// All addresses are those of link time: in the process, the image's load bias comes on top. Not safe for use by
 /// several threads.
+///
+/// Long because every part is checked here before any other class reads it.
 public final class ElfFile implements AutoCloseable {
 
     private static final Path DEBUG_DIRECTORY = Path.of("/usr/lib/debug/.build-id");
