@@ -29,12 +29,14 @@ import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /// The `mdl` command.
 @Command(
@@ -130,8 +132,24 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     }
 
     private int misused(ParameterException e, String[] arguments) {
+        boolean isOwn = e.getCommandLine().getCommand() == this;
+        if (isOwn && e instanceof UnmatchedArgumentException unknown) {
+            String word = unknown.getUnmatched().getFirst();
+            if (!word.startsWith("-")) {
+                console.say("there is no command " + word, remedy(word, arguments, e.getCommandLine()));
+                return CommandFailure.USAGE;
+            }
+        }
         console.say(describe(e), "try: " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         return CommandFailure.USAGE;
+    }
+
+    private static String remedy(String word, String[] arguments, CommandLine commandLine) {
+        if (word.indexOf('/') >= 0) {
+            return "to run a program: mdl run -- " + String.join(" ", arguments);
+        }
+        String hint = Spelling.hint(word, commandLine.getSubcommands().keySet());
+        return hint == null ? "try: mdl --help" : hint;
     }
 
     private int failed(Exception e, CommandLine command, CommandLine.ParseResult parsed) throws Exception {

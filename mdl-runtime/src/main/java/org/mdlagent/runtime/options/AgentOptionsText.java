@@ -79,7 +79,7 @@ public final class AgentOptionsText {
 
     /// The last value of a key, or null.
     @Nullable
-    String last(String key) {
+    public String last(String key) {
         List<String> list = values.get(key);
         return list == null ? null : list.get(list.size() - 1);
     }

@@ -24,6 +24,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.Console;
+import picocli.CommandLine;
 
 /// What commands say, where, and with which status.
 class MdlTest {
@@ -57,7 +58,11 @@ class MdlTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        frobnicate                                | Unmatched argument
+        frobnicate                                | there is no command frobnicate
+        frobnicate                                | try: mdl --help
+        reprot                                    | did you mean 'report'?
+        ./app -x                                  | to run a program: mdl run -- ./app -x
+        --frobnicate                              | Unknown option: '--frobnicate'
         run                                       | Missing required parameter
         run --frobnicate -- true                  | Unknown option: '--frobnicate'
         run --sample-size 0 -- true               | sampleSize is a whole number from 1 to 1000000
@@ -99,6 +104,22 @@ class MdlTest {
         assertThat(status).isEqualTo(2);
         assertThat(err()).startsWith("mdl: ").contains(message);
         assertThat(out()).isEmpty();
+    }
+
+    /// What picocli cannot format it says on the process's own stderr.
+    @Test
+    void shouldDescribeEachOption() {
+        PrintStream before = System.err;
+        System.setErr(stream(err));
+        try {
+            for (String command : new CommandLine(mdl).getSubcommands().keySet()) {
+                assertThat(mdl.execute(command, "--help")).isZero();
+            }
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(err()).isEmpty();
+        assertThat(out()).contains("costs 0.5 %").doesNotContain("%%");
     }
 
     @Test

@@ -7,8 +7,10 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.session.SessionReader;
@@ -18,6 +20,7 @@ import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Looks;
 import org.mdlagent.runtime.metric.MetricRequest;
+import org.mdlagent.runtime.options.FunctionGlob;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -42,7 +45,11 @@ public final class WatchCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String session;
 
-    @Parameters(index = "1..*", arity = "1..*", paramLabel = "METRIC[@FOCUS...]", description = "As it was enabled.")
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "METRIC[@FOCUS...]",
+            description = "As it was enabled; * and ? mean each that matches.")
     private List<String> requests = List.of();
 
     @Mixin
@@ -93,14 +100,17 @@ public final class WatchCommand implements Callable<Integer> {
     }
 
     private static List<MetricValue> find(List<MetricValue> metrics, List<MetricRequest> wanted) {
-        List<MetricValue> found = new ArrayList<>();
+        Set<MetricValue> found = new LinkedHashSet<>();
         for (MetricRequest request : wanted) {
-            found.add(metrics.stream()
-                    .filter(metric -> metric.request().equals(request.toString()))
-                    .findFirst()
-                    .orElseThrow(() -> CommandFailure.failed(
-                            request + " is not enabled", "mdl enable PID " + request + " starts it")));
+            List<MetricValue> meant = metrics.stream()
+                    .filter(metric -> metric.request().equals(request.toString())
+                            || FunctionGlob.matches(request.toString(), metric.request()))
+                    .toList();
+            if (meant.isEmpty()) {
+                throw CommandFailure.failed(request + " is not enabled", "mdl enable PID " + request + " starts it");
+            }
+            found.addAll(meant);
         }
-        return found;
+        return List.copyOf(found);
     }
 }

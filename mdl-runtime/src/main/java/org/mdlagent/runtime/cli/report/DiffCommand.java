@@ -49,7 +49,7 @@ public final class DiffCommand implements Callable<Integer> {
             paramLabel = "PCT",
             description =
                     "Exit with 3 when a function's calls, or its time altogether, take longer by more than so many"
-                            + " percent and 10 ns a call, beyond chance, and that costs 0.5 % of the time that the program ran.")
+                            + " percent and 10 ns a call, beyond chance, and that costs 0.5 %% of the time that the program ran.")
     private @Nullable Double threshold;
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "table (the default), json or html.")

@@ -12,6 +12,7 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 final class Preload {
     private final Installation installation;
     private final Console console;
+    private boolean probed;
 
     Preload(Installation installation, Console console) {
         this.installation = installation;
@@ -22,6 +23,11 @@ final class Preload {
     @Nullable
     Path library(String program) throws IOException {
         return agentFits(program) ? preloadable() : null;
+    }
+
+    /// Whether the program of [#library] was seen to have probes, so that there should be something to report.
+    boolean isProbed() {
+        return probed;
     }
 
     /// Whether the program can run under the agent. Says so when it cannot, or when there will be nothing to see.
@@ -69,7 +75,12 @@ final class Preload {
                             : explains);
             return false;
         }
-        if (file.instrumentation() == null) {
+        probed = file.instrumentation() != null;
+        if (!probed && file.gprof()) {
+            console.say(
+                    name + " is linked with -pg: it measures itself with gprof, to which its calls are left",
+                    "compile it with -pg, but link it without (" + explains + ")");
+        } else if (!probed) {
             console.say(
                     name + " has no probes: it was compiled without instrumentation",
                     "try: gcc -finstrument-functions ...     (" + explains + ")");

@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.ElfFormatException;
+import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.fastinst.provider.Instrumentation;
+import org.mdlagent.fastinst.provider.ProfilingCallsProvider;
 
 /// What can be said of a program before it runs.
 ///
@@ -18,6 +20,7 @@ import org.mdlagent.fastinst.provider.Instrumentation;
 /// @param dynamic      whether the dynamic linker loads it, so that a library can be loaded with it
 /// @param otherLibc    whether its libc is not glibc, so that the agent steps aside
 /// @param instrumentation how it, or a library beside it, was compiled; null when there is nothing to probe
+/// @param gprof        whether it is linked with `-pg`, so that its profiling calls are left to gprof
 /// @param debugInfo    whether it has line tables, or they are installed apart
 /// @param sanitizer    `ASan`, `TSan`, `MSan` or null
 /// @param java         whether it hosts a Java runtime
@@ -28,6 +31,7 @@ record ProgramFile(
         boolean dynamic,
         boolean otherLibc,
         @Nullable Instrumentation instrumentation,
+        boolean gprof,
         boolean debugInfo,
         @Nullable String sanitizer,
         boolean java,
@@ -68,14 +72,23 @@ record ProgramFile(
     static ProgramFile examine(Path path) throws IOException {
         boolean setUser = ((Integer) Files.getAttribute(path, "unix:mode") & 06000) != 0;
         if (!isElf(path)) {
-            return new ProgramFile(path, Kind.OTHER, false, false, null, false, null, false, setUser);
+            return new ProgramFile(path, Kind.OTHER, false, false, null, false, false, null, false, setUser);
         }
         try (ElfFile elf = ElfFile.open(path)) {
             DynamicSection dynamic = elf.dynamic();
             boolean interpreted = elf.segments().stream().anyMatch(segment -> segment.type() == INTERPRETER);
             if (dynamic == null) {
                 return new ProgramFile(
-                        path, Kind.ELF, false, false, Instrumentation.of(elf), hasLines(elf), null, false, setUser);
+                        path,
+                        Kind.ELF,
+                        false,
+                        false,
+                        Instrumentation.of(elf),
+                        false,
+                        hasLines(elf),
+                        null,
+                        false,
+                        setUser);
             }
             List<String> needed = dynamic.needed();
             return new ProgramFile(
@@ -84,12 +97,28 @@ record ProgramFile(
                     interpreted,
                     needed.stream().anyMatch(ProgramFile::isMusl),
                     instrumentation(elf, libraries(path, needed)),
+                    ProfilingCallsProvider.startsGprof(elf),
                     hasLines(elf),
                     sanitizer(dynamic),
                     needed.stream().anyMatch(name -> name.startsWith("libjvm.so") || name.startsWith("libjli.so")),
                     setUser);
         } catch (ElfFormatException e) {
-            return new ProgramFile(path, Kind.FOREIGN_ELF, false, false, null, false, null, false, setUser);
+            return new ProgramFile(path, Kind.FOREIGN_ELF, false, false, null, false, false, null, false, setUser);
+        }
+    }
+
+    /// The names of its functions, as they stand in its table of symbols.
+    static List<String> functions(Path path) throws IOException {
+        if (!isElf(path)) {
+            return List.of();
+        }
+        try (ElfFile elf = ElfFile.open(path)) {
+            SymbolTable symbols = elf.symbols();
+            List<String> names = new ArrayList<>();
+            for (int i = 0; i < symbols.size(); i++) {
+                names.add(symbols.name(i));
+            }
+            return names;
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.Timeline;
@@ -48,6 +49,7 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl run [OPTIONS] [--] PROGRAM ARGS...",
         sortOptions = false)
 public final class RunCommand implements Callable<Integer> {
+    private static final String ENDED = "the agent has ended, the program goes on without it: ";
     private static final int NOT_FOUND = 127;
     private static final int NOT_EXECUTABLE = 126;
 
@@ -179,7 +181,8 @@ public final class RunCommand implements Callable<Integer> {
 
         List<byte[]> arguments = Posix.ownArguments(program.size());
         List<String[]> changes = new ArrayList<>();
-        Path library = new Preload(mdl.installation(), console).library(program.getFirst());
+        Preload preload = new Preload(mdl.installation(), console);
+        Path library = preload.library(program.getFirst());
         if (library != null) {
             changes.add(new String[] {"MDL_OPTIONS", given.toString()});
             changes.add(new String[] {"LD_PRELOAD", Preload.variable(library)});
@@ -191,7 +194,7 @@ public final class RunCommand implements Callable<Integer> {
             Instant ended = Instant.now();
             if (!changes.isEmpty()) {
                 try {
-                    finish(store, child.pid(), started, directory, ending, ended, options, console);
+                    finish(store, child.pid(), started, directory, ending, ended, options, preload.isProbed());
                     store.reclaim();
                 } catch (IOException | CommandFailure e) {
                     console.say(String.valueOf(e.getMessage()), null);
@@ -311,7 +314,7 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private static void finish(
+    private void finish(
             SessionStore store,
             int pid,
             Instant started,
@@ -319,11 +322,12 @@ public final class RunCommand implements Callable<Integer> {
             Posix.Ending ending,
             Instant ended,
             AgentOptions options,
-            Console console)
+            boolean probed)
             throws IOException {
+        Console console = mdl.console();
         Path session = store.of(pid, started, directory);
         if (session == null) {
-            if (options.report() != null) {
+            if (options.report() != null || probed) {
                 console.say(
                         "there is no session: the program ended before the agent had started",
                         "try: mdl run --wait ...");
@@ -334,14 +338,16 @@ public final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             store.remember(session);
         }
-        if (options.report() == null && !options.nameTiers()) {
-            return;
-        }
         try (SessionReader reader = SessionReader.open(session)) {
-            Profile profile = reader.profile();
-            nameUnknown("--exact=", options.exactFunctions(), profile, console);
-            nameUnknown("--counted=", options.countedFunctions(), profile, console);
+            if (probed && !reader.facts().armed()) {
+                sayWhyUnmeasured(session, console);
+            } else if (probed) {
+                nameUnknown("--include", options.include(), reader, console);
+                nameUnknown("--exact", options.exactFunctions(), reader, console);
+                nameUnknown("--counted", options.countedFunctions(), reader, console);
+            }
             if (options.report() != null) {
+                Profile profile = reader.profile();
                 ReportFormat.of(options.report())
                         .write(
                                 reader,
@@ -356,13 +362,37 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /// Names the functions that were given with an option, and that the program does not have.
-    private static void nameUnknown(String option, List<FunctionGlob> named, Profile profile, Console console) {
-        for (FunctionGlob glob : named) {
-            if (profile.functions().stream().noneMatch(function -> ReportCommand.means(glob, function))) {
+    /// The log knows of an agent that could not work; else it had not come so far.
+    private static void sayWhyUnmeasured(Path session, Console console) throws IOException {
+        Path log = session.resolve("agent.log");
+        List<String> lines = Files.exists(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
+        for (String line : lines) {
+            int reason = line.indexOf(ENDED);
+            if (reason >= 0) {
                 console.say(
-                        option + glob + ": no function with probes is that",
-                        "mdl list functions shows those there are");
+                        "nothing was measured: " + line.substring(reason + ENDED.length()),
+                        "docs/troubleshooting.md explains; the log is " + log);
+                return;
+            }
+        }
+        console.say(
+                "nothing was measured: the program ended before its probes were in place", "try: mdl run --wait ...");
+    }
+
+    /// Names the patterns that mean no function of the program.
+    private void nameUnknown(String option, List<FunctionGlob> globs, SessionReader reader, Console console)
+            throws IOException {
+        if (globs.isEmpty()) {
+            return;
+        }
+        List<FunctionProfile> functions = reader.profile().functions();
+        for (FunctionGlob glob : globs) {
+            if (functions.stream().noneMatch(function -> ReportCommand.means(glob, function))) {
+                Path path = ProgramFile.find(program.getFirst(), System.getenv("PATH"));
+                String hint = path == null ? null : Spelling.hint(glob.toString(), ProgramFile.functions(path));
+                console.say(
+                        option + "=" + glob + ": no function with probes is that",
+                        hint != null ? hint : "mdl list functions shows those there are");
             }
         }
     }

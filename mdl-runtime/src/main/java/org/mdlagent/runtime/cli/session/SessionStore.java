@@ -1,8 +1,10 @@
 package org.mdlagent.runtime.cli.session;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -22,9 +24,13 @@ import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// The sessions on this machine: where they are, and which of them is meant.
 public final class SessionStore {
+    private static final String OPTIONS = "MDL_OPTIONS=";
+
     private final List<Path> roots;
     private final SharedMemory memory;
 
@@ -127,6 +133,11 @@ public final class SessionStore {
                     return session;
                 }
             }
+            for (Path session : givenTo(wanted)) {
+                if (hasProcess(session, wanted)) {
+                    return session;
+                }
+            }
         }
         return newest(
                 sessions.stream().filter(named(wanted)).toList(),
@@ -134,7 +145,37 @@ public final class SessionStore {
                 "mdl list sessions shows those there are");
     }
 
-    /// Whether the process is one that the session's own has forked.
+    /// Sessions in the directory that a running process was told to use, which is not known here before its end.
+    private static List<Path> givenTo(String pid) {
+        Path process = Path.of("/proc", pid);
+        try {
+            for (String variable : Files.readString(process.resolve("environ"), StandardCharsets.ISO_8859_1)
+                    .split("\0")) {
+                if (variable.startsWith(OPTIONS)) {
+                    byte[] bytes = variable.substring(OPTIONS.length()).getBytes(StandardCharsets.ISO_8859_1);
+                    String given = AgentOptionsText.parse(new String(bytes, StandardCharsets.UTF_8))
+                            .last(AgentOptions.SESSION);
+                    return given == null
+                            ? List.of()
+                            : of(process.resolve("cwd").toRealPath().resolve(given));
+                }
+            }
+        } catch (IOException | InvalidPathException e) {
+            // another user's, or it has ended
+        }
+        return List.of();
+    }
+
+    /// The session of a directory, and those in it.
+    private static List<Path> of(Path directory) throws IOException {
+        List<Path> sessions = new ArrayList<>(in(directory));
+        if (holdsSession(directory)) {
+            sessions.addFirst(directory);
+        }
+        return sessions;
+    }
+
+    /// Whether the process is the session's own, or one that this has forked.
     private static boolean hasProcess(Path session, String pid) {
         try (SessionReader reader = SessionReader.open(session)) {
             return reader.profile().family().processes().stream()
@@ -164,10 +205,7 @@ public final class SessionStore {
     public Path of(int pid, Instant since, @Nullable Path given) throws IOException {
         List<Path> candidates = new ArrayList<>();
         if (given != null) {
-            if (holdsSession(given)) {
-                candidates.add(given);
-            }
-            candidates.addAll(in(given));
+            candidates.addAll(of(given));
         }
         candidates.addAll(all().stream()
                 .filter(session -> name(session).contains("-" + pid + "-"))
