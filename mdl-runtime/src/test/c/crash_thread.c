@@ -7,6 +7,7 @@
 #include <sys/user.h>
 
 #define PATIENCE_MILLIS 20000
+#define PAUSE_MICROS_MAX 200000
 
 static long system_call(const char *process, int thread) {
   char path[64];
@@ -30,9 +31,12 @@ int main(int argc, char **argv) {
   int thread = seize(argc, argv);
   if (!thread) return 2;
   struct user_regs_struct registers;
+  useconds_t pause = 300;
   while (ptrace(PTRACE_GETREGS, thread, 0, &registers) == 0 && !waited(&registers)) {
     if (ptrace(PTRACE_CONT, thread, 0, 0)) return 3;
-    usleep(300);
+    usleep(pause);
+    /* Where others have the processors it would be stopped each time before it had one. */
+    if (pause < PAUSE_MICROS_MAX) pause *= 2;
     if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) || waitpid(thread, NULL, __WALL) != thread) return 3;
   }
   registers.rip = 0;
