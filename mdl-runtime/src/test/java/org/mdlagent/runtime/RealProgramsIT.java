@@ -44,8 +44,8 @@ class RealProgramsIT {
     /// How far the JVM is while the program runs.
     private enum Phase {
         NOT_STARTED("startDelayMillis=3600000"),
-        STARTING("startDelayMillis=0"),
-        READY("wait");
+        STARTING("startDelayMillis=0,children=all"),
+        READY("wait,children=all");
 
         private final String options;
 
@@ -194,7 +194,7 @@ class RealProgramsIT {
     @Test
     void shouldCostAShellScriptLittle() throws Exception {
         Program program = named("commands.sh");
-        assertThat(run(program, Dist.preload("wait")).status()).isZero();
+        assertThat(run(program, Dist.preload("wait,children=all")).status()).isZero();
         assertThat(logs()).as("the commands and the shell").hasSize(COMMANDS + 1);
         List<String> variants = List.of("", "startDelayMillis=60000", "startDelayMillis=50");
         double[][] millis = new double[variants.size()][PAIRS];
