@@ -29,8 +29,8 @@ void process_start(void) {
 /* A JVM costs a short-lived command many times what it costs itself. The program that somebody has started with the library gets
  * one in any case: it may open libraries with probes later. */
 static bool wants_agent(void) {
-  return options.children == CHILDREN_ALL || (options.children == CHILDREN_PROBED && probes_are_loaded()) ||
-         !parent_has_library();
+  return options.children == CHILDREN_ALL || !parent_has_library() ||
+         (options.children == CHILDREN_PROBED && probes_are_loaded()); /* last: it reads files */
 }
 
 void agent_construct(char *const *environment) {

@@ -227,7 +227,7 @@ class ControlIT {
         assertThat(exit()).isZero();
     }
 
-    /// Rather than to make a system call that the program does not make.
+    /// Afterwards it could not: the program does not make that system call.
     @Test
     void shouldTakeItsSocketAwayBeforeTheProgramFiltersSystemCalls() throws Exception {
         startProgram("leaves", "exact", "filtered");

@@ -37,8 +37,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// window does not count.
 ///
 /// Functions whose calls are all counted ([Tier]) are open, however often they are called. Some of their timed calls
-/// are
-/// written into the rings, for their callers. What they cost counts, but the others keep a part of the budget.
+/// are written into the rings, for their callers. What they cost counts, but the others keep a part of the budget.
 ///
 /// Used by one thread, the agent's.
 ///

@@ -9,12 +9,15 @@ final class QualifiedName {
     private static final String OPERATOR = "operator";
 
     private final String name;
+    private final String path;
     private final String plain;
 
     /// @param name  as it is, from where its qualifiers begin, with its parameters
-    /// @param plain without the arguments of templates, parameters, and the trait of `<T as Trait>`
-    private QualifiedName(String name, String plain) {
+    /// @param path  without parameters
+    /// @param plain without the arguments of templates, too, and the trait of `<T as Trait>`
+    private QualifiedName(String name, String path, String plain) {
         this.name = name;
+        this.path = path;
         this.plain = plain;
     }
 
@@ -22,13 +25,12 @@ final class QualifiedName {
         int parameters = parameters(name);
         String path = parameters > 0 ? name.substring(0, parameters) : name;
         int start = start(path);
-        return new QualifiedName(name.substring(start), plain(path.substring(start)));
+        String own = path.substring(start);
+        return new QualifiedName(name.substring(start), own, plain(own));
     }
 
     /// Whether a pattern means it: with and without arguments, and from any of its qualifiers on.
     boolean matches(String pattern) {
-        int parameters = parameters(name);
-        String path = parameters > 0 ? name.substring(0, parameters) : name;
         return endMatches(pattern, name) || endMatches(pattern, path) || endMatches(pattern, plain);
     }
 
@@ -52,8 +54,7 @@ final class QualifiedName {
     }
 
     /// Where the parameter list begins, -1 when there is none: at the parenthesis that the last one closes, behind
-    /// which
-    /// there is nothing but `const` and the like.
+    /// which there is nothing but `const` and the like.
     static int parameters(String name) {
         int close = name.lastIndexOf(')');
         if (close < 0 || name.indexOf('>', close) > 0 || name.indexOf(':', close) > 0 || name.indexOf('}', close) > 0) {

@@ -128,11 +128,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             columns.get(6).add(PlainText.duration(function.percentileNanos(90)));
             columns.get(7).add(PlainText.duration(function.percentileNanos(99)));
             columns.get(8).add(PlainText.duration(function.percentileNanos(99.9)));
-            columns.get(9)
-                    .add(
-                            function.eachTimed()
-                                    ? PlainText.duration(latency.maxNanos())
-                                    : PlainText.duration(latency.maxNanos()).atLeast());
+            Quantity max = PlainText.duration(latency.maxNanos());
+            columns.get(9).add(function.eachTimed() ? max : max.atLeast());
         }
         double[] bounds = LatencyBars.bounds(shown);
         String range = LatencyBars.powerOfTen(bounds[0]) + ".." + LatencyBars.powerOfTen(bounds[LatencyBars.COUNT]);
