@@ -16,11 +16,11 @@ import java.util.stream.Stream;
 public final class Bench {
     private static final String CHECK = "--check";
     static final List<String> NAMES =
-            List.of("start", "patching", "probes", "mdl", "profiler", "macro", "scaling", "source");
-    private static final List<String> QUICK = NAMES.subList(0, 7);
+            List.of("start", "patching", "probes", "mdl", "profiler", "trust", "macro", "scaling", "source");
+    private static final List<String> QUICK = NAMES.subList(0, 8);
 
     /// Those with programs to choose from.
-    private static final List<String> OF_PROGRAMS = List.of("profiler", "macro", "source");
+    private static final List<String> OF_PROGRAMS = List.of("profiler", "trust", "macro", "source");
 
     /// How functions get their probe sites where both ways are measured.
     private static final List<String> BUILDS = List.of("HOOKS", "PATCHABLE");
@@ -120,7 +120,7 @@ public final class Bench {
             List<String> lines = new ArrayList<>(List.of(
                     "there is no benchmark " + asked + "; there are:",
                     mdl + " bench quick            in 15 minutes",
-                    mdl + " bench all              in 3 hours at most"));
+                    mdl + " bench all              in 6 hours at most"));
             NAMES.forEach(one -> lines.add(mdl + " bench " + one));
             lines.add(mdl + " bench profiler:lua,perl macro:nginx    with some of their programs");
             throw new UsageException(String.join("\n     ", lines));
@@ -192,6 +192,25 @@ public final class Bench {
                 yield List.of(
                         quick ? table.with("mdl.bench.hottest", 3) : table,
                         rounds(1, Measurement.of("programs.SteadyOverhead", programs)));
+            }
+            case "trust" -> {
+                List<String> programs = programs(
+                        asked,
+                        quick
+                                ? List.of("service")
+                                : List.of(
+                                        "service",
+                                        "recursive",
+                                        "phases",
+                                        "many",
+                                        "coroutines",
+                                        "bzip2",
+                                        "zstd",
+                                        "lua",
+                                        "perl",
+                                        "sqlite"));
+                Measurement table = rounds(2, Measurement.of("programs.TruthTable", programs));
+                yield List.of(quick ? table.with("mdl.bench.seconds", 10) : table);
             }
             case "macro" -> {
                 List<String> services = programs(asked, quick ? List.of("redis", "sqlite3") : List.of());

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -18,6 +17,7 @@ import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
+import org.mdlagent.bench.report.Truth;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -37,9 +37,6 @@ public final class ProfilerTable {
 
     /// Of the hottest, so many have every call recorded in a second run, too.
     private static final int REPEATED = HOTTEST / 4;
-
-    /// One that is called a few times is seen or not, and has no percentiles.
-    private static final long CALLS_MIN = 1000;
 
     /// A run of a program.
     private enum Variant {
@@ -64,7 +61,7 @@ public final class ProfilerTable {
     private final Report report;
     private final Path input;
     private final Map<Variant, ProfiledRun[]> runs = new EnumMap<>(Variant.class);
-    private @Nullable List<FunctionProfile> truths;
+    private @Nullable List<Truth> truths;
 
     private ProfilerTable(RealProgram program, Report report, Path inputs) throws IOException, InterruptedException {
         this.program = program;
@@ -95,25 +92,22 @@ public final class ProfilerTable {
                     "SAMPLES/S",
                     "TOGGLES/S",
                     "SAMPLES/S"));
-            List<String> accuracies = new ArrayList<>();
+            List<ProfilerTable> tables = new ArrayList<>();
             for (RealProgram program : programs) {
                 ProfilerTable table = new ProfilerTable(program, report, inputs);
                 table.measure();
                 table.print();
-                accuracies.add(table.accuracy(Variant.GOVERNED));
-                accuracies.add(table.accuracy(Variant.UNGOVERNED));
-                if (REPEATED > 0) {
-                    accuracies.add(table.reproducibility());
-                }
+                tables.add(table);
             }
             report.line(format(
                     Locale.ROOT,
                     "The %d functions with most time of their own and %,d calls, in each round, beside a run for each in which every"
-                            + " call of it is recorded; target: 5 %%",
+                            + " call of it is recorded",
                     HOTTEST,
-                    CALLS_MIN));
-            report.line(format(Locale.ROOT, "%-8s %-11s %s", "PROGRAM", "", Accuracy.header()));
-            accuracies.forEach(report::line);
+                    ExactRuns.CALLS_MIN));
+            for (ProfilerTable table : tables) {
+                table.printAccuracy();
+            }
         }
     }
 
@@ -138,55 +132,47 @@ public final class ProfilerTable {
         }
     }
 
-    private String accuracy(Variant variant) throws IOException, InterruptedException {
-        List<List<FunctionProfile>> sampled = Arrays.stream(of(variant))
-                .map(run -> Objects.requireNonNull(run.profile()).functions())
-                .toList();
-        return format(Locale.ROOT, "%-8s %-11s %s", program, variant, new Accuracy(truths(), sampled).row());
+    private void printAccuracy() throws IOException, InterruptedException {
+        print(Variant.GOVERNED.toString(), Accuracy.of(truths(), sampled(Variant.GOVERNED)));
+        print(Variant.UNGOVERNED.toString(), Accuracy.of(truths(), sampled(Variant.UNGOVERNED)));
+        if (REPEATED > 0) {
+            print("EXACT AGAIN", reproducibility());
+        }
+    }
+
+    private void print(String of, Accuracy accuracy) {
+        report.line(program + ", " + of);
+        accuracy.table().forEach(report::line);
+    }
+
+    private List<List<FunctionProfile>> sampled(Variant variant) {
+        return Arrays.stream(of(variant)).map(ProfilerTable::functions).toList();
+    }
+
+    private static List<FunctionProfile> functions(ProfiledRun run) {
+        return Objects.requireNonNull(run.profile()).functions();
     }
 
     /// How far apart two runs are in which every call is recorded: no sample can be nearer to what one run was.
-    private String reproducibility() throws IOException, InterruptedException {
-        List<FunctionProfile> some = truths().subList(0, Math.min(REPEATED, truths().size()));
+    private Accuracy reproducibility() throws IOException, InterruptedException {
+        List<Truth> some = truths().subList(0, Math.min(REPEATED, truths().size()));
         List<FunctionProfile> again = new ArrayList<>();
-        for (FunctionProfile truth : some) {
-            again.add(truth(truth.symbol()));
+        for (Truth truth : some) {
+            again.add(exactRuns().timed(truth.symbol()));
         }
-        return format(Locale.ROOT, "%-8s %-11s %s", program, "EXACT AGAIN", new Accuracy(some, List.of(again)).row());
+        return Accuracy.of(some, List.of(again));
     }
 
-    private List<FunctionProfile> truths() throws IOException, InterruptedException {
+    private List<Truth> truths() throws IOException, InterruptedException {
         if (truths == null) {
-            truths = new ArrayList<>();
-            for (String symbol : hottest(Objects.requireNonNull(of(Variant.UNGOVERNED)[0].profile()))) {
-                report.raw(format(Locale.ROOT, "raw %s: every call of %s", program, symbol));
-                truths.add(truth(symbol));
-            }
+            Profile profile = Objects.requireNonNull(of(Variant.UNGOVERNED)[0].profile());
+            truths = exactRuns().of(ExactRuns.hottest(profile, HOTTEST), report);
         }
         return truths;
     }
 
-    private FunctionProfile truth(String symbol) throws IOException, InterruptedException {
-        return profile("wait,budgetPercent=1,exact=" + symbol).functions().stream()
-                .filter(function -> function.symbol().equals(symbol))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static List<String> hottest(Profile profile) {
-        return profile.functions().stream()
-                .filter(function -> function.calls() >= CALLS_MIN)
-                .sorted(Comparator.comparingLong((FunctionProfile function) ->
-                                function.selfNanos().orElse(0))
-                        .reversed())
-                .limit(HOTTEST)
-                .map(FunctionProfile::symbol)
-                .toList();
-    }
-
-    private Profile profile(String options) throws IOException, InterruptedException {
-        return Objects.requireNonNull(
-                ProfiledRun.of(program.command(Build.PATCHABLE), input, options).profile());
+    private ExactRuns exactRuns() throws IOException, InterruptedException {
+        return new ExactRuns(program.command(Build.PATCHABLE), input);
     }
 
     private ProfiledRun[] of(Variant variant) {

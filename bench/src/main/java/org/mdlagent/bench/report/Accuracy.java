@@ -3,6 +3,7 @@ package org.mdlagent.bench.report;
 import static java.lang.String.format;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -12,100 +13,122 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Sampled profiles of a program beside the truth, for the functions that took most of its time.
-///
-/// The truth about a function is a run in which every call of this one is recorded, and the others are sampled: were
-/// all recorded, each call would last longer by what the probes of its callees cost.
+/// Sampled profiles of a program beside the truth.
 public final class Accuracy {
-    private static final double GOAL_PERCENT = 5;
+    /// What is known of the estimates of a column.
+    ///
+    /// @param asked   truths that there were
+    /// @param errors  of those that were shown, in percent of the truth
+    /// @param bounded how many had a stated error
+    /// @param within  how many of these had the truth within it
+    private record Errors(int asked, List<Double> errors, int bounded, int within) {
+        double[] sizes() {
+            return errors.stream().mapToDouble(Math::abs).toArray();
+        }
 
-    private final List<FunctionProfile> truths;
-    private final List<Map<String, FunctionProfile>> sampled;
+        double bias() {
+            return errors.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);
+        }
+    }
+
+    private final Map<Column, Errors> columns = new EnumMap<>(Column.class);
+
+    /// One of a function's estimates, and what it should be. No estimate where the profile has no such function.
+    private record Pair(OptionalLong estimate, OptionalDouble bound, long truth) {}
+
+    private Accuracy(Map<Column, List<Pair>> pairs) {
+        pairs.forEach((column, of) -> columns.put(column, errors(column, of)));
+    }
 
     /// @param sampled profiles, of which each has some of the functions
-    public Accuracy(List<FunctionProfile> truths, List<List<FunctionProfile>> sampled) {
-        this.truths = truths;
-        this.sampled = sampled.stream().map(Accuracy::bySymbol).toList();
+    public static Accuracy of(List<Truth> truths, List<List<FunctionProfile>> sampled) {
+        Map<Column, List<Pair>> pairs = new EnumMap<>(Column.class);
+        sampled.forEach(profile -> add(truths, profile, pairs));
+        return new Accuracy(pairs);
     }
 
-    private static Map<String, FunctionProfile> bySymbol(List<FunctionProfile> functions) {
-        return functions.stream()
+    /// Of runs with a truth each.
+    ///
+    /// @param sampled the profile of each
+    public static Accuracy ofRuns(List<List<Truth>> truths, List<List<FunctionProfile>> sampled) {
+        Map<Column, List<Pair>> pairs = new EnumMap<>(Column.class);
+        for (int i = 0; i < truths.size(); i++) {
+            add(truths.get(i), sampled.get(i), pairs);
+        }
+        return new Accuracy(pairs);
+    }
+
+    private static void add(List<Truth> truths, List<FunctionProfile> profile, Map<Column, List<Pair>> pairs) {
+        Map<String, FunctionProfile> functions = profile.stream()
                 .collect(Collectors.toMap(FunctionProfile::symbol, Function.identity(), (one, other) -> one));
-    }
-
-    /// A line for a table, of errors relative to the truth; the goal is 5 %.
-    public String row() {
-        return format(
-                Locale.ROOT,
-                "%-28s %-28s %-28s %-28s %-28s %-16s %s",
-                errors(function -> OptionalLong.of(function.calls())),
-                errors(FunctionProfile::totalNanos),
-                errors(function -> function.latency().percentileNanos(50)),
-                errors(function -> function.latency().percentileNanos(90)),
-                errors(function -> function.latency().percentileNanos(99)),
-                covered(function -> OptionalLong.of(function.calls()), FunctionProfile::callsError),
-                covered(FunctionProfile::totalNanos, FunctionProfile::totalError));
-    }
-
-    public static String header() {
-        return format(
-                Locale.ROOT,
-                "%-28s %-28s %-28s %-28s %-28s %-16s %s",
-                "CALLS median, worst (bias)",
-                "TOTAL",
-                "P50",
-                "P90",
-                "P99",
-                "CALLS IN BOUNDS",
-                "TOTAL IN BOUNDS");
-    }
-
-    private String errors(Function<FunctionProfile, OptionalLong> value) {
-        List<Double> errors = new ArrayList<>();
-        for (FunctionProfile function : truths) {
-            OptionalLong truth = value.apply(function);
-            if (truth.isEmpty() || truth.getAsLong() == 0) {
-                continue;
-            }
-            for (Map<String, FunctionProfile> profile : sampled) {
-                FunctionProfile estimate = profile.get(function.symbol());
-                OptionalLong estimated = estimate == null ? OptionalLong.empty() : value.apply(estimate);
-                errors.add(100.0 * (estimated.orElse(0) - truth.getAsLong()) / truth.getAsLong());
-            }
-        }
-        if (errors.isEmpty()) {
-            return "-";
-        }
-        double bias = errors.stream().mapToDouble(Double::doubleValue).average().orElse(0);
-        double[] sizes = errors.stream().mapToDouble(Math::abs).sorted().toArray();
-        double median = Percentile.median(sizes);
-        return format(
-                Locale.ROOT,
-                "%.1f %%, %.0f %% (%+.1f %%) %s",
-                median,
-                sizes[sizes.length - 1],
-                bias,
-                median <= GOAL_PERCENT ? "met" : "missed");
-    }
-
-    /// How many truths lie within the bounds of 95 % that estimates state.
-    private String covered(
-            Function<FunctionProfile, OptionalLong> value, Function<FunctionProfile, OptionalDouble> relativeError) {
-        int within = 0;
-        int all = 0;
-        for (FunctionProfile function : truths) {
-            OptionalLong truth = value.apply(function);
-            for (Map<String, FunctionProfile> profile : sampled) {
-                FunctionProfile estimate = profile.get(function.symbol());
-                OptionalLong estimated = estimate == null ? OptionalLong.empty() : value.apply(estimate);
-                if (truth.isEmpty() || estimate == null || estimated.isEmpty()) {
-                    continue;
+        for (Truth truth : truths) {
+            FunctionProfile estimate = functions.get(truth.symbol());
+            truth.values().forEach((column, value) -> {
+                if (value != 0) {
+                    pairs.computeIfAbsent(column, any -> new ArrayList<>())
+                            .add(
+                                    estimate == null
+                                            ? new Pair(OptionalLong.empty(), OptionalDouble.empty(), value)
+                                            : new Pair(column.of(estimate), column.error(estimate), value));
                 }
-                double bound = relativeError.apply(estimate).orElse(0) * estimated.getAsLong();
-                all++;
-                within += Math.abs(estimated.getAsLong() - truth.getAsLong()) <= bound ? 1 : 0;
+            });
+        }
+    }
+
+    private static Errors errors(Column column, List<Pair> pairs) {
+        List<Double> errors = new ArrayList<>();
+        int bounded = 0;
+        int within = 0;
+        for (Pair pair : pairs) {
+            // A function that was not seen at all is one that was not called, to who reads the report.
+            if (pair.estimate.isPresent() || column == Column.CALLS) {
+                long estimate = pair.estimate.orElse(0);
+                double error = (double) (estimate - pair.truth);
+                errors.add(100 * error / pair.truth);
+                if (pair.bound.isPresent()) {
+                    bounded++;
+                    within += Math.abs(error) <= pair.bound.getAsDouble() * estimate ? 1 : 0;
+                }
             }
         }
-        return format(Locale.ROOT, "%d of %d", within, all);
+        return new Errors(pairs.size(), errors, bounded, within);
+    }
+
+    /// The median of a column's errors, in percent; NaN when nothing was shown.
+    public double median(Column column) {
+        Errors errors = columns.get(column);
+        return errors == null ? Double.NaN : Percentile.median(errors.sizes());
+    }
+
+    /// How many truths lie outside the errors that are stated beside their estimates, in percent of all; NaN when none
+    /// is stated.
+    public double outsidePercent() {
+        int bounded = columns.values().stream().mapToInt(Errors::bounded).sum();
+        int within = columns.values().stream().mapToInt(Errors::within).sum();
+        return 100.0 * (bounded - within) / bounded;
+    }
+
+    /// A heading, and a line for each column, of errors relative to the truth.
+    public List<String> table() {
+        List<String> lines = new ArrayList<>();
+        lines.add(format(
+                Locale.ROOT,
+                "  %-6s %10s %10s %10s  %-14s %s",
+                "ERROR",
+                "MEDIAN",
+                "WORST",
+                "BIAS",
+                "SHOWN",
+                "TRUTH WITHIN WHAT IS STATED"));
+        columns.forEach((column, errors) -> lines.add(format(
+                Locale.ROOT,
+                "  %-6s %8.1f %% %8.0f %% %+8.1f %%  %-14s %s",
+                column,
+                Percentile.median(errors.sizes()),
+                errors.errors.isEmpty() ? Double.NaN : Percentile.of(errors.sizes(), 100),
+                errors.bias(),
+                errors.errors.size() + " of " + errors.asked,
+                errors.bounded == 0 ? "-" : errors.within + " of " + errors.bounded)));
+        return lines;
     }
 }

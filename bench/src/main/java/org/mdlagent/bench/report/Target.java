@@ -17,7 +17,15 @@ public enum Target {
     INITIALISATION("initialisation of a probe", 2_000, "ticks", "published 18,000"),
     MAIN_DELAY("main delayed by the agent", 2, "ms"),
     PROFILING("profiling at 1 %", 1, "%", "published 0.2-11"),
-    REQUEST("request for a metric to its first event, 10,000 functions", 5, "ms");
+    REQUEST("request for a metric to its first event, 10,000 functions", 5, "ms"),
+    CALLS_SHORT("error of CALLS after 10 s, median", 8, "%"),
+    CALLS_LONG("error of CALLS after 60 s, median", 3, "%"),
+    TOTAL_SHORT("error of TOTAL and SELF after 10 s, median", 5, "%"),
+    TOTAL_LONG("error of TOTAL and SELF after 60 s, median", 2, "%"),
+    MEDIAN("error of p50, median", 5, "%"),
+    P99("error of p99, median", 10, "%"),
+    P999("error of p99.9, median", 20, "%"),
+    OUTSIDE("truth outside the stated 95 %", 7, "%");
 
     private final String what;
     private final double goal;

@@ -1,0 +1,34 @@
+package org.mdlagent.bench.report;
+
+import java.util.EnumMap;
+import java.util.Map;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+
+/// What is known of a function from elsewhere.
+///
+/// @param values those that are known
+public record Truth(String symbol, Map<Column, Long> values) {
+    /// By a run in which each call of it was timed.
+    public static Truth of(FunctionProfile function) {
+        Map<Column, Long> values = new EnumMap<>(Column.class);
+        for (Column column : Column.values()) {
+            column.of(function).ifPresent(value -> values.put(column, value));
+        }
+        return new Truth(function.symbol(), values);
+    }
+
+    /// By a line of a program that knows: the symbol, and a number for each column.
+    ///
+    /// @throws IllegalArgumentException when it is none
+    public static Truth parse(String line) {
+        String[] words = line.split(" ", -1);
+        if (words.length != Column.values().length + 1) {
+            throw new IllegalArgumentException("not the truth about a function: " + line);
+        }
+        Map<Column, Long> values = new EnumMap<>(Column.class);
+        for (Column column : Column.values()) {
+            values.put(column, Long.parseLong(words[column.ordinal() + 1]));
+        }
+        return new Truth(words[0], values);
+    }
+}
