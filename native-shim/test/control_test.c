@@ -120,6 +120,16 @@ static void shouldBeForItsOwnerAlone(void) {
   remove_scratch();
 }
 
+static void shouldBeForItsOwnerWhateverTheUmask(void) {
+  mode_t umask_before = umask(0777);
+  start();
+  umask(umask_before);
+  struct stat status;
+  CHECK(lstat(address.sun_path, &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0600);
+  remove_scratch();
+}
+
 /* Where a directory lets everybody in, and somebody has changed the mode of the socket, its owner is asked for. */
 static void shouldNotListenToAnotherUser(void) {
   if (geteuid() != 0) {
@@ -325,6 +335,7 @@ static void shouldSurviveAnyBytes(void) {
 TESTS({"shouldAnswerARequest", shouldAnswerARequest},
       {"shouldNotSleepWhileARequestWaits", shouldNotSleepWhileARequestWaits},
       {"shouldBeForItsOwnerAlone", shouldBeForItsOwnerAlone},
+      {"shouldBeForItsOwnerWhateverTheUmask", shouldBeForItsOwnerWhateverTheUmask},
       {"shouldNotListenToAnotherUser", shouldNotListenToAnotherUser},
       {"shouldTakeThePlaceOfWhatHasItsName", shouldTakeThePlaceOfWhatHasItsName},
       {"shouldWorkInADirectoryWithALongName", shouldWorkInADirectoryWithALongName},

@@ -76,6 +76,50 @@ static void shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone(void) {
   CHECK(strncmp(read_back.id, prefix, strlen(prefix)) == 0);
   CHECK_EQUAL(strlen(read_back.id), strlen(prefix) + strlen("yyyymmddThhmmss"));
   CHECK(strstr(read_back.program, "/session_test") != NULL);
+  char expected[128], ticks[32], boot[64];
+  snprintf(expected, sizeof expected, "cut -d' ' -f22 /proc/%d/stat; cat /proc/sys/kernel/random/boot_id", getpid());
+  FILE *truth = popen(expected, "r");
+  CHECK(fgets(ticks, sizeof ticks, truth) != NULL && fgets(boot, sizeof boot, truth) != NULL);
+  pclose(truth);
+  CHECK_EQUAL(read_back.start_ticks, strtoull(ticks, NULL, 10));
+  CHECK_EQUAL(strlen(read_back.boot), 36);
+  CHECK(strncmp(read_back.boot, boot, 36) == 0);
+  remove_scratch();
+}
+
+static void shouldMakeWhatItsUserCanUseWhateverTheUmask(void) {
+  begin();
+  umask(0777);
+  CHECK(create(in_scratch("a/b")) == NULL);
+  log_line("a line", NULL);
+  umask(022);
+  const char *directories[] = {"a", "a/b"}, *files[] = {"a/b/session.mdl", "a/b/agent.log"};
+  struct stat status;
+  for (int i = 0; i < 2; i++) {
+    CHECK(stat(in_scratch(directories[i]), &status) == 0);
+    CHECK_EQUAL(status.st_mode & 07777, 0700);
+    CHECK(stat(in_scratch(files[i]), &status) == 0);
+    CHECK_EQUAL(status.st_mode & 07777, 0600);
+  }
+  char path[128];
+  snprintf(path, sizeof path, "%s/mdl-%u", scratch, geteuid());
+  CHECK(stat(path, &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0700);
+  remove_scratch();
+}
+
+/* Opened for writing, it would wait for a reader; and what has one gets nothing. */
+static void shouldNotWriteItsLogToAPipe(void) {
+  begin();
+  CHECK(create(in_scratch("s")) == NULL);
+  CHECK_EQUAL(unlink(log_path), 0);
+  CHECK_EQUAL(mkfifo(log_path, 0600), 0);
+  log_line("nobody reads", NULL);
+  int reader = open(log_path, O_RDONLY | O_NONBLOCK);
+  log_line("somebody reads", NULL);
+  char text[64];
+  CHECK_EQUAL(read(reader, text, sizeof text), 0);
+  close(reader);
   remove_scratch();
 }
 
@@ -358,6 +402,8 @@ static void shouldRecordTheEndOnceAndOnlyInItsOwnProcess(void) {
 }
 
 TESTS({"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone},
+      {"shouldMakeWhatItsUserCanUseWhateverTheUmask", shouldMakeWhatItsUserCanUseWhateverTheUmask},
+      {"shouldNotWriteItsLogToAPipe", shouldNotWriteItsLogToAPipe},
       {"shouldTakeADirectoryBelowWhenTheGivenOneHasASession", shouldTakeADirectoryBelowWhenTheGivenOneHasASession},
       {"shouldUseTheStateDirectoryWhenNoneIsGiven", shouldUseTheStateDirectoryWhenNoneIsGiven},
       {"shouldFallBackToTheLastResortAndSaySo", shouldFallBackToTheLastResortAndSaySo},

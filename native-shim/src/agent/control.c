@@ -23,6 +23,7 @@
 #include "os/glibc.h"
 #include "os/sys.h"
 #include "process/threads.h"
+#include "session/file.h"
 #include "session/life.h"
 #include "session/log.h"
 #include "session/memory.h"
@@ -220,6 +221,10 @@ static int bind_in(int directory) {
   }
   snprintf(path, sizeof path, "%s/control", session->directory);
   atomic_store(&has_place, fstatat(directory, "control", &place, AT_SYMLINK_NOFOLLOW) == 0);
+  int error = repair_mode(directory, "control", 0600);
+  if (error) {
+    return error;
+  }
   if (listen(listener, CLIENTS_MAX) < 0) {
     return -errno;
   }

@@ -31,6 +31,30 @@ enum {
 
 /* ---- directories */
 
+int repair_mode(int directory, const char *name, mode_t mode) {
+  struct stat status;
+  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && (status.st_mode & mode) == mode) {
+    return 0;
+  }
+  int made = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (made < 0) {
+    return -errno;
+  }
+  char itself[48];
+  snprintf(itself, sizeof itself, "/proc/thread-self/fd/%d", made);
+  int error = chmod(itself, mode) < 0 ? -errno : 0;
+  close(made);
+  return error;
+}
+
+/* For its owner alone. 0 when it was there before. */
+static int make_directory(const char *path) {
+  if (mkdir(path, 0700) < 0) {
+    return errno == EEXIST ? 0 : -errno;
+  }
+  return repair_mode(AT_FDCWD, path, 0700);
+}
+
 static int make_directories(const char *path) {
   char partial[sizeof((struct session_file *)NULL)->directory];
   size_t length = strlen(path);
@@ -42,8 +66,9 @@ static int make_directories(const char *path) {
     if (partial[i] == '/' || partial[i] == 0) {
       char end = partial[i];
       partial[i] = 0;
-      if (mkdir(partial, 0700) < 0 && errno != EEXIST) {
-        return -errno;
+      int error = make_directory(partial);
+      if (error) {
+        return error;
       }
       partial[i] = end;
     }
@@ -57,14 +82,15 @@ int private_directory(const char *root, char *path, size_t capacity) {
   if (length < 0 || (size_t)length >= capacity) {
     return -ENAMETOOLONG;
   }
-  if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-    return -errno;
+  int error = make_directory(path);
+  if (error) {
+    return error;
   }
   int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) {
     return -errno;
   }
-  int error = fstat(file, &status) < 0 ? -errno : 0;
+  error = fstat(file, &status) < 0 ? -errno : 0;
   close(file);
   if (error == 0 && (status.st_uid != geteuid() || (status.st_mode & 077) != 0)) {
     error = -EPERM;
@@ -156,7 +182,7 @@ static int create_at(const char *path, struct session_file *file) {
     return -errno;
   }
   errno = 0;
-  int error = map_file(descriptor, file);
+  int error = fchmod(descriptor, 0600) < 0 ? -errno : map_file(descriptor, file);
   close(descriptor);
   if (error) {
     unlink(path);

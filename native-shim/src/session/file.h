@@ -8,6 +8,7 @@
 #include <mdl/layout.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct session_file {
   struct mdl_header *mapping;
@@ -23,6 +24,11 @@ extern const char *session_memory_root;
 int session_file_create(struct session_file *file, const char *where, const char *id, bool may_be_taken);
 /* The user's own directory below `root`, where anybody may have put something of that name before: 0 or -errno. */
 int private_directory(const char *root, char *path, size_t capacity);
+/*
+ * Gives what we have just made its mode, if a umask took its owner's rights: 0 or -errno. Not through a link that somebody
+ * has put there.
+ */
+int repair_mode(int directory, const char *name, mode_t mode);
 const char *error_name(int error);
 
 #endif

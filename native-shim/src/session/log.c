@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 char log_path[PATH_MAX];
@@ -98,10 +99,17 @@ static void append_time(struct line *line) {
 
 static void write_out(const char *text, size_t length) {
   /* Opened anew for each line: where descriptors are shared with the application, it may have closed ours. */
-  int file = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int file = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file >= 0) {
-    if (write(file, text, length) < 0) {
-      /* A log that cannot be written cannot say so. */
+    struct stat status;
+    /* Nothing that somebody else has put there, like a pipe, is waited for or written to. */
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+      if ((status.st_mode & 0600) != 0600) {
+        fchmod(file, 0600); /* new, with a umask that takes our own rights */
+      }
+      if (write(file, text, length) < 0) {
+        /* A log that cannot be written cannot say so. */
+      }
     }
     close(file);
   }

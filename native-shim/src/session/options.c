@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct options options;
@@ -127,7 +128,10 @@ __attribute__((noinline)) static void apply_contents(int file) {
 static void apply_file(const char *path) {
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file >= 0) {
-    apply_contents(file);
+    struct stat status;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+      apply_contents(file);
+    }
     close(file);
   }
 }

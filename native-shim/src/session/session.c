@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -57,6 +58,27 @@ static void read_program(char *program, size_t capacity) {
   if ((size_t)length > suffix && strcmp(program + length - suffix, deleted) == 0) {
     program[(size_t)length - suffix] = 0;
   }
+}
+
+static void read_text(const char *path, char *text, size_t capacity) {
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, capacity - 1);
+  if (descriptor >= 0) {
+    close(descriptor);
+  }
+  text[length > 0 ? length : 0] = 0;
+}
+
+/* The kernel's ticks from the boot to the start of this process. */
+static uint64_t start_ticks(void) {
+  enum { FIELD_BEHIND_NAME = 3, START = 22 };
+  char status[1024];
+  read_text("/proc/self/stat", status, sizeof status);
+  const char *at = strrchr(status, ')'); /* the name may contain anything */
+  for (int field = FIELD_BEHIND_NAME; at && field <= START; field++) {
+    at = strchr(at + 1, ' ');
+  }
+  return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
 const char *session_create(const struct instant *start) {
@@ -107,6 +129,9 @@ const char *session_create(const struct instant *start) {
   header->start_tsc = start->tsc;
   header->start_mono_nanos = start->mono_nanos;
   header->start_real_nanos = start->real_nanos;
+  header->start_ticks = start_ticks();
+  read_text("/proc/sys/kernel/random/boot_id", header->boot, sizeof header->boot);
+  header->boot[strcspn(header->boot, "\n")] = 0;
   header->exit_status = -1;
   memcpy(header->program, program, sizeof header->program);
   memcpy(header->id, id, sizeof header->id);

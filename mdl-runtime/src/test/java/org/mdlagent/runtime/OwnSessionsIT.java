@@ -40,6 +40,18 @@ class OwnSessionsIT {
         return Dist.run(directory, Map.of(), command);
     }
 
+    /// Root could use what has no rights for anybody.
+    private static List<String> someUser() {
+        return Posix.effectiveUser() == 0 ? STRANGER : List.of();
+    }
+
+    private void letStrangersIn() throws Exception {
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assumeThat(mdl(someUser(), "--version").status())
+                .as("the distribution can be read")
+                .isZero();
+    }
+
     private static void assumeRoot() {
         assumeThat(Posix.effectiveUser()).as("root becomes another user").isZero();
     }
@@ -75,10 +87,7 @@ class OwnSessionsIT {
     @Test
     void shouldReportToUsersTheirOwnSessionsAndToRootNoOthers() throws Exception {
         assumeRoot();
-        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
-        assumeThat(mdl(STRANGER, "--version").status())
-                .as("the distribution can be read")
-                .isZero();
+        letStrangersIn();
         Path session = directory.resolve("theirs");
 
         Dist.Outcome run = mdl(
@@ -93,5 +102,23 @@ class OwnSessionsIT {
         assertThat(ofRoot.err()).contains("another user (uid 65534)", "sudo -u '#65534' mdl");
         assertThat(Files.getAttribute(session.resolve("session.mdl"), "unix:uid"))
                 .isEqualTo(65534);
+    }
+
+    @Test
+    void shouldReportToAUserWhoseUmaskLeavesNoRights() throws Exception {
+        letStrangersIn();
+        Path session = directory.resolve("below/session");
+        List<String> masked = new ArrayList<>(someUser());
+        masked.addAll(List.of("sh", "-c", "umask 0777; exec \"$@\"", "masked"));
+
+        Dist.Outcome run =
+                mdl(masked, "run", "-o", session.toString(), "--wait", "--exact", "--report", "--", program.toString());
+        Dist.Outcome report = mdl(someUser(), "report", session.toString());
+        Dist.Outcome shell = mdl(masked, "run", "--", "sh", "-c", "umask");
+
+        assertThat(shell.text()).as("the program's own").isEqualTo("0777\n");
+        assertThat(run.err()).containsPattern(WORK).doesNotContain("mdl:");
+        assertThat(run.status()).isZero();
+        assertThat(report.text()).containsPattern(WORK);
     }
 }

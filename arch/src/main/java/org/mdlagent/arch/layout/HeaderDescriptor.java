@@ -59,6 +59,8 @@ public final class HeaderDescriptor {
     public static final long SLICES = 352;
     public static final long IMAGES_REFUSED = 360;
     public static final long FUNCTIONS_REFUSED = 368;
+    public static final long START_TICKS = 376;
+    public static final long BOOT = 384;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
@@ -79,6 +81,7 @@ public final class HeaderDescriptor {
     public static final int FLAG_CPU_TIME = 8;
     public static final int FLAG_FROM_MAIN = 16;
 
+    public static final int BOOT_BYTES = 40;
     public static final int PROGRAM_BYTES = 1024;
     public static final int ID_BYTES = 512;
     public static final int DIRECTORY_BYTES = 1024;

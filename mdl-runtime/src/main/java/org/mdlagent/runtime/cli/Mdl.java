@@ -29,6 +29,7 @@ import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -75,6 +76,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
 
     public static void main(String[] arguments) {
         ChildProcess.noteDescriptors();
+        Posix.keepOwnersRights();
         Mdl mdl = new Mdl(Console.ofProcess(), SessionStore.ofUser(System.getenv()), Installation.ofProcess());
         System.exit(mdl.execute(arguments));
     }

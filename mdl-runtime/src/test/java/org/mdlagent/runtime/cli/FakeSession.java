@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.runtime.cli.session.ProgramState;
 
 /// A session without functions, as an agent leaves it that came no further.
 public final class FakeSession {
@@ -14,6 +16,7 @@ public final class FakeSession {
 
     private FakeSession() {}
 
+    /// @param pid of a process that is there, which it is then the session of, or of none
     public static byte[] bytes(String id, long pid, long startSeconds) {
         ByteBuffer bytes = ByteBuffer.allocate(SIZE).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putLong((int) HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
@@ -22,6 +25,11 @@ public final class FakeSession {
         bytes.putLong((int) HeaderDescriptor.BASE, 0x7000_0000_0000L);
         bytes.putLong((int) HeaderDescriptor.ARENA_END, SIZE);
         bytes.putInt((int) HeaderDescriptor.PID, (int) pid);
+        SessionFacts.ProcessStart start = ProgramState.start((int) pid);
+        if (start != null) {
+            bytes.putLong((int) HeaderDescriptor.START_TICKS, start.ticks());
+            bytes.put((int) HeaderDescriptor.BOOT, start.boot().getBytes(StandardCharsets.UTF_8));
+        }
         bytes.putInt((int) HeaderDescriptor.STATE, HeaderDescriptor.STATE_ARMED);
         bytes.putLong((int) HeaderDescriptor.START_REAL_NANOS, startSeconds * 1_000_000_000);
         bytes.putInt((int) HeaderDescriptor.EXIT_STATUS, -1);

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringTokenizer;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// Runs a program in the place of this one: same descriptors, same terminal, and what is sent to us is passed on to
@@ -50,6 +52,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private final Object lock = new Object();
     private int pid;
+    private SessionFacts.@Nullable ProcessStart processStart;
     private @Nullable Thread forwarding;
     private boolean ended;
     private boolean closed;
@@ -153,6 +156,7 @@ public final class ChildProcess implements AutoCloseable {
     void start(List<byte[]> arguments, List<byte[]> environment) throws IOException {
         keepOwnDescriptors();
         pid = Posix.spawn(arguments, environment, FORWARDED);
+        processStart = ProgramState.start(pid);
         Thread thread = new Thread(this::forward, "mdl-signals");
         thread.setDaemon(true);
         thread.start();
@@ -161,6 +165,11 @@ public final class ChildProcess implements AutoCloseable {
 
     int pid() {
         return pid;
+    }
+
+    /// With its id this tells the program from others.
+    SessionFacts.@Nullable ProcessStart processStart() {
+        return processStart;
     }
 
     /// Waits for the program's end.

@@ -187,14 +187,13 @@ public final class RunCommand implements Callable<Integer> {
             changes.add(new String[] {"MDL_OPTIONS", given.toString()});
             changes.add(new String[] {"LD_PRELOAD", Preload.variable(library)});
         }
-        Instant started = Instant.now();
         try (ChildProcess child = new ChildProcess()) {
             child.start(arguments, ChildProcess.environment(Posix.ownEnvironment(), changes));
             Posix.Ending ending = child.await();
             Instant ended = Instant.now();
             if (!changes.isEmpty()) {
                 try {
-                    finish(store, child.pid(), started, directory, ending, ended, options, preload.isProbed());
+                    finish(store, child, directory, ending, ended, options, preload.isProbed());
                     store.reclaim();
                 } catch (IOException | CommandFailure e) {
                     console.say(String.valueOf(e.getMessage()), null);
@@ -316,8 +315,7 @@ public final class RunCommand implements Callable<Integer> {
 
     private void finish(
             SessionStore store,
-            int pid,
-            Instant started,
+            ChildProcess child,
             @Nullable Path directory,
             Posix.Ending ending,
             Instant ended,
@@ -325,7 +323,7 @@ public final class RunCommand implements Callable<Integer> {
             boolean probed)
             throws IOException {
         Console console = mdl.console();
-        Path session = store.of(pid, started, directory);
+        Path session = store.of(child.pid(), child.processStart(), directory);
         if (session == null) {
             if (options.report() != null || probed) {
                 console.say(

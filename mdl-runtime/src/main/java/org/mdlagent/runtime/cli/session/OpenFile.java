@@ -54,6 +54,7 @@ final class OpenFile implements AutoCloseable {
     private final String name;
     private final int owner;
     private final int mode;
+    private final long device;
     private final long inode;
 
     private OpenFile(int descriptor, String name) throws IOException {
@@ -61,13 +62,14 @@ final class OpenFile implements AutoCloseable {
         this.name = name;
         Map<String, Object> attributes;
         try {
-            attributes = Files.readAttributes(self(), "unix:uid,mode,ino");
+            attributes = Files.readAttributes(self(), "unix:uid,mode,dev,ino");
         } catch (IOException e) {
             close(descriptor);
             throw e;
         }
         owner = number(attributes, "uid").intValue();
         mode = number(attributes, "mode").intValue();
+        device = number(attributes, "dev").longValue();
         inode = number(attributes, "ino").longValue();
     }
 
@@ -225,7 +227,7 @@ final class OpenFile implements AutoCloseable {
     /// Whether this is still the file of that path.
     boolean isAt(byte[] path) throws IOException {
         try (OpenFile there = at(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0, name)) {
-            return there.inode == inode;
+            return there.inode == inode && there.device == device;
         } catch (NoSuchFileException e) {
             return false;
         }

@@ -4,28 +4,40 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// Whether the program of a session runs, and how it ended.
 public final class ProgramState {
-    /// A process that started later than its session, by the clock's inaccuracy, is another one with the same id.
-    static final Duration CLOCK_SLACK = Duration.ofSeconds(2);
+    /// Fields of `/proc/PID/stat`, from 1; the state is the first behind the name.
+    private static final int STATE = 3;
+
+    private static final int START_TICKS = 22;
 
     private ProgramState() {}
 
-    /// Whether the program of a session still runs.
+    /// Whether the program of a session still runs: not another process that has its id.
     public static boolean runs(SessionFacts session) {
-        return session.ended() == null
-                && ProcessHandle.of(session.pid())
-                        .filter(ProcessHandle::isAlive)
-                        .flatMap(process -> process.info().startInstant())
-                        .filter(start -> !start.isAfter(session.started().plus(CLOCK_SLACK)))
-                        .isPresent();
+        return session.ended() == null && session.start().equals(start(session.pid()));
+    }
+
+    /// When a process began that is there, though it may have ended and wait for its parent; else null.
+    public static SessionFacts.@Nullable ProcessStart start(int pid) {
+        try {
+            String status = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
+            String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id"));
+            // The name before may contain anything, parentheses too.
+            String[] fields = status.substring(status.lastIndexOf(')') + 2).split(" ");
+            return new SessionFacts.ProcessStart(boot.strip(), Long.parseLong(fields[START_TICKS - STATE]));
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     /// As `mdl list` shows it.

@@ -201,8 +201,10 @@ public final class SessionStore {
     }
 
     /// The session that a process recorded, in the directory it was given or in one of its own choice. Null for none.
+    ///
+    /// @param start of the process
     @Nullable
-    public Path of(int pid, Instant since, @Nullable Path given) throws IOException {
+    public Path of(int pid, SessionFacts.@Nullable ProcessStart start, @Nullable Path given) throws IOException {
         List<Path> candidates = new ArrayList<>();
         if (given != null) {
             candidates.addAll(of(given));
@@ -213,7 +215,7 @@ public final class SessionStore {
         for (Path candidate : candidates) {
             try (SessionReader reader = SessionReader.open(candidate)) {
                 SessionFacts facts = reader.facts();
-                if (facts.pid() == pid && !facts.started().isBefore(since.minus(ProgramState.CLOCK_SLACK))) {
+                if (facts.pid() == pid && facts.start().equals(start)) {
                     return candidate;
                 }
             } catch (IOException e) {

@@ -41,6 +41,10 @@ public final class Posix {
     private static final long TIOCGWINSZ = 0x5413;
     private static final long SYS_MEMBARRIER = 324;
     private static final long MEMBARRIER_SYNC_CORE = 1 << 5;
+    private static final int OWNER = 0700;
+
+    /// The rights of owners that programs we start or become take from what they make, and we do not.
+    private static int ownersUmask;
 
     static {
         // Any value spares us a run of ldconfig: what is bound here is in this process already.
@@ -57,6 +61,8 @@ public final class Posix {
     private static native int geteuid();
 
     private static native int fcntl(int descriptor, int command, NativeLong argument);
+
+    private static native int umask(int mask);
 
     private static native int kill(int pid, int signal);
 
@@ -132,6 +138,20 @@ public final class Posix {
         kill(pid, signal);
     }
 
+    /// From now on what we make can be used by its owner, whatever umask we were started with.
+    public static void keepOwnersRights() {
+        int given = umask(OWNER);
+        ownersUmask = given & OWNER;
+        umask(given & ~OWNER);
+    }
+
+    /// @return the umask before
+    private static int takeOwnersRights() {
+        int ours = umask(OWNER);
+        umask(ours | ownersUmask);
+        return ours;
+    }
+
     /// Whether the kernel offers the barrier that makes other cores see new code.
     public static boolean membarrierSyncCore() {
         NativeLong none = new NativeLong(0);
@@ -172,7 +192,12 @@ public final class Posix {
             throws LastErrorException {
         Strings argv = new Strings(arguments);
         Strings envp = new Strings(environment);
-        execve(program.toString(), argv.pointers, envp.pointers);
+        int ours = takeOwnersRights();
+        try {
+            execve(program.toString(), argv.pointers, envp.pointers);
+        } finally {
+            umask(ours);
+        }
     }
 
     /// Starts a program, found along `PATH`, that shares our descriptors and has `unblocked` signals unblocked.
@@ -194,8 +219,10 @@ public final class Posix {
         Strings argv = new Strings(arguments);
         Strings envp = new Strings(environment);
         Memory pid = new Memory(Integer.BYTES);
+        int ours = takeOwnersRights();
         int error =
                 posix_spawnp(pid, argv.pointers.getPointer(0), Pointer.NULL, attributes, argv.pointers, envp.pointers);
+        umask(ours);
         if (error != 0) {
             throw new SpawnException(error);
         }

@@ -44,6 +44,7 @@ class TopScreenTest {
                 "app-1-x",
                 "/bin/app",
                 1,
+                new SessionFacts.ProcessStart("", 0),
                 Instant.EPOCH,
                 null,
                 OptionalInt.empty(),

@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
@@ -156,14 +158,32 @@ class SessionStoreTest {
         assertThat(file).doesNotExist();
     }
 
-    @Test
-    void shouldTellAProcessFromALaterOneWithItsId() throws IOException {
-        Path session = FakeSession.in(
-                root, "app-1-20200101T000000", ProcessHandle.current().pid(), 1_577_836_800);
+    /// The session's time is one that the clock had before it was set: years ago, or years ahead.
+    @ParameterizedTest
+    @ValueSource(longs = {1_577_836_800, 4_102_444_800L})
+    void shouldKnowThatAProgramRunsWhateverTheClockWasSetTo(long startSeconds) throws IOException {
+        int pid = (int) ProcessHandle.current().pid();
+        Path session = FakeSession.in(root, "app-1-20200101T000000", pid, startSeconds);
+
+        try (SessionReader reader = SessionReader.open(session)) {
+            assertThat(ProgramState.runs(reader.facts())).isTrue();
+        }
+        assertThat(store.of(pid, ProgramState.start(pid), session)).isEqualTo(session);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {HeaderDescriptor.START_TICKS, HeaderDescriptor.BOOT})
+    void shouldTellAProcessFromAnotherWithItsId(long field) throws IOException {
+        int pid = (int) ProcessHandle.current().pid();
+        Path session = FakeSession.in(root, "app-1-20200101T000000", pid, 1_577_836_800);
+        try (FileChannel file = FileChannel.open(session.resolve("session.mdl"), StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.wrap(new byte[] {'!'}), field);
+        }
 
         try (SessionReader reader = SessionReader.open(session)) {
             assertThat(ProgramState.runs(reader.facts())).isFalse();
         }
+        assertThat(store.of(pid, ProgramState.start(pid), session)).isNull();
     }
 
     @Test
@@ -190,13 +210,14 @@ class SessionStoreTest {
     @Test
     void shouldFindTheSessionOfARunInTheDirectoryItWasGivenAndNotThatOfAChild() throws IOException {
         Path given = root.resolve("out");
-        FakeSession.in(root, "out", 77, 1_767_225_600);
-        FakeSession.in(given, "child-78-20260101T000001", 78, 1_767_225_601);
-        Instant since = Instant.ofEpochSecond(1_767_225_600);
+        String child = "child-" + (NOBODY + 1) + "-20260101T000001";
+        FakeSession.in(root, "out", NOBODY, 1_767_225_600);
+        FakeSession.in(given, child, NOBODY + 1, 1_767_225_601);
+        SessionFacts.ProcessStart start = new SessionFacts.ProcessStart("", 0);
 
-        assertThat(store.of(77, since, given)).isEqualTo(given);
-        assertThat(store.of(78, since, given)).isEqualTo(given.resolve("child-78-20260101T000001"));
-        assertThat(store.of(77, since.plusSeconds(60), given))
+        assertThat(store.of(NOBODY, start, given)).isEqualTo(given);
+        assertThat(store.of(NOBODY + 1, start, given)).isEqualTo(given.resolve(child));
+        assertThat(store.of(NOBODY, new SessionFacts.ProcessStart("", 1), given))
                 .as("a session of an earlier run")
                 .isNull();
     }

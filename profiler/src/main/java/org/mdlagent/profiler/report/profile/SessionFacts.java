@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param id           NAME-PID-TIME
 /// @param program      path of the executable
+/// @param start        tells the process from others that have its id
 /// @param ended        null while the program runs, or when nobody saw its end
 /// @param exitStatus   of a program that exited, when known
 /// @param exitSignal   that killed the program: 0 for none, absent while the end is not known
@@ -27,6 +28,7 @@ public record SessionFacts(
         String id,
         String program,
         int pid,
+        ProcessStart start,
         Instant started,
         @Nullable Instant ended,
         OptionalInt exitStatus,
@@ -49,12 +51,19 @@ public record SessionFacts(
         boolean fromMain,
         boolean cpuTime) {
 
+    /// When a process began, as no setting of a clock changes it.
+    ///
+    /// @param boot  of which boot of the machine, its id
+    /// @param ticks of the kernel since then
+    public record ProcessStart(String boot, long ticks) {}
+
     /// The same session in a range of time, of which the samples are not known.
     public SessionFacts during(long elapsedNanos, long agentNanos, long programNanos) {
         return new SessionFacts(
                 id,
                 program,
                 pid,
+                start,
                 started,
                 ended,
                 exitStatus,

@@ -34,6 +34,9 @@ final class FactsReader {
                 bytes.text(HeaderDescriptor.ID, HeaderDescriptor.ID_BYTES),
                 bytes.text(HeaderDescriptor.PROGRAM, HeaderDescriptor.PROGRAM_BYTES),
                 bytes.getInt(HeaderDescriptor.PID),
+                new SessionFacts.ProcessStart(
+                        bytes.text(HeaderDescriptor.BOOT, HeaderDescriptor.BOOT_BYTES),
+                        bytes.getLong(HeaderDescriptor.START_TICKS)),
                 Instant.ofEpochSecond(0, startReal),
                 endReal == 0 ? null : Instant.ofEpochSecond(0, endReal),
                 known && signal == 0 ? OptionalInt.of(status) : OptionalInt.empty(),
