@@ -28,8 +28,8 @@ import org.mdlagent.profiler.slice.Timeline;
 
 /// What a session did not see or keep is in every format that has a place for it.
 class LossesTest {
-    private static final Map<String, Long> LOST = new TreeMap<>(
-            Map.of("agent", 1L, "threads", 2L, "images", 3L, "functions", 4L, "processes", 5L, "calls", 6L));
+    private static final Map<String, Long> LOST = new TreeMap<>(Map.of(
+            "agent", 1L, "threads", 2L, "images", 3L, "functions", 4L, "processes", 5L, "calls", 6L, "damage", 1L));
 
     @TempDir
     private Path directory;
@@ -42,6 +42,7 @@ class LossesTest {
         image.putLong(HeaderDescriptor.FUNCTIONS_REFUSED, 4);
         image.putLong(HeaderDescriptor.PROCESSES_REFUSED, 5);
         image.putLong(image.thread(103) + ThreadDescriptor.REFUSED, 6);
+        image.count(image.thread(104), 0, -1);
         return Profiles.read(image, directory);
     }
 

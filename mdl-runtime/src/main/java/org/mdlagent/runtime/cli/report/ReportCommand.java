@@ -112,6 +112,7 @@ public final class ReportCommand implements Callable<Integer> {
                     console.width(console.outIsTerminal(), 1));
             if (!wanted.tellsLosses()) {
                 profile.losses().forEach(loss -> console.say(ProfileNotes.sentence(loss), null));
+                ProfileNotes.damage(profile).forEach(damage -> console.say(damage, null));
             }
         }
         return 0;

@@ -27,6 +27,11 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 /// What a well-formed file points to never overlaps. So the sizes of all structures visited add up to at most
 /// the file's size, and [#claim] refuses more: that is what bounds the work that a damaged file can cause.
 public final class SessionBytes implements AutoCloseable {
+    private static final String DAMAGED = "the session is damaged: ";
+
+    /// More than any counter comes to: ten years of ticks.
+    private static final long COUNTER_MAX = 1L << 60;
+
     private static final int BLOCK_SHIFT = 16;
     private static final int BLOCK = 1 << BLOCK_SHIFT;
     private static final int BLOCKS = 128;
@@ -116,6 +121,11 @@ public final class SessionBytes implements AutoCloseable {
             }
         }
         return offset;
+    }
+
+    /// Whether structures overlap: what is read from now on may be read without end.
+    public boolean overlaps() {
+        return claimed > end;
     }
 
     /// Accounts for `bytes` of a structure that is visited once.
@@ -248,17 +258,29 @@ public final class SessionBytes implements AutoCloseable {
         return counted(getLong(offset));
     }
 
+    /// Whether a counter can have come to a value.
+    public boolean isPossible(long value) {
+        return value >= 0 && value <= COUNTER_MAX;
+    }
+
     /// What a counter has come to.
     public long counted(long value) throws SessionFormatException {
-        if (value < 0) {
+        if (!isPossible(value)) {
             throw damaged("a counter holds " + Long.toUnsignedString(value));
         }
         return value;
     }
 
+    /// What a reader that goes on without some figures says of them.
+    public static String reason(Exception damage) {
+        return damage instanceof SessionFormatException e
+                ? e.what().substring(e.what().startsWith(DAMAGED) ? DAMAGED.length() : 0)
+                : "its counts are beyond all bounds";
+    }
+
     public SessionFormatException damaged(String what) {
         return new SessionFormatException(
-                file, "the session is damaged: " + what, "run the program again, or restore the file from a copy");
+                file, DAMAGED + what, "run the program again, or restore the file from a copy");
     }
 
     private ByteBuffer block(long offset) throws IOException {

@@ -34,7 +34,8 @@ public final class CsvReport {
             "p90Nanos",
             "p99Nanos",
             "p999Nanos",
-            "maxNanos");
+            "maxNanos",
+            "damage");
 
     private static final Pattern TO_QUOTE = Pattern.compile("[\",\r\n]");
 
@@ -56,7 +57,7 @@ public final class CsvReport {
         fields.add(function.file() == null ? "" : function.file());
         fields.add(function.line() > 0 ? Integer.toString(function.line()) : "");
         fields.add(function.image());
-        fields.add(Long.toString(function.calls()));
+        fields.add(text(function.knownCalls()));
         fields.add(Boolean.toString(function.callsExact()));
         fields.add(text(function.callsError()));
         fields.add(Long.toString(function.sampled()));
@@ -71,6 +72,7 @@ public final class CsvReport {
         fields.add(text(function.percentileNanos(99)));
         fields.add(text(function.percentileNanos(99.9)));
         fields.add(text(latency.maxNanos()));
+        fields.add(function.damage() == null ? "" : function.damage());
         return fields;
     }
 

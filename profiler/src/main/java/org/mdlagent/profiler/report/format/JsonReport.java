@@ -177,7 +177,8 @@ public final class JsonReport {
 
     public static void figures(FunctionProfile function, JsonWriter json) throws IOException {
         Latency latency = function.latency();
-        json.member("calls", function.calls());
+        json.member("damage", function.damage());
+        json.member("calls", function.knownCalls());
         json.member("callsExact", function.callsExact());
         json.member("exact", function.exact());
         json.member("callsError", function.callsError());

@@ -11,6 +11,9 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 
 /// What is to be known of a profile beside its figures.
 public final class ProfileNotes {
+    /// How many functions are named whose figures are withheld.
+    private static final int DAMAGED_MAX = 5;
+
     private ProfileNotes() {}
 
     /// How calls are recorded, and what their durations are.
@@ -50,7 +53,19 @@ public final class ProfileNotes {
                 count + (one ? " process has" : " processes have")
                         + " no record for want of room: their calls are known" + " in sum only";
             case CALLS -> count + (one ? " call was" : " calls were") + " not timed for want of room";
+            case DAMAGE ->
+                "the session is damaged: the figures of " + count + (one ? " function are" : " functions are")
+                        + " withheld";
         };
+    }
+
+    /// What is damaged, of the first functions of which something is.
+    public static List<String> damage(Profile profile) {
+        return profile.functions().stream()
+                .filter(function -> function.damage() != null)
+                .limit(DAMAGED_MAX)
+                .map(function -> PlainText.printable(function.name()) + " is withheld: " + function.damage())
+                .toList();
     }
 
     /// What the reader of any report has to know before the figures are trusted.
@@ -77,6 +92,7 @@ public final class ProfileNotes {
                 warnings.add(sentence(loss));
             }
         }
+        warnings.addAll(damage(profile));
         TimeRange range = profile.range();
         if (range != null && range.leftOut() > 0) {
             warnings.add("the slices of this time had no room for " + PlainText.grouped(range.leftOut())

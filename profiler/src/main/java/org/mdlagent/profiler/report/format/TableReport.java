@@ -39,7 +39,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
 
     public void write(Profile profile, Appendable out) throws IOException {
         List<FunctionProfile> called = order.sort(
-                profile.functions().stream().filter(f -> f.calls() > 0).toList());
+                profile.functions().stream().filter(FunctionProfile::isToldOf).toList());
         List<FunctionProfile> shown = called.subList(0, Math.min(limit, called.size()));
         out.append(bold(facts(profile, called.size()))).append('\n');
         if (!shown.isEmpty()) {
@@ -114,16 +114,17 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 new TextColumn("max", false));
         for (FunctionProfile function : shown) {
             Latency latency = function.latency();
-            Quantity calls = Quantity.count(function.calls());
+            boolean known = function.damage() == null;
+            Quantity calls = known ? Quantity.count(function.calls()) : Quantity.UNKNOWN;
             columns.get(0)
                     .add(
                             function.callsError().isPresent()
                                     ? calls.plusMinus(function.callsError().getAsDouble())
                                     : calls);
-            columns.get(1).add(seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
+            columns.get(1).add(known && seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
             columns.get(2).add(whole.part(function.selfNanos(), function.selfError()));
             columns.get(3).add(whole.part(function.totalNanos(), function.totalError()));
-            columns.get(4).add(Quantity.count(function.sampled()));
+            columns.get(4).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
             columns.get(5).add(PlainText.duration(function.percentileNanos(50)));
             columns.get(6).add(PlainText.duration(function.percentileNanos(90)));
             columns.get(7).add(PlainText.duration(function.percentileNanos(99)));

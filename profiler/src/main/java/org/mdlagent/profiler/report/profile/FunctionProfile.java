@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// @param selfError  the same of `selfNanos`
 /// @param latency    of the calls that were timed
 /// @param on         false while the profiler leaves it out, because somebody has asked for that
+/// @param damage     why its figures are withheld, null where they are not
 public record FunctionProfile(
         String name,
         String symbol,
@@ -39,7 +40,81 @@ public record FunctionProfile(
         OptionalDouble totalError,
         OptionalDouble selfError,
         Latency latency,
-        boolean on) {
+        boolean on,
+        @Nullable String damage) {
+
+    /// One whose figures are what they should be.
+    public FunctionProfile(
+            String name,
+            String symbol,
+            @Nullable String file,
+            int line,
+            String image,
+            long calls,
+            boolean callsExact,
+            OptionalDouble callsError,
+            boolean exact,
+            long sampled,
+            OptionalLong totalNanos,
+            OptionalLong selfNanos,
+            OptionalDouble totalError,
+            OptionalDouble selfError,
+            Latency latency,
+            boolean on) {
+        this(
+                name,
+                symbol,
+                file,
+                line,
+                image,
+                calls,
+                callsExact,
+                callsError,
+                exact,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                selfError,
+                latency,
+                on,
+                null);
+    }
+
+    /// What tells of a function whose figures are withheld, because what the session has of them is damaged.
+    ///
+    /// @param latency of no calls
+    public static FunctionProfile withheld(
+            String name, String symbol, String image, Latency latency, boolean on, String damage) {
+        return new FunctionProfile(
+                name,
+                symbol,
+                null,
+                0,
+                image,
+                0,
+                false,
+                OptionalDouble.empty(),
+                false,
+                0,
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                latency,
+                on,
+                damage);
+    }
+
+    /// Whether there is something to show: calls, or that they are withheld.
+    public boolean isToldOf() {
+        return calls > 0 || damage != null;
+    }
+
+    /// Unknown where they are withheld.
+    public OptionalLong knownCalls() {
+        return damage == null ? OptionalLong.of(calls) : OptionalLong.empty();
+    }
 
     /// Whether the duration of each of its calls is known, and not of a sample.
     public boolean eachTimed() {
@@ -96,6 +171,7 @@ public record FunctionProfile(
                 totalError,
                 selfError,
                 latency,
-                on);
+                on,
+                damage);
     }
 }

@@ -18,7 +18,9 @@ public record Loss(Reason reason, long count) {
         /// Their calls are known, but not whose they are.
         PROCESSES,
         /// They were counted, but not timed, for want of room.
-        CALLS;
+        CALLS,
+        /// Functions whose figures are withheld, because what the session has of them is damaged.
+        DAMAGE;
 
         /// The name in reports for programs.
         public String key() {

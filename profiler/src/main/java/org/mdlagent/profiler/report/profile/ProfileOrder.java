@@ -51,7 +51,7 @@ public enum ProfileOrder {
         OptionalLong key = switch (this) {
             case SELF -> function.selfNanos();
             case TOTAL -> function.totalNanos();
-            case CALLS -> OptionalLong.of(function.calls());
+            case CALLS -> function.knownCalls();
             case MEAN -> latency.meanNanos();
             case P50 -> function.percentileNanos(50);
             case P90 -> function.percentileNanos(90);

@@ -1,6 +1,8 @@
 package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
@@ -25,21 +27,26 @@ final class EdgeReader {
     /// @param row offset in the file
     void read(int function, long row) throws IOException {
         long next = row == 0 ? 0 : bytes.getLong(row + RowDescriptor.CALLERS);
-        for (int length = 0; next != 0; length++) {
-            if (length == EdgeDescriptor.CALLERS) {
+        List<Edge> edges = new ArrayList<>();
+        while (next != 0) {
+            if (edges.size() == EdgeDescriptor.CALLERS) {
                 throw bytes.damaged("a list of callers has no end");
             }
             long edge = bytes.offset(next, EdgeDescriptor.SIZE, "a caller");
             bytes.claim(EdgeDescriptor.SIZE);
-            sums.add(
-                    function,
+            edges.add(new Edge(
                     caller(bytes.getInt(edge + EdgeDescriptor.CALLER)),
                     bytes.getCounter(edge + EdgeDescriptor.CALLS),
                     bytes.getCounter(edge + EdgeDescriptor.TOTAL),
-                    bytes.getCounter(edge + EdgeDescriptor.SAMPLES));
+                    bytes.getCounter(edge + EdgeDescriptor.SAMPLES)));
             next = bytes.getLong(edge + EdgeDescriptor.NEXT);
         }
+        for (Edge edge : edges) {
+            sums.add(function, edge.caller, edge.calls, edge.ticks, edge.samples);
+        }
     }
+
+    private record Edge(int caller, long calls, long ticks, long samples) {}
 
     private int caller(int index) throws IOException {
         if (index == EdgeDescriptor.CALLER_NONE || index == EdgeDescriptor.CALLER_OTHER) {

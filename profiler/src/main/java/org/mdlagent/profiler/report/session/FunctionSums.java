@@ -1,11 +1,15 @@
 package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.report.file.FunctionBytes;
+import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.LatencyBuilder;
@@ -32,6 +36,9 @@ final class FunctionSums {
     private double independentByThreads;
 
     private final FunctionBytes function;
+
+    /// Why its figures are withheld, null where they are not.
+    private @Nullable String damage;
 
     FunctionSums(FunctionBytes function, boolean exact) {
         this.function = function;
@@ -75,6 +82,41 @@ final class FunctionSums {
     /// What its probes have cost, in ticks.
     double probeTicks(ProbeCost cost, long timed) {
         return exact ? cost.exact(timed) : cost.sampled(entered, inWindows) + cost.counted(0, byThreads);
+    }
+
+    /// Reads a part of it. Where that is damaged, all its figures are withheld, and those of others are not.
+    void read(Part part) throws IOException {
+        try {
+            part.read();
+        } catch (SessionFormatException | ArithmeticException e) {
+            if (function.bytes().overlaps()) {
+                throw e;
+            }
+            damage = damage == null ? SessionBytes.reason(e) : damage;
+        }
+    }
+
+    interface Part {
+        void read() throws IOException;
+    }
+
+    boolean isDamaged() {
+        return damage != null;
+    }
+
+    /// @param number its index, for a name where that is damaged, too
+    FunctionProfile withheld(int number) throws IOException {
+        String[] texts = {"function " + number, "", ""};
+        read(() -> texts[0] = function.name());
+        read(() -> texts[1] = function.symbol());
+        read(() -> texts[2] = function.image());
+        return FunctionProfile.withheld(
+                texts[0],
+                texts[1],
+                texts[2],
+                new LatencyBuilder().build(0),
+                !function.isLeftOut(),
+                Objects.requireNonNull(damage));
     }
 
     /// @param known     of the calls that were timed

@@ -68,12 +68,15 @@ final class ProfileReader {
             FunctionBytes function = functions.get(i);
             FunctionSums sum = new FunctionSums(function, allExact || function.isEveryCallRecorded());
             sums.add(sum);
-            long row = function.row();
-            if (row != 0) {
-                sum.addSelfTicks(rows.add(row, sum.latency));
-                sum.addInWindows(bytes.getCounter(row + RowDescriptor.SAMPLES));
-            }
-            callers.read(i, row);
+            int number = i;
+            sum.read(() -> {
+                long row = function.row();
+                if (row != 0) {
+                    sum.addSelfTicks(rows.add(row, sum.latency));
+                    sum.addInWindows(bytes.getCounter(row + RowDescriptor.SAMPLES));
+                }
+                callers.read(number, row);
+            });
         }
     }
 
@@ -90,7 +93,9 @@ final class ProfileReader {
             unmatched = Math.addExact(unmatched, thread.unmatched());
             addRows(thread);
             for (int i = 0; calls != null && i < sums.size(); i++) {
-                sums.get(i).addEntered(bytes.counted(calls.getLong(i * Long.BYTES)));
+                FunctionSums sum = sums.get(i);
+                long entered = calls.getLong(i * Long.BYTES);
+                sum.read(() -> sum.addEntered(bytes.counted(entered)));
             }
             rings.undrained(thread, (function, start, ticks, caller, told) -> {
                 if (!told) {
@@ -105,7 +110,8 @@ final class ProfileReader {
     private long callsOfOwner(ThreadBytes thread, @Nullable ByteBuffer calls) throws IOException {
         long sum = -thread.credited();
         for (int i = 0; calls != null && i < calls.limit(); i += Long.BYTES) {
-            sum = Math.addExact(sum, bytes.counted(calls.getLong(i)));
+            long count = calls.getLong(i);
+            sum = Math.addExact(sum, bytes.isPossible(count) ? count : 0);
         }
         return Math.max(0, sum); // below 0 while the block is being handed on
     }
@@ -116,12 +122,14 @@ final class ProfileReader {
             long row = addresses.getLong(i * Long.BYTES);
             if (row != 0) {
                 FunctionSums sum = sums.get(i);
-                long at = bytes.offset(row, RowDescriptor.SIZE, "a row");
-                sum.addSelfTicks(rows.add(at, sum.latency));
-                sum.addByThread(
-                        bytes.getCounter(at + RowDescriptor.COUNT),
-                        bytes.getCounter(at + RowDescriptor.SAMPLES),
-                        bytes.getInt(at + RowDescriptor.WEIGHT));
+                sum.read(() -> {
+                    long at = bytes.offset(row, RowDescriptor.SIZE, "a row");
+                    sum.addSelfTicks(rows.add(at, sum.latency));
+                    sum.addByThread(
+                            bytes.getCounter(at + RowDescriptor.COUNT),
+                            bytes.getCounter(at + RowDescriptor.SAMPLES),
+                            bytes.getInt(at + RowDescriptor.WEIGHT));
+                });
             }
         }
     }
@@ -136,11 +144,26 @@ final class ProfileReader {
         ProbeCost cost = new ProbeCost(facts.cpuTime());
         List<FunctionProfile> profiles = new ArrayList<>(sums.size());
         double probeTicks = snippetTicks(threads);
-        for (FunctionSums sum : sums) {
+        for (int i = 0; i < sums.size(); i++) {
+            FunctionSums sum = sums.get(i);
             Latency latency = sum.latency.build(nanosPerUnit);
-            probeTicks += sum.probeTicks(cost, latency.count());
-            profiles.add(sum.profile(latency, allExact ? sum.selfTicks() * nanosPerUnit : -1, complete));
+            sum.read(() -> {
+                FunctionProfile profile =
+                        sum.profile(latency, allExact ? sum.selfTicks() * nanosPerUnit : -1, complete);
+                profiles.add(profile);
+            });
+            if (sum.isDamaged()) {
+                edges.withhold(i);
+                profiles.subList(i, profiles.size()).clear();
+                profiles.add(sum.withheld(i));
+            } else {
+                probeTicks += sum.probeTicks(cost, latency.count());
+            }
         }
+        addLoss(
+                losses,
+                Loss.Reason.DAMAGE,
+                sums.stream().filter(FunctionSums::isDamaged).count());
         List<EdgeSums.Estimate> between = edges.estimates(profiles);
         double[] independent = sums.stream()
                 .mapToDouble(sum -> sum.independent(facts.sampleSize()))

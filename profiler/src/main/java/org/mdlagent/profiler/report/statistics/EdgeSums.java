@@ -51,6 +51,11 @@ public final class EdgeSums {
         edges.get(callee).merge(caller, new Edge(calls, ticks, samples), Edge::plus);
     }
 
+    /// Forgets the calls of a function.
+    public void withhold(int callee) {
+        edges.get(callee).clear();
+    }
+
     /// An edge as it is for all calls of its callee, not only those that were timed.
     ///
     /// @param caller index of a function, or [#NONE]

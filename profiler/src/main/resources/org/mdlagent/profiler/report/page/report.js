@@ -122,11 +122,11 @@ const COLUMNS = [
   {
     key: "rate",
     title: "Rate",
-    draw: (f, cell) => cell.append(f.rate === undefined ? "-" : `${count(f.rate)}/s`),
+    draw: (f, cell) => cell.append(f.rate === undefined || f.damage !== undefined ? "-" : `${count(f.rate)}/s`),
   },
   { key: "selfNanos", title: "Self", draw: share("selfNanos") },
   { key: "totalNanos", title: "Total", draw: share("totalNanos") },
-  { key: "sampled", title: "n", draw: (f, cell) => cell.append(count(f.sampled)) },
+  { key: "sampled", title: "n", draw: (f, cell) => cell.append(f.damage === undefined ? count(f.sampled) : "-") },
   ...[["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]].map(([name, title]) => ({
     key: `${name}Nanos`,
     title,
@@ -139,7 +139,7 @@ const COLUMNS = [
 const view = { uncalled: false, flame: false, metrics: false, shown: null, slice: null, opened: () => {} };
 
 const table = new Table(COLUMNS, {
-  wanted: (f) => view.uncalled || f.calls > 0,
+  wanted: (f) => view.uncalled || f.calls > 0 || f.damage !== undefined,
   decorate: (line, f) => line.classList.toggle("never", f.calls === 0),
   show,
 });
@@ -155,7 +155,7 @@ function show(f) {
   detail.append(element("p", {}, [f.file && f.file + (f.line ? `:${f.line}` : ""), f.image].filter((x) => x).join(" · ")));
   detail.append(facts(element("dl"), [
     ["Calls", calls(f)],
-    ["Timed", grouped(f.sampled)],
+    ["Timed", f.damage === undefined ? grouped(f.sampled) : "-"],
     ["Total", estimate(f, f.totalNanos, f.totalError)],
     ["Self", estimate(f, f.selfNanos, f.selfError)],
     ["Mean", duration(f.meanNanos)],
@@ -171,10 +171,18 @@ function show(f) {
       percentiles(f));
     drawHeat(f);
   } else {
-    detail.append(element("h3", {}, f.calls > 0 ? "Its calls were counted, not timed." : "It was never called."));
+    detail.append(element("h3", {}, withoutLatency(f)));
   }
   detail.append(...neighbours("Called by", f.callers), ...neighbours("It calls", f.callees));
   view.opened(f);
+}
+
+/** Why there are no durations to show. */
+function withoutLatency(f) {
+  if (f.damage !== undefined) {
+    return `Its figures are withheld: ${f.damage}.`;
+  }
+  return f.calls > 0 ? "Its calls were counted, not timed." : "It was never called.";
 }
 
 /** The functions at the other ends of edges, the most time first. */
@@ -206,6 +214,9 @@ function closeDetail() {
 }
 
 function calls(f) {
+  if (f.damage !== undefined) {
+    return "-";
+  }
   if (f.callsExact) {
     return grouped(f.calls);
   }

@@ -7,8 +7,10 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
@@ -32,6 +34,7 @@ import org.mdlagent.profiler.report.file.SessionFile;
 ///
 /// Histograms are filled through the library, whose buckets are the independent truth for ours.
 public final class SessionImage {
+    private final List<long[]> figures = new ArrayList<>();
     static final long BASE = 0x7f12_3456_7000L;
     static final int PID = 4711;
 
@@ -72,6 +75,21 @@ public final class SessionImage {
 
     static long address(long offset) {
         return BASE + offset;
+    }
+
+    /// Where figures of single functions are, each as its offset and size.
+    List<long[]> figures() {
+        List<long[]> all = new ArrayList<>(figures);
+        for (int i = 0; i < bytes.getInt((int) HeaderDescriptor.FUNCTION_COUNT); i++) {
+            all.add(new long[] {functionAt(i), FunctionDescriptor.SIZE});
+        }
+        return all;
+    }
+
+    private long allocateFigures(long size) {
+        long at = allocate(size);
+        figures.add(new long[] {at, size});
+        return at;
     }
 
     long allocate(long size) {
@@ -129,7 +147,7 @@ public final class SessionImage {
     public void count(long thread, int function, long calls) {
         long counts = bytes.getLong((int) (thread + ThreadDescriptor.CALLS)) - BASE;
         if (counts < 0) {
-            counts = allocate(CAPACITY * (long) Long.BYTES);
+            counts = allocateFigures(CAPACITY * (long) Long.BYTES);
             putLong(thread + ThreadDescriptor.CALLS, address(counts));
         }
         int at = (int) (counts + (long) function * Long.BYTES);
@@ -247,7 +265,7 @@ public final class SessionImage {
     /// @param caller index, or one of the constants of [EdgeDescriptor]
     public long edge(int function, int caller, long calls, long total) {
         long row = bytes.getLong((int) (functionAt(function) + FunctionDescriptor.ROW)) - BASE;
-        long at = allocate(EdgeDescriptor.SIZE);
+        long at = allocateFigures(EdgeDescriptor.SIZE);
         putLong(at + EdgeDescriptor.NEXT, bytes.getLong((int) (row + RowDescriptor.CALLERS)));
         putInt(at + EdgeDescriptor.CALLER, caller);
         putLong(at + EdgeDescriptor.CALLS, calls);
@@ -258,7 +276,7 @@ public final class SessionImage {
     }
 
     private long row(int function, long self, long... ticks) {
-        long row = allocate(RowDescriptor.SIZE);
+        long row = allocateFigures(RowDescriptor.SIZE);
         Histogram histogram = new Histogram(1, 1L << 54, 2);
         long total = 0;
         long min = -1;
