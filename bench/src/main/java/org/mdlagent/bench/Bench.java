@@ -15,12 +15,12 @@ import java.util.stream.Stream;
 /// class alone, before anything else is built, whether what it was given is possible.
 public final class Bench {
     private static final String CHECK = "--check";
-    static final List<String> NAMES =
-            List.of("start", "patching", "probes", "mdl", "profiler", "trust", "macro", "scaling", "source");
-    private static final List<String> QUICK = NAMES.subList(0, 8);
+    static final List<String> NAMES = List.of(
+            "start", "patching", "probes", "mdl", "profiler", "trust", "overhead", "macro", "scaling", "source");
+    private static final List<String> QUICK = NAMES.subList(0, 9);
 
     /// Those with programs to choose from.
-    private static final List<String> OF_PROGRAMS = List.of("profiler", "trust", "macro", "source");
+    private static final List<String> OF_PROGRAMS = List.of("profiler", "trust", "overhead", "macro", "source");
 
     /// How functions get their probe sites where both ways are measured.
     private static final List<String> BUILDS = List.of("HOOKS", "PATCHABLE");
@@ -211,6 +211,10 @@ public final class Bench {
                                         "sqlite"));
                 Measurement table = rounds(2, Measurement.of("programs.TruthTable", programs));
                 yield List.of(quick ? table.with("mdl.bench.seconds", 10) : table);
+            }
+            case "overhead" -> {
+                List<String> services = programs(asked, quick ? List.of("sqlite3") : List.of());
+                yield List.of(rounds(1, Measurement.of("programs.OverheadTable", services)));
             }
             case "macro" -> {
                 List<String> services = programs(asked, quick ? List.of("redis", "sqlite3") : List.of());

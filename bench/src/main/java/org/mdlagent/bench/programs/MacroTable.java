@@ -3,21 +3,16 @@ package org.mdlagent.bench.programs;
 import static java.lang.String.format;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.report.Bars;
 import org.mdlagent.bench.report.Machine;
@@ -35,13 +30,6 @@ import org.mdlagent.bench.tools.SourceTree;
 public final class MacroTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
     private static final int SECONDS = Integer.getInteger("mdl.bench.seconds", 2);
-    private static final long READY_NANOS_MAX = 60_000_000_000L;
-    private static final long END_SECONDS_MAX = 60;
-    private static final long POLL_MILLIS = 10;
-
-    /// `USER_HZ`, which is 100 whatever the kernel's own rate is.
-    private static final long NANOS_PER_TICK = 10_000_000;
-
     /// What one run has shown.
     ///
     /// @param cpuMicros of a request: the server, and whoever watches it beside
@@ -105,65 +93,13 @@ public final class MacroTable {
     }
 
     private Run run(Watcher watcher, Path program) throws IOException, InterruptedException {
-        Path directory = SourceTree.scratch("macro");
-        List<String> watched = watcher.command(service.command(program, directory), directory);
-        Process server = new ProcessBuilder(service.asItsUser(watched))
-                .directory(directory.toFile())
-                .redirectError(directory.resolve("stderr").toFile())
-                .start();
-        Service.Served warm;
-        Service.Served served;
-        long cpuNanos;
-        try {
-            awaitReady(server, directory);
-            service.prepare(server, directory);
-            warm = service.load(server, directory, watcher.warmUpSeconds());
-            long before = cpuNanos(server.toHandle());
-            served = service.load(server, directory, SECONDS);
-            cpuNanos = cpuNanos(server.toHandle()) - before;
-            service.stop(server, directory);
-            if (!server.waitFor(END_SECONDS_MAX, TimeUnit.SECONDS)) {
-                throw new IOException(service.source() + " does not end");
-            }
-        } finally {
-            server.descendants().forEach(ProcessHandle::destroyForcibly);
-            server.destroyForcibly();
-        }
-        String problem = watcher.problem(directory, service.function(), warm.requests() + served.requests());
-        if (problem != null) {
-            throw new IOException(service.source() + ", " + watcher + ": " + problem);
-        }
-        return new Run(served.perSecond(), served.p99Micros(), cpuNanos / 1e3 / served.requests());
-    }
-
-    private void awaitReady(Process server, Path directory) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + READY_NANOS_MAX;
-        while (!service.isReady(directory)) {
-            if (server.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS) || System.nanoTime() > deadline) {
-                throw new IOException(service.source() + " does not start");
-            }
-        }
-    }
-
-    /// Of a process, those that it has started, and those that have ended and that they have waited for.
-    private static long cpuNanos(ProcessHandle process) throws IOException {
-        long ticks = 0;
-        // A parent after its children: it has the times of one that has ended meanwhile.
-        for (ProcessHandle each :
-                Stream.concat(process.descendants(), Stream.of(process)).toList()) {
-            ticks += cpuTicks(each.pid());
-        }
-        return ticks * NANOS_PER_TICK;
-    }
-
-    private static long cpuTicks(long pid) throws IOException {
-        try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            // Behind the name, which may hold spaces, there are eleven fields before the times.
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-            return Arrays.stream(fields, 11, 15).mapToLong(Long::parseLong).sum();
-        } catch (NoSuchFileException e) {
-            return 0;
+        try (RunningService server = new RunningService(service, watcher, program, "macro")) {
+            Service.Served unused = server.load(watcher.warmUpSeconds());
+            long before = server.cpuNanos();
+            Service.Served served = server.load(SECONDS);
+            long cpuNanos = server.cpuNanos() - before;
+            server.stop();
+            return new Run(served.perSecond(), served.p99Micros(), cpuNanos / 1e3 / served.requests());
         }
     }
 

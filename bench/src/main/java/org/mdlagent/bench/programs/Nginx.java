@@ -73,6 +73,21 @@ record Nginx(int port) implements Service {
                 unit * Service.number(p99, 1));
     }
 
+    /// wrk counts time and not requests, so this is done by ab.
+    @Override
+    public Served batch(Process server, Path directory, long size) throws IOException, InterruptedException {
+        String said = Service.run(
+                directory, "ab", "-kq", "-c16", "-n" + size, "-e", "percentiles", "http://127.0.0.1:" + port + "/page");
+        if (!said.contains("Failed requests:        0")) {
+            throw new IOException("nginx has failed: " + said);
+        }
+        String percentiles = Files.readString(directory.resolve("percentiles"));
+        return new Served(
+                size,
+                Service.number(Service.match(said, "Requests per second:\\s+([0-9.]+)"), 1),
+                1e3 * Service.number(Service.match(percentiles, "\n99,([0-9.]+)"), 1));
+    }
+
     @Override
     public void stop(Process server, Path directory) throws IOException, InterruptedException {
         Service.signal("QUIT", directory, Service.PID);

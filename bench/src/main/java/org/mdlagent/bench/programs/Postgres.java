@@ -13,6 +13,8 @@ import org.mdlagent.bench.tools.SourceTree;
 
 /// PostgreSQL under pgbench, with a cluster of its own for each run.
 record Postgres() implements Service {
+    private static final int CONNECTIONS = 4;
+
     private static final Path STATE = Path.of("data", "postmaster.pid");
 
     @Override
@@ -84,7 +86,16 @@ record Postgres() implements Service {
 
     @Override
     public Served load(Process server, Path directory, int seconds) throws IOException, InterruptedException {
-        String said = Service.run(directory, pgbench(directory, "-n", "-S", "-c4", "-T" + seconds, "-l"));
+        return select(directory, "-T" + seconds);
+    }
+
+    @Override
+    public Served batch(Process server, Path directory, long size) throws IOException, InterruptedException {
+        return select(directory, "-t" + (size + CONNECTIONS - 1) / CONNECTIONS);
+    }
+
+    private Served select(Path directory, String howMuch) throws IOException, InterruptedException {
+        String said = Service.run(directory, pgbench(directory, "-n", "-S", "-c" + CONNECTIONS, howMuch, "-l"));
         double[] micros = latencies(directory);
         return new Served(
                 micros.length, Service.number(Service.match(said, "tps = ([0-9.]+)"), 1), Percentile.of(micros, 99));

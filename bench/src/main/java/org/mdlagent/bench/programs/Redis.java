@@ -56,6 +56,11 @@ record Redis(int port) implements Service {
         return new Served(few.requests() + served.requests(), served.perSecond(), served.p99Micros());
     }
 
+    @Override
+    public Served batch(Process server, Path directory, long size) throws IOException, InterruptedException {
+        return benchmark(directory, size);
+    }
+
     private Served benchmark(Path directory, long requests) throws IOException, InterruptedException {
         String said = Service.run(
                 directory,

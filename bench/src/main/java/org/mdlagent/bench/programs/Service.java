@@ -55,6 +55,9 @@ sealed interface Service permits Redis, Nginx, Sqlite, Postgres {
     /// @param seconds that it takes, about
     Served load(Process server, Path directory, int seconds) throws IOException, InterruptedException;
 
+    /// @param size requests, at least: tools divide them among connections
+    Served batch(Process server, Path directory, long size) throws IOException, InterruptedException;
+
     /// Asks it to end when it has nothing more to do.
     void stop(Process server, Path directory) throws IOException, InterruptedException;
 

@@ -8,6 +8,7 @@ import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.report.Percentile;
 
@@ -58,11 +59,22 @@ record Sqlite() implements Service {
 
     @Override
     public Served load(Process server, Path directory, int seconds) throws IOException {
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        return ask(server, asked -> System.nanoTime() < end);
+    }
+
+    @Override
+    public Served batch(Process server, Path directory, long size) throws IOException {
+        return ask(server, asked -> asked < size);
+    }
+
+    /// @param goesOn after so many requests
+    private static Served ask(Process server, IntPredicate goesOn) throws IOException {
         Writer requests = server.outputWriter();
         BufferedReader answers = server.inputReader();
         List<Long> nanos = new ArrayList<>();
         long start = System.nanoTime();
-        for (long asked = start; asked - start < seconds * 1_000_000_000L; ) {
+        for (long asked = start; goesOn.test(nanos.size()); ) {
             int first = nanos.size() * 613 % ROWS;
             ask(
                     requests,
