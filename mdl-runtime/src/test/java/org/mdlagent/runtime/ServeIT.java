@@ -11,6 +11,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -153,6 +156,41 @@ class ServeIT {
                 .isGreaterThanOrEqualTo(first.at("/columns")
                         .get(first.at("/columns").size() - 1)
                         .asLong());
+    }
+
+    /// Anybody on this machine can send half a request, as often as he likes.
+    @Test
+    void shouldAnswerBesideMoreHalfRequestsThanItKeeps() throws Exception {
+        URI server = startServer();
+        List<Socket> halves = new ArrayList<>();
+        try {
+            for (int i = 0; i < 300; i++) {
+                Socket half = new Socket(server.getHost(), server.getPort());
+                halves.add(half);
+                half.getOutputStream().write("GET / HTTP/1.1\r\nHost: ".getBytes(StandardCharsets.US_ASCII));
+            }
+            assertThat(read(server)).contains("0 programs run");
+            for (Socket half : halves.reversed().subList(0, 150)) {
+                assertThat(isOpen(half)).isTrue();
+            }
+            // Those that have waited longest have given way.
+            assertThat(isOpen(halves.getFirst())).isFalse();
+        } finally {
+            for (Socket half : halves) {
+                half.close();
+            }
+        }
+    }
+
+    private static boolean isOpen(Socket socket) throws IOException {
+        socket.setSoTimeout(1);
+        try {
+            return socket.getInputStream().read() >= 0;
+        } catch (SocketTimeoutException e) {
+            return true;
+        } catch (SocketException e) {
+            return false;
+        }
     }
 
     /// A part of a heat map, with the sum of its calls.

@@ -42,6 +42,10 @@ final class AccessRule {
         this.token = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
     }
 
+    boolean wantsToken() {
+        return token != null;
+    }
+
     Verdict judge(Headers headers, URI uri) {
         String host = Objects.requireNonNullElse(headers.getFirst("Host"), "");
         String origin = headers.getFirst("Origin");

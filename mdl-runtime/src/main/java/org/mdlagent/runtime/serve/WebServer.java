@@ -1,14 +1,12 @@
 package org.mdlagent.runtime.serve;
 
 import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import java.io.BufferedOutputStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -16,10 +14,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executors;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -53,14 +51,18 @@ public final class WebServer implements AutoCloseable {
     private static final String POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
             + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-    static {
-        // Whoever sends or reads too slowly is cut off (seconds); there is no end to it otherwise.
-        System.setProperty("sun.net.httpserver.maxReqTime", "20");
-        System.setProperty("sun.net.httpserver.maxRspTime", "120");
-        System.setProperty("jdk.httpserver.maxConnections", "200");
-    }
+    private static final Map<Integer, String> REASONS = Map.of(
+            200, "OK",
+            303, "See Other",
+            400, "Bad Request",
+            401, "Unauthorized",
+            403, "Forbidden",
+            404, "Not Found",
+            405, "Method Not Allowed",
+            431, "Request Header Fields Too Large",
+            500, "Internal Server Error");
 
-    private final HttpServer server;
+    private final Connections connections;
     private final WatchedSessions sessions;
     private final SessionSource source;
     private final AccessRule access;
@@ -108,44 +110,59 @@ public final class WebServer implements AutoCloseable {
         this.source = source;
         this.host = host;
         access = new AccessRule(token);
-        server = HttpServer.create(address, 0);
-        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        server.createContext("/", this::handle);
+        connections = new Connections(address, new Requests());
     }
 
     public void start() {
-        server.start();
+        connections.start();
     }
 
     /// With the port that it has been given.
     public InetSocketAddress address() {
-        return server.getAddress();
+        return connections.address();
     }
 
     @Override
-    public void close() {
-        server.stop(0);
+    public void close() throws IOException {
+        connections.close();
     }
 
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            Headers headers = exchange.getResponseHeaders();
-            headers.set("Content-Security-Policy", POLICY);
-            headers.set("X-Content-Type-Options", "nosniff");
-            headers.set("Referrer-Policy", "no-referrer");
-            headers.set("Cache-Control", "no-store");
-            send(exchange, answer(exchange));
+    private final class Requests implements Connections.Handler {
+        @Override
+        public boolean answer(RequestHead request, InetAddress peer, OutputStream out) throws IOException {
+            Headers headers = headers(request.isFollowed());
+            send(request, headers, WebServer.this.answer(request, headers), isZipped(request, peer), out);
+            return request.isFollowed();
+        }
+
+        @Override
+        public void refuse(RequestHead.Refused refusal, OutputStream out) throws IOException {
+            Answer answer = Answer.text(refusal.status(), String.valueOf(refusal.getMessage()));
+            writeHead(answer, headers(false), out);
+            answer.body().write(out);
         }
     }
 
-    private Answer answer(HttpExchange exchange) {
-        String method = exchange.getRequestMethod();
+    private static Headers headers(boolean goesOn) {
+        Headers headers = new Headers();
+        headers.set("Content-Security-Policy", POLICY);
+        headers.set("X-Content-Type-Options", "nosniff");
+        headers.set("Referrer-Policy", "no-referrer");
+        headers.set("Cache-Control", "no-store");
+        if (!goesOn) {
+            headers.set("Connection", "close");
+        }
+        return headers;
+    }
+
+    private Answer answer(RequestHead request, Headers headers) {
+        String method = request.method();
         if (!method.equals("GET") && !method.equals("HEAD")) {
-            exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+            headers.set("Allow", "GET, HEAD");
             return Answer.text(405, "only GET and HEAD are answered");
         }
-        URI uri = exchange.getRequestURI();
-        switch (access.judge(exchange.getRequestHeaders(), uri)) {
+        URI uri = request.uri();
+        switch (access.judge(request.headers(), uri)) {
             case FOREIGN -> {
                 return Answer.text(
                         403,
@@ -153,27 +170,26 @@ public final class WebServer implements AutoCloseable {
                                 + address().getPort() + "/ or give mdl serve a --token-file");
             }
             case NO_TOKEN -> {
-                exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
+                headers.set("WWW-Authenticate", "Bearer");
                 return Answer.text(401, "a token is needed: Authorization: Bearer TOKEN, or once ?token=TOKEN");
             }
             case GRANTED -> {}
         }
         String token = AccessRule.parameter(uri);
-        if (token != null) {
-            return withCookie(exchange, token);
+        if (token != null && access.wantsToken()) {
+            return withCookie(uri, headers, token);
         }
         try {
-            return content(uri, exchange.getRequestHeaders());
+            return content(uri, request.headers());
         } catch (IOException e) {
             return Answer.text(500, String.valueOf(e.getMessage()));
         }
     }
 
     /// The token goes from the address, which people pass on, into a cookie.
-    private static Answer withCookie(HttpExchange exchange, String token) {
-        Headers headers = exchange.getResponseHeaders();
+    private static Answer withCookie(URI uri, Headers headers, String token) {
         headers.set("Set-Cookie", AccessRule.COOKIE + "=" + token + "; Path=/; HttpOnly; SameSite=Strict");
-        headers.set("Location", exchange.getRequestURI().getRawPath());
+        headers.set("Location", uri.getRawPath());
         return Answer.text(303, "the token is in a cookie now");
     }
 
@@ -253,29 +269,49 @@ public final class WebServer implements AutoCloseable {
         return found.matches() ? Optional.of(found.group(1)) : Optional.empty();
     }
 
-    private static void send(HttpExchange exchange, Answer answer) throws IOException {
-        Headers headers = exchange.getResponseHeaders();
-        headers.set("Content-Type", answer.type());
-        boolean zipped = isZipped(exchange);
+    private static void send(RequestHead request, Headers headers, Answer answer, boolean zipped, OutputStream out)
+            throws IOException {
         if (zipped) {
             headers.set("Content-Encoding", "gzip");
         }
-        if (exchange.getRequestMethod().equals("HEAD")) {
-            exchange.sendResponseHeaders(answer.status(), -1);
+        boolean hasBody = !request.method().equals("HEAD");
+        if (hasBody && !request.isOld()) {
+            headers.set("Transfer-Encoding", "chunked");
+        }
+        writeHead(answer, headers, out);
+        if (!hasBody) {
             return;
         }
-        exchange.sendResponseHeaders(answer.status(), 0);
-        OutputStream body = exchange.getResponseBody();
-        try (OutputStream out = zipped ? new GZIPOutputStream(body) : new BufferedOutputStream(body)) {
-            answer.body().write(out);
+        ChunkedStream chunks = request.isOld() ? null : new ChunkedStream(out);
+        OutputStream body = chunks == null ? out : chunks;
+        if (zipped) {
+            GZIPOutputStream zip = new GZIPOutputStream(body);
+            answer.body().write(zip);
+            zip.finish();
+        } else {
+            answer.body().write(body);
+        }
+        if (chunks != null) {
+            chunks.end();
         }
     }
 
+    private static void writeHead(Answer answer, Headers headers, OutputStream out) throws IOException {
+        StringBuilder head = new StringBuilder("HTTP/1.1 ")
+                .append(answer.status())
+                .append(' ')
+                .append(REASONS.get(answer.status()))
+                .append("\r\nContent-Type: ")
+                .append(answer.type())
+                .append("\r\n");
+        headers.forEach((name, values) -> values.forEach(
+                value -> head.append(name).append(": ").append(value).append("\r\n")));
+        out.write(head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
+    }
+
     /// On this machine it would cost more than it saves.
-    private static boolean isZipped(HttpExchange exchange) {
-        String accepted =
-                Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Accept-Encoding"), "");
-        return accepted.toLowerCase(Locale.ROOT).contains("gzip")
-                && !exchange.getRemoteAddress().getAddress().isLoopbackAddress();
+    private static boolean isZipped(RequestHead request, InetAddress peer) {
+        String accepted = Objects.requireNonNullElse(request.headers().getFirst("Accept-Encoding"), "");
+        return accepted.toLowerCase(Locale.ROOT).contains("gzip") && !peer.isLoopbackAddress();
     }
 }

@@ -65,7 +65,7 @@ class ServeCommandTest {
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws IOException {
         server.close();
     }
 

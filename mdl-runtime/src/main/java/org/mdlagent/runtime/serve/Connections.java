@@ -1,0 +1,181 @@
+package org.mdlagent.runtime.serve;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/// Reads the requests of whoever connects, before it is known who that is. (The JDK's own server either has no limit,
+/// or
+/// refuses those who come when it has been reached.)
+///
+/// Assumes    A1 a request that is meant comes at once; one that is not, at length
+/// Guarantees G1 at most [#MOST] connections are open. When one more comes, the eldest of those that wait for the rest
+///               of a request gives way, or of those whose answer has not been taken, whichever are more; so neither a
+///               half request nor an answer that nobody reads, however often, keeps anybody from an answer
+///            G2 a request has to come, and its answer to be taken, in a limited time
+final class Connections implements AutoCloseable {
+    static final int MOST = 200;
+
+    private static final int BACKLOG = 1024;
+    private static final long REQUEST_NANOS = 20_000_000_000L;
+    private static final long ANSWER_NANOS = 120_000_000_000L;
+    private static final int SWEEP_MILLIS = 1000;
+    private static final long PAUSE_NANOS = 10_000_000;
+
+    /// Who answers requests.
+    interface Handler {
+        /// Answers one; returns whether another may follow on the connection.
+        boolean answer(RequestHead request, InetAddress peer, OutputStream out) throws IOException;
+
+        void refuse(RequestHead.Refused refusal, OutputStream out) throws IOException;
+    }
+
+    private static final class Connection {
+        final Socket socket;
+        long deadline;
+
+        Connection(Socket socket) {
+            this.socket = socket;
+        }
+    }
+
+    private final ServerSocket server = new ServerSocket();
+    private final Handler handler;
+    private final Object lock = new Object();
+
+    /// Those that are open are in one of the two, in the order in which they came there.
+    private final SequencedSet<Connection> waiting = new LinkedHashSet<>();
+
+    private final SequencedSet<Connection> answered = new LinkedHashSet<>();
+
+    Connections(InetSocketAddress address, Handler handler) throws IOException {
+        this.handler = handler;
+        server.setSoTimeout(SWEEP_MILLIS);
+        server.bind(address, BACKLOG);
+    }
+
+    void start() {
+        Thread.ofPlatform().daemon().name("mdl-serve").start(this::accept);
+    }
+
+    InetSocketAddress address() {
+        return (InetSocketAddress) server.getLocalSocketAddress();
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        synchronized (lock) {
+            waiting.forEach(Connections::cut);
+            answered.forEach(Connections::cut);
+        }
+    }
+
+    private void accept() {
+        while (!server.isClosed()) {
+            Socket socket = null;
+            try {
+                socket = server.accept();
+            } catch (SocketTimeoutException e) {
+                // time to look for those whose time is over
+            } catch (IOException e) {
+                // There may be no more descriptors.
+                makeRoom(0);
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            sweep();
+            if (socket != null) {
+                begin(new Connection(socket));
+            }
+        }
+    }
+
+    private void begin(Connection connection) {
+        synchronized (lock) {
+            makeRoom(MOST - 1);
+            connection.deadline = System.nanoTime() + REQUEST_NANOS;
+            waiting.add(connection);
+        }
+        Thread.ofVirtual().start(() -> serve(connection));
+    }
+
+    /// Cuts one where more than so many are open.
+    private void makeRoom(int most) {
+        synchronized (lock) {
+            if (waiting.size() + answered.size() > most) {
+                cut((waiting.size() >= answered.size() ? waiting : answered).removeFirst());
+            }
+        }
+    }
+
+    private void sweep() {
+        long now = System.nanoTime();
+        synchronized (lock) {
+            Stream.concat(waiting.stream(), answered.stream())
+                    .filter(connection -> now - connection.deadline > 0)
+                    .forEach(Connections::cut);
+        }
+    }
+
+    /// Whoever reads or writes there gets an exception.
+    private static void cut(Connection connection) {
+        try {
+            connection.socket.close();
+        } catch (IOException e) {
+            // it is of no use any more
+        }
+    }
+
+    /// Has it in another one of the two; one that has been cut stays out.
+    private void move(Connection connection, Set<Connection> from, Set<Connection> to, long nanos) {
+        synchronized (lock) {
+            connection.deadline = System.nanoTime() + nanos;
+            if (from.remove(connection)) {
+                to.add(connection);
+            }
+        }
+    }
+
+    private void serve(Connection connection) {
+        try (Socket socket = connection.socket) {
+            InputStream in = new BufferedInputStream(socket.getInputStream());
+            OutputStream out = new BufferedOutputStream(socket.getOutputStream());
+            while (answerNext(connection, in, out)) {
+                move(connection, answered, waiting, REQUEST_NANOS);
+            }
+        } catch (IOException e) {
+            // Who has asked has gone, or has been cut off.
+        } finally {
+            synchronized (lock) {
+                waiting.remove(connection);
+                answered.remove(connection);
+            }
+        }
+    }
+
+    private boolean answerNext(Connection connection, InputStream in, OutputStream out) throws IOException {
+        boolean goesOn = false;
+        try {
+            RequestHead request = RequestHead.read(in);
+            move(connection, waiting, answered, ANSWER_NANOS);
+            goesOn = request != null && handler.answer(request, connection.socket.getInetAddress(), out);
+        } catch (RequestHead.Refused e) {
+            move(connection, waiting, answered, ANSWER_NANOS);
+            handler.refuse(e, out);
+        }
+        out.flush();
+        return goesOn;
+    }
+}
