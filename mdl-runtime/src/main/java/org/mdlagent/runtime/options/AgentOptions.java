@@ -104,8 +104,9 @@ public record AgentOptions(
 
     /// Options, and what was wrong with those asked for: a bad value leaves the default in place.
     ///
+    /// @param asked    as they are written, from all sources
     /// @param problems one sentence each, with the key and the values it may have
-    public record Reading(AgentOptions options, List<String> problems) {}
+    public record Reading(AgentOptions options, AgentOptionsText asked, List<String> problems) {}
 
     public AgentOptions {
         exactFunctions = List.copyOf(exactFunctions);
@@ -238,7 +239,7 @@ public record AgentOptions(
                     number(START_DELAY_MILLIS, await ? 0 : START_DELAY_DEFAULT, 0, 3_600_000),
                     children(),
                     report());
-            return new Reading(options, List.copyOf(problems));
+            return new Reading(options, text, List.copyOf(problems));
         }
 
         private static boolean isKey(String key) {

@@ -50,6 +50,10 @@ import picocli.CommandLine.ParentCommand;
         sortOptions = false)
 public final class RunCommand implements Callable<Integer> {
     private static final String ENDED = "the agent has ended, the program goes on without it: ";
+
+    /// For who waits for an answer at a terminal.
+    private static final String ATTENDED_BUDGET_PERCENT = "5";
+
     private static final int NOT_FOUND = 127;
     private static final int NOT_EXECUTABLE = 126;
 
@@ -97,7 +101,10 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--epoch", paramLabel = "MS", description = "Time between windows (10).")
     private @Nullable String epoch;
 
-    @Option(names = "--budget", paramLabel = "PCT", description = "CPU time for probes and agent, in percent (1).")
+    @Option(
+            names = "--budget",
+            paramLabel = "PCT",
+            description = "CPU time for probes and agent, in percent (1; 5 where stderr is a terminal).")
     private @Nullable String budget;
 
     @Option(
@@ -163,10 +170,13 @@ public final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        Console console = mdl.console();
         AgentOptionsText given =
                 commandLine().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+        if (console.errIsTerminal() && read(given).asked().last(AgentOptions.BUDGET_PERCENT) == null) {
+            given.add(AgentOptions.BUDGET_PERCENT, ATTENDED_BUDGET_PERCENT);
+        }
         AgentOptions options = validated(given);
-        Console console = mdl.console();
         SessionStore store = mdl.store();
         Path directory = options.session() == null
                 ? null
@@ -237,8 +247,12 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
+    private static AgentOptions.Reading read(AgentOptionsText given) {
+        return AgentOptions.read(given, System.getenv("MDL_CONFIG"), System.getenv("HOME"));
+    }
+
     private static AgentOptions validated(AgentOptionsText given) throws IOException {
-        AgentOptions.Reading reading = AgentOptions.read(given, System.getenv("MDL_CONFIG"), System.getenv("HOME"));
+        AgentOptions.Reading reading = read(given);
         if (!reading.problems().isEmpty()) {
             throw CommandFailure.usage(String.join("\nmdl: ", reading.problems()), null);
         }

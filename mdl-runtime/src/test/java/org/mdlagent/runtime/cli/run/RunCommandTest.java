@@ -168,6 +168,18 @@ class RunCommandTest {
         assertThat(directory.resolve("session")).isDirectory();
     }
 
+    @ParameterizedTest
+    @CsvSource({"'', budgetPercent=5", "--budget 2, budgetPercent=2"})
+    void shouldSpendMoreForWhoWaitsAtATerminal(String option, String expected) throws Exception {
+        List<String> command = new ArrayList<>(
+                mdl(option.isEmpty() ? new String[0] : option.split(" ", -1)).command());
+        command.addAll(List.of("sh", "-c", "'echo $MDL_OPTIONS'"));
+        ProcessBuilder builder = mdl();
+        builder.command("script", "-qefc", String.join(" ", command), "/dev/null");
+
+        assertThat(run(builder).out()).containsPattern("(?m)^" + expected + "\\r?$");
+    }
+
     @Test
     void shouldAskForExactFunctionsByWhatIsAttachedToTheOption() throws Exception {
         String attached =
