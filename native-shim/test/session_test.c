@@ -46,7 +46,7 @@ static void shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone(void) {
   struct stat status;
   CHECK(lstat(in_scratch("a/b/session.mdl"), &status) == 0 && S_ISLNK(status.st_mode));
   CHECK(stat(in_scratch("a/b/session.mdl"), &status) == 0);
-  CHECK_EQUAL(status.st_mode & 07777, 0600);
+  CHECK_EQUAL(status.st_mode & 07777, 0400);
   CHECK_EQUAL(status.st_size, session->limit);
   CHECK(stat(in_scratch("a/b"), &status) == 0);
   CHECK_EQUAL(status.st_mode & 07777, 0700);
@@ -99,12 +99,47 @@ static void shouldMakeWhatItsUserCanUseWhateverTheUmask(void) {
     CHECK(stat(in_scratch(directories[i]), &status) == 0);
     CHECK_EQUAL(status.st_mode & 07777, 0700);
     CHECK(stat(in_scratch(files[i]), &status) == 0);
-    CHECK_EQUAL(status.st_mode & 07777, 0600);
+    CHECK_EQUAL(status.st_mode & 07777, i == 0 ? 0400 : 0600);
   }
   char path[128];
   snprintf(path, sizeof path, "%s/mdl-%u", scratch, geteuid());
   CHECK(stat(path, &status) == 0);
   CHECK_EQUAL(status.st_mode & 07777, 0700);
+  remove_scratch();
+}
+
+/* By mistake, like `> session.mdl`: it would kill the program. */
+static void shouldMakeAFileThatItsUserDoesNotTruncate(void) {
+  begin();
+  CHECK(geteuid() != 0 || (chown(scratch, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0));
+  CHECK(create(in_scratch("s")) == NULL);
+  const char *path = in_scratch("s/session.mdl");
+  struct stat before, after;
+  CHECK(stat(path, &before) == 0);
+  CHECK(truncate(path, 0) < 0 && errno == EACCES);
+  CHECK(open(path, O_WRONLY | O_TRUNC) < 0 && errno == EACCES);
+
+  int file = session_open(); /* who gives it to relatives can */
+  uint64_t word = 4711;
+  CHECK_EQUAL(pwrite(file, &word, sizeof word, offsetof(struct mdl_header, agent_cpu_nanos)), sizeof word);
+  CHECK_EQUAL(session->agent_cpu_nanos, 4711);
+  close(file);
+  CHECK(stat(path, &after) == 0);
+  CHECK_EQUAL(after.st_mode & 07777, 0400);
+  CHECK_EQUAL(after.st_size, before.st_size);
+  remove_scratch();
+}
+
+static void shouldOpenNoFileButItsOwn(void) {
+  begin();
+  CHECK(create(in_scratch("s")) == NULL);
+  const char *path = in_scratch("s/session.mdl"), *victim = in_scratch("victim");
+  CHECK_EQUAL(close(open(victim, O_CREAT | O_WRONLY, 0640)), 0);
+  CHECK(unlink(path) == 0 && symlink(victim, path) == 0);
+  struct stat status;
+  CHECK(session_open() < 0);
+  CHECK(stat(victim, &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0640);
   remove_scratch();
 }
 
@@ -403,6 +438,8 @@ static void shouldRecordTheEndOnceAndOnlyInItsOwnProcess(void) {
 
 TESTS({"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone},
       {"shouldMakeWhatItsUserCanUseWhateverTheUmask", shouldMakeWhatItsUserCanUseWhateverTheUmask},
+      {"shouldMakeAFileThatItsUserDoesNotTruncate", shouldMakeAFileThatItsUserDoesNotTruncate},
+      {"shouldOpenNoFileButItsOwn", shouldOpenNoFileButItsOwn},
       {"shouldNotWriteItsLogToAPipe", shouldNotWriteItsLogToAPipe},
       {"shouldTakeADirectoryBelowWhenTheGivenOneHasASession", shouldTakeADirectoryBelowWhenTheGivenOneHasASession},
       {"shouldUseTheStateDirectoryWhenNoneIsGiven", shouldUseTheStateDirectoryWhenNoneIsGiven},

@@ -177,17 +177,21 @@ static int map_file(int descriptor, struct session_file *file) {
 }
 
 static int create_at(const char *path, struct session_file *file) {
-  int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, SESSION_FILE_MODE);
+  struct stat status;
   if (descriptor < 0) {
     return -errno;
   }
   errno = 0;
-  int error = fchmod(descriptor, 0600) < 0 ? -errno : map_file(descriptor, file);
+  int error = fchmod(descriptor, SESSION_FILE_MODE) < 0 || fstat(descriptor, &status) < 0 ? -errno : map_file(descriptor, file);
   close(descriptor);
   if (error) {
     unlink(path);
+    return error;
   }
-  return error;
+  file->device = status.st_dev;
+  file->inode = status.st_ino;
+  return 0;
 }
 
 const char *error_name(int error) {

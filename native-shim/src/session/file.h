@@ -14,12 +14,19 @@ struct session_file {
   struct mdl_header *mapping;
   uint64_t limit;  /* bytes mapped */
   uint64_t backed; /* bytes that memory is behind */
+  dev_t device;
+  ino_t inode;
   char directory[sizeof((struct mdl_header *)NULL)->directory]; /* the last that was tried */
 };
 
 /* A variable for the tests' sake. */
 extern const char *session_memory_root;
 
+/*
+ * Nobody opens it for writing by mistake: a file that becomes shorter kills whoever has it mapped and touches it. Root may
+ * all the same.
+ */
+enum { SESSION_FILE_MODE = 0400 };
 /* In `where`, or, if that may be taken and is, below it: 0 or -errno. `id` names the session. */
 int session_file_create(struct session_file *file, const char *where, const char *id, bool may_be_taken);
 /* The user's own directory below `root`, where anybody may have put something of that name before: 0 or -errno. */

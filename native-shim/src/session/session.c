@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -153,7 +154,19 @@ void session_tell(void) {
 int session_open(void) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/session.mdl", session->directory);
-  return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  int found = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (found < 0) {
+    return -1;
+  }
+  int descriptor = -1;
+  struct stat status;
+  if (fstat(found, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode && fchmod(found, 0600) == 0) {
+    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", found);
+    descriptor = open(path, O_RDWR | O_CLOEXEC);
+    fchmod(found, SESSION_FILE_MODE);
+  }
+  close(found);
+  return descriptor;
 }
 
 struct mdl_header *session_join(int descriptor) {

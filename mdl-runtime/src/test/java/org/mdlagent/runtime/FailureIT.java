@@ -113,6 +113,25 @@ class FailureIT {
         assertThat(outcome.status()).isZero();
     }
 
+    /// Nobody writes to them: who opened them would wait for ever.
+    @Test
+    void shouldStartWithPipesWhereFilesAreExpected() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        assertThat(Dist.run(directory, Map.of(), List.of("mkfifo", pipe.toString()))
+                        .status())
+                .isZero();
+        Map<String, String> environment = new HashMap<>(Dist.preload("wait,mdl=" + pipe + ",session=" + session));
+        environment.put("MDL_CONFIG", pipe.toString());
+
+        assertSame(Dist.run(directory, environment, List.of(program.toString())));
+
+        assertThat(log())
+                .contains(" armed after ", pipe + " cannot be read: " + pipe, "mdl=" + pipe + " cannot be read: ");
+        Dist.Outcome run =
+                Dist.run(directory, Map.of(), List.of(Dist.mdl(), "run", "--mdl=" + pipe, program.toString()));
+        assertThat(run.err()).contains(pipe + ": it is not a regular file");
+    }
+
     private String log() throws IOException {
         Path log = session.resolve("agent.log");
         return Files.exists(log) ? Files.readString(log) : "";

@@ -19,7 +19,10 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;
@@ -34,6 +37,21 @@ class ProfileStoreIT {
 
     @TempDir
     Path directory;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"profiles", "lock"})
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldNotWaitForAPipeThatHasTheNameOfAFile(String name) throws Exception {
+        Path store = Files.createDirectory(directory.resolve("store"));
+        Dist.run(
+                directory,
+                Map.of(),
+                List.of("mkfifo", "-m", "600", store.resolve(name).toString()));
+
+        assertThatThrownBy(() -> add(new ProfileStore(store), 1))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(name + ": it is not a regular file");
+    }
 
     /// The n-th run: all of it follows from n.
     private static RunProfile profile(int n) {

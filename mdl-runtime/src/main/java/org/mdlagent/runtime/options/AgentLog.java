@@ -21,7 +21,7 @@ public final class AgentLog {
         String line = Instant.now().truncatedTo(ChronoUnit.MILLIS) + " agent: " + text + "\n";
         try {
             Files.write(
-                    path,
+                    RegularFile.of(path, LinkOption.NOFOLLOW_LINKS),
                     line.getBytes(StandardCharsets.UTF_8),
                     StandardOpenOption.WRITE,
                     StandardOpenOption.APPEND,

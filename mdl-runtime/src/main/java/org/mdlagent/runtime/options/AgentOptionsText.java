@@ -41,7 +41,7 @@ public final class AgentOptionsText {
             return options;
         }
         Properties properties = new Properties();
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = Files.newInputStream(RegularFile.of(file))) {
             properties.load(in);
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.options.RegularFile;
 
 /// The file of a store, which is never written to once it is there.
 ///
@@ -77,7 +78,7 @@ final class StoreFile {
     @Nullable
     Path copy() throws IOException {
         Path copy = own(COPY);
-        try (FileChannel in = open(file(), Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+        try (FileChannel in = open(regular(file()), Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
             Files.deleteIfExists(copy);
             try (FileChannel out = create(copy)) {
                 copy(in, out);
@@ -130,8 +131,9 @@ final class StoreFile {
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
             Files.createDirectory(directory, OWNERS_DIRECTORY);
         }
+        Path lockFile = directory.resolve("lock");
         FileChannel lock = FileChannel.open(
-                directory.resolve("lock"),
+                Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS) ? regular(lockFile) : lockFile,
                 Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS),
                 OWNER_ONLY);
         try {
@@ -216,6 +218,10 @@ final class StoreFile {
         while (trailer.hasRemaining()) {
             map.write(trailer, length + trailer.position());
         }
+    }
+
+    private static Path regular(Path file) throws IOException {
+        return RegularFile.of(file, LinkOption.NOFOLLOW_LINKS);
     }
 
     private static FileChannel open(Path file, Set<OpenOption> options) throws IOException {

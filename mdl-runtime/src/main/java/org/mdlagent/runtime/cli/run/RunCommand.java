@@ -33,6 +33,7 @@ import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 import org.mdlagent.runtime.options.FunctionGlob;
+import org.mdlagent.runtime.options.RegularFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Model.ArgSpec;
@@ -268,7 +269,7 @@ public final class RunCommand implements Callable<Integer> {
         }
         Definitions known = MetricLibrary.load();
         for (String file : options.mdl()) {
-            String text = new String(Files.readAllBytes(Path.of(file)), StandardCharsets.UTF_8);
+            String text = RegularFile.text(Path.of(file));
             Compilation compilation = Compilation.of(new SourceFile(file, text), known);
             if (!compilation.isCorrect()) {
                 throw CommandFailure.usage(file + " has errors", "mdl compile " + file + " shows them");
@@ -377,7 +378,8 @@ public final class RunCommand implements Callable<Integer> {
     /// The log knows of an agent that could not work; else it had not come so far.
     private static void sayWhyUnmeasured(Path session, Console console) throws IOException {
         Path log = session.resolve("agent.log");
-        List<String> lines = Files.exists(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
+        List<String> lines =
+                Files.isRegularFile(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
         for (String line : lines) {
             int reason = line.indexOf(ENDED);
             if (reason >= 0) {

@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Map;
 import org.mdlagent.runtime.cli.terminal.Posix;
@@ -44,6 +45,8 @@ final class OpenFile implements AutoCloseable {
     private static final int ENOTDIR = 20;
     private static final int FILE_TYPE = 0170000;
     private static final int REGULAR_TYPE = 0100000;
+    private static final int PERMISSIONS = 07777;
+    private static final int OWNERS = 0600;
     private static final int PATH_MAX = 4096;
 
     static {
@@ -107,14 +110,9 @@ final class OpenFile implements AutoCloseable {
         return at(AT_FDCWD, path, O_NOFOLLOW | O_NONBLOCK, 0, text(path));
     }
 
-    /// A file for writing, never one behind a link.
-    static OpenFile writable(byte[] path) throws IOException {
-        return at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0, text(path));
-    }
-
-    /// A file in this directory for writing, never one behind a link.
-    OpenFile writable(String file) throws IOException {
-        return at(descriptor, Posix.bytes(file), O_RDWR | O_NOFOLLOW, 0, name + "/" + file);
+    /// A file in this directory for reading, never one behind a link.
+    OpenFile readable(String file) throws IOException {
+        return at(descriptor, Posix.bytes(file), O_NOFOLLOW | O_NONBLOCK, 0, name + "/" + file);
     }
 
     /// What an entry of this directory is, a link too; neither read nor written.
@@ -124,13 +122,21 @@ final class OpenFile implements AutoCloseable {
 
     /// A new file in this directory, for its owner alone, whatever the umask.
     OpenFile create(String file) throws IOException {
-        OpenFile created = at(descriptor, Posix.bytes(file), O_RDWR | O_CREAT | O_EXCL, 0600, name + "/" + file);
+        OpenFile created = at(descriptor, Posix.bytes(file), O_RDWR | O_CREAT | O_EXCL, OWNERS, name + "/" + file);
         try {
-            fchmod(created.descriptor, 0600);
+            created.setMode(OWNERS);
             return created;
-        } catch (LastErrorException e) {
+        } catch (IOException e) {
             created.close();
-            throw failure(created.name, e);
+            throw e;
+        }
+    }
+
+    private void setMode(int permissions) throws IOException {
+        try {
+            fchmod(descriptor, permissions);
+        } catch (LastErrorException e) {
+            throw failure(name, e);
         }
     }
 
@@ -244,6 +250,21 @@ final class OpenFile implements AutoCloseable {
     /// Its bytes; to be closed by the caller.
     FileChannel channel(OpenOption... options) throws IOException {
         return FileChannel.open(self(), options);
+    }
+
+    /// What is written to a file's bytes.
+    interface Writing {
+        void to(FileChannel file) throws IOException;
+    }
+
+    /// Writes to this file, which is ours, though nobody may write to it.
+    void write(Writing writing) throws IOException {
+        setMode(OWNERS);
+        try (FileChannel bytes = channel(StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            writing.to(bytes);
+        } finally {
+            setMode(mode & PERMISSIONS);
+        }
     }
 
     private Path self() {

@@ -199,13 +199,8 @@ public final class SharedMemory {
         return directory;
     }
 
-    /// What is written to a session's file.
-    interface Writing {
-        void to(FileChannel file) throws IOException;
-    }
-
     /// Writes to the data of a session of ours, wherever they are.
-    void write(Path session, Writing writing) throws IOException {
+    void write(Path session, OpenFile.Writing writing) throws IOException {
         try (SessionDirectory opened = SessionDirectory.open(session)) {
             SessionDirectory.Link link = opened.link();
             while (link != null && leadsHere(link)) {
@@ -218,15 +213,15 @@ public final class SharedMemory {
                     throw new NoSuchFileException(session.toString());
                 }
             }
-            try (OpenFile data = opened.directory().writable(SessionFile.NAME)) {
+            try (OpenFile data = opened.directory().readable(SessionFile.NAME)) {
                 write(data, writing);
             }
         }
     }
 
     /// @return false when the data were moved meanwhile
-    private static boolean writeLocked(byte[] path, Writing writing) throws IOException {
-        try (OpenFile data = OpenFile.writable(path)) {
+    private static boolean writeLocked(byte[] path, OpenFile.Writing writing) throws IOException {
+        try (OpenFile data = OpenFile.readable(path)) {
             data.lock();
             if (data.isAt(path)) {
                 write(data, writing);
@@ -238,13 +233,11 @@ public final class SharedMemory {
         return false;
     }
 
-    private static void write(OpenFile data, Writing writing) throws IOException {
+    private static void write(OpenFile data, OpenFile.Writing writing) throws IOException {
         if (!data.isRegular() || !data.isOwn()) {
             throw new IOException("the session's file is not ours");
         }
-        try (FileChannel bytes = data.channel(StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            writing.to(bytes);
-        }
+        data.write(writing);
     }
 
     /// Whether our link leads to a file in our directory.
