@@ -129,15 +129,6 @@ class CalibrateIT {
         assertThat(file()).doesNotExist();
     }
 
-    @Test
-    void shouldShowInDoctorWhatTheAgentWillDo() throws Exception {
-        Dist.Outcome outcome = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "doctor"));
-
-        assertThat(outcome.text())
-                .contains("ok    T_max          of no effect yet, nor is sync=")
-                .contains("ok    T_max          T_max of this machine is not known: using membarrier");
-    }
-
     /// The modules of a JVM that is started as the shim starts it, by its root module alone.
     @Test
     void shouldNotBeLoadedInTargetProcesses() throws Exception {

@@ -1,13 +1,18 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// `mdl doctor` where something is refused: it says what, and what that means.
 class DoctorIT {
@@ -47,6 +52,44 @@ class DoctorIT {
     void shouldExplainSanitizers() throws Exception {
         assertThat(doctorOf("-fsanitize=address")).contains("note  sanitizers     ASan: set ASAN_OPTIONS=");
         assertThat(doctorOf("-fsanitize=thread")).contains("STOP  sanitizers     TSan does not bear the agent");
+    }
+
+    /// What it names is tried with ordinary C++ of two units, in each of which the linker leaves out what it has
+    /// already.
+    @ParameterizedTest
+    @ValueSource(strings = {"g++", "clang++-14"})
+    void shouldNameTheOptionThatBuildsCppWithProbes(String compiler) throws Exception {
+        Dist.Outcome doctor = Dist.run(directory, Map.of("CXX", compiler), List.of(Dist.mdl(), "doctor", "/bin/true"));
+        Matcher named = Pattern.compile("(?m)^ok {4}" + Pattern.quote(compiler)
+                        + " +compile C\\+\\+ with (-.*?)(, and link without; .*)?$")
+                .matcher(doctor.text());
+        assertThat(named.find()).as(doctor.text()).isTrue();
+        List<String> command = new ArrayList<>(List.of(compiler, "-O1", "-g"));
+        command.addAll(List.of(named.group(1).split(" ")));
+        for (String unit : List.of("units_other", "units_main")) {
+            List<String> compile = new ArrayList<>(command);
+            Path source = Path.of("src/test/c", unit + ".cc").toAbsolutePath();
+            compile.addAll(List.of("-c", source.toString(), "-o", unit + ".o"));
+            assertThat(Dist.run(directory, Map.of(), compile).err()).isEmpty();
+        }
+        List<String> link = new ArrayList<>(named.group(2) == null ? command : List.of(compiler));
+        link.addAll(List.of("units_other.o", "units_main.o", "-o", "units", "-pthread"));
+        assertThat(Dist.run(directory, Map.of(), link).err()).isEmpty();
+
+        Path session = directory.resolve("session");
+        Dist.Outcome run = Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "run", "--wait", "--exact", "-o", session.toString(), "--", "./units"));
+
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(Dist.calls(Dist.report(directory, session)))
+                .contains(
+                        entry("main", 1L),
+                        entry("_Z5otherRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", 7L),
+                        entry("_ZN4Pile3addERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", 7L),
+                        entry("_ZN5Tower3addERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", 5L),
+                        entry("_Z4bumpIiET_S0_", 12L));
     }
 
     private String doctorOf(String flag) throws Exception {

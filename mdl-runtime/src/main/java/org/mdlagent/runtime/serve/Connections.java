@@ -16,9 +16,9 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/// Reads the requests of whoever connects, before it is known who that is. (The JDK's own server either has no limit,
-/// or
-/// refuses those who come when it has been reached.)
+/// Reads the requests of whoever connects, before it is known who that is.
+///
+/// The JDK's own server either has no limit, or refuses those who come when it has been reached.
 ///
 /// Assumes    A1 a request that is meant comes at once; one that is not, at length
 /// Guarantees G1 at most [#MOST] connections are open. When one more comes, the eldest of those that wait for the rest

@@ -32,11 +32,6 @@ public record Installation(Path home) {
         return home.resolve("lib/libmdlagent.so");
     }
 
-    /// What `mdl calibrate` measures with.
-    public Path calibrationProgram() {
-        return home.resolve("lib/mdl-calibrate-trial");
-    }
-
     public Path runtime() {
         return home.resolve("runtime");
     }

@@ -9,15 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.cpu.Calibration;
-import org.mdlagent.arch.cpu.CpuIdentity;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
-import org.mdlagent.runtime.options.AgentOptions;
-import org.mdlagent.runtime.options.SyncChoice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -62,7 +58,9 @@ public final class DoctorCommand implements Callable<Integer> {
         checkMemory();
         checkSessions();
         checkInstallation();
-        checkCalibration();
+        // Probes are switched by single stores, or in copies of code before anybody executes them.
+        say(Finding.OK, "T_max", "of no effect yet, nor is sync=: only probes in unmodified code will wait for it");
+        checkCompilers();
         if (program != null) {
             checkProgram(program);
         }
@@ -230,21 +228,26 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    /// What a probe in unmodified code would wait for. Today's probes are switched by single stores, or in copies of
-    /// code before anybody executes them: T_max, its calibration and `sync=` are without effect.
-    private void checkCalibration() throws IOException {
-        say(Finding.OK, "T_max", "of no effect yet, nor is sync=: only probes in unmodified code will wait for it");
-        Path trial = mdl.installation().calibrationProgram();
-        if (!Files.isExecutable(trial)) {
-            say(Finding.NOTE, "T_max", trial + " is missing: build anew, or install again; using membarrier");
-            return;
-        }
-        SyncChoice choice = SyncChoice.of(
-                AgentOptions.Sync.AUTO,
-                CpuIdentity.ofProgram(trial),
-                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")));
-        for (String line : choice.log()) {
-            say(Finding.OK, "T_max", line);
+    /// With which option C++ gets probes. In C all do.
+    private void checkCompilers() {
+        for (String compiler : CompilerTrial.compilers(System.getenv("CXX"), System.getenv("PATH"))) {
+            try {
+                CompilerTrial.Choice choice = CompilerTrial.best(compiler);
+                if (choice == null) {
+                    say(Finding.NOTE, compiler, "builds no program with probes; try it by hand");
+                } else {
+                    say(
+                            Finding.OK,
+                            compiler,
+                            "compile C++ with " + choice.compiling()
+                                    + (choice.compilesOnly()
+                                            ? ", and link without; it links no C++ that has "
+                                                    + CompilerTrial.Choice.PATCHABLE.compiling()
+                                            : ""));
+                }
+            } catch (IOException e) {
+                say(Finding.NOTE, compiler, "cannot be tried: " + e.getMessage());
+            }
         }
     }
 
@@ -297,8 +300,7 @@ public final class DoctorCommand implements Callable<Integer> {
             say(
                     Finding.STOP,
                     "probes",
-                    "none; compile it with gcc -finstrument-functions, -fpatchable-function-entry=5, or with -pg but"
-                            + " link it without");
+                    "none; compile it with -fpatchable-function-entry=5, or as C++ with what stands at its compiler");
         }
         if (file.debugInfo()) {
             say(Finding.OK, "debug info", "source files and lines are known");
