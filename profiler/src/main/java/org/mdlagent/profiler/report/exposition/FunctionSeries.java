@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report.exposition;
 
 import java.util.Arrays;
 import java.util.OptionalLong;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -28,13 +29,18 @@ final class FunctionSeries {
     }
 
     private final Labels labels;
-    private final TreeMap<Integer, Long> slots = new TreeMap<>();
+
+    /// Durations as they were timed.
+    private final TreeMap<Integer, Long> timedSlots = new TreeMap<>();
+
+    /// The same for all calls: each timed one as often as the calls that it stands for.
+    private TreeMap<Integer, Long> slots = new TreeMap<>();
+
     private double nanosPerTick;
     private long calls;
     private OptionalLong total = OptionalLong.empty();
     private OptionalLong self = OptionalLong.empty();
     private boolean timed;
-    private long timedNanos;
 
     FunctionSeries(Labels labels) {
         this.labels = labels;
@@ -64,23 +70,54 @@ final class FunctionSeries {
         self = sum(self, function.selfNanos());
         if (latency.known()) {
             timed = true;
-            timedNanos += latency.totalNanos().orElse(0);
             nanosPerTick = latency.nanosPerTick();
+            TreeMap<Integer, Long> own = new TreeMap<>();
             for (int n = 0; n < latency.size(); n++) {
-                slots.merge(latency.slot(n), latency.calls(n), Long::sum);
+                own.merge(latency.slot(n), latency.calls(n), Long::sum);
             }
+            own.forEach((slot, count) -> timedSlots.merge(slot, count, Long::sum));
+            // Of an exact function's calls those have durations that have returned.
+            spread(own, function.exact() ? latency.count() : function.calls());
         }
     }
 
-    /// Raises each figure to what it was before.
+    /// Adds so many calls, whose durations are taken to be spread as these are.
+    private void spread(SortedMap<Integer, Long> like, long added) {
+        double each = (double) added / Math.max(1, sum(like));
+        long seen = 0;
+        long told = 0;
+        for (var slot : like.entrySet()) {
+            seen += slot.getValue();
+            long upToHere = Math.round(seen * each);
+            slots.merge(slot.getKey(), upToHere - told, Long::sum);
+            told = upToHere;
+        }
+    }
+
+    /// Raises each figure to what it was before. Calls that came since have the durations that were timed since.
     void atLeast(FunctionSeries before) {
         calls = Math.max(calls, before.calls);
         total = max(total, before.total);
         self = max(self, before.self);
         timed |= before.timed;
-        timedNanos = Math.max(timedNanos, before.timedNanos);
-        before.slots.forEach((slot, count) -> slots.merge(slot, count, Math::max));
         nanosPerTick = before.timed ? before.nanosPerTick : nanosPerTick;
+        TreeMap<Integer, Long> since = new TreeMap<>();
+        timedSlots.forEach((slot, count) -> {
+            if (count > before.timedSlots.getOrDefault(slot, 0L)) {
+                since.put(slot, count - before.timedSlots.getOrDefault(slot, 0L));
+            }
+        });
+        long added = sum(slots) - sum(before.slots);
+        TreeMap<Integer, Long> like = since.isEmpty() ? timedSlots : since;
+        slots = new TreeMap<>(before.slots);
+        if (added > 0) {
+            spread(like, added);
+        }
+        before.timedSlots.forEach((slot, count) -> timedSlots.merge(slot, count, Math::max));
+    }
+
+    private static long sum(SortedMap<Integer, Long> slots) {
+        return slots.values().stream().mapToLong(Long::longValue).sum();
     }
 
     private static OptionalLong sum(OptionalLong a, OptionalLong b) {
@@ -115,12 +152,7 @@ final class FunctionSeries {
         return timed;
     }
 
-    /// Sum of the durations in the buckets.
-    long timedNanos() {
-        return timedNanos;
-    }
-
-    /// Calls of each bucket, without those of shorter ones.
+    /// All calls that have a duration, of each bucket, without those of shorter ones.
     long[] buckets() {
         long[] buckets = new long[BUCKETS];
         forEachDuration((nanos, count) -> {

@@ -140,7 +140,7 @@ public final class OtlpReport {
             }
         }
         json.endArray().member("count", Long.toString(count));
-        json.member("sum", seconds(function.timedNanos())).endObject();
+        json.member("sum", seconds(function.total().orElse(0))).endObject();
     }
 
     /// A metric has a point for each of its focuses.

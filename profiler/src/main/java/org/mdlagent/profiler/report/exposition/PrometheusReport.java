@@ -96,7 +96,9 @@ public final class PrometheusReport {
                         "The same without the probed functions that it called.",
                         FunctionSeries::self,
                         PrometheusReport::seconds),
-                durations("mdl_function_duration_seconds", "Durations of the calls that were timed."),
+                durations(
+                        "mdl_function_duration_seconds",
+                        "Durations of all calls: counted, or estimated from those that were timed."),
                 metrics(
                         "mdl_metric_total",
                         MetricFamily.Type.COUNTER,

@@ -53,7 +53,7 @@ final class ProtobufExposition {
         ProtobufWriter histogram = new ProtobufWriter();
         histogram.field(
                 Field.SAMPLE_SUM,
-                PrometheusReport.seconds(function.timedNanos()).doubleValue());
+                PrometheusReport.seconds(function.total().orElse(0)).doubleValue());
         long cumulated = 0;
         long[] buckets = function.buckets();
         for (int i = 0; i < buckets.length; i++) {

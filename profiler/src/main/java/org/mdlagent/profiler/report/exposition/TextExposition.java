@@ -38,7 +38,7 @@ final class TextExposition {
             String le = bound.isPresent() ? seconds(bound.getAsLong()) : "+Inf";
             line(name + "_bucket", labels + ",le=\"" + le + '"', Long.toString(cumulated[i]));
         }
-        line(name + "_sum", labels, seconds(function.timedNanos()));
+        line(name + "_sum", labels, seconds(function.total().orElse(0)));
         line(name + "_count", labels, Long.toString(cumulated[cumulated.length - 1]));
     }
 

@@ -27,8 +27,6 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 /// @param width  columns of the terminal, 0 when unlimited
 public record TableReport(ProfileOrder order, int limit, boolean colour, int width) {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
-    /// A share that may be ten times as much says nothing.
-    private static final double ERROR_MAX = 10;
 
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
@@ -122,8 +120,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                                     ? calls.plusMinus(function.callsError().getAsDouble())
                                     : calls);
             columns.get(1).add(known && seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
-            columns.get(2).add(whole.part(function.selfNanos(), function.selfError()));
-            columns.get(3).add(whole.part(function.totalNanos(), function.totalError()));
+            columns.get(2).add(whole.part(function.shownSelfNanos(), function.selfError()));
+            columns.get(3).add(whole.part(function.shownTotalNanos(), function.totalError()));
             columns.get(4).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
             columns.get(5).add(PlainText.duration(function.percentileNanos(50)));
             columns.get(6).add(PlainText.duration(function.percentileNanos(90)));
@@ -233,7 +231,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         /// A sum above the most that there can be has calls within calls in it and says nothing as a part: shown is
         /// the most, with a mark.
         Quantity part(OptionalLong part, OptionalDouble error) {
-            if (part.isEmpty() || nanos <= 0 || error.orElse(0) > ERROR_MAX) {
+            if (part.isEmpty() || nanos <= 0) {
                 return Quantity.UNKNOWN;
             }
             if (exceeds(part, mostPercent)) {

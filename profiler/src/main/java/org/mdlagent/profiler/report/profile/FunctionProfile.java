@@ -42,6 +42,8 @@ public record FunctionProfile(
         Latency latency,
         boolean on,
         @Nullable String damage) {
+    /// The relative error beyond which an estimate of time is not shown.
+    private static final double ERROR_MAX = 10;
 
     /// One whose figures are what they should be.
     public FunctionProfile(
@@ -104,6 +106,16 @@ public record FunctionProfile(
                 latency,
                 on,
                 damage);
+    }
+
+    /// TOTAL as it may be shown; unknown where it may be ten times as much, which says nothing.
+    public OptionalLong shownTotalNanos() {
+        return totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : totalNanos;
+    }
+
+    /// SELF as it may be shown: a part of a TOTAL that says nothing says nothing either.
+    public OptionalLong shownSelfNanos() {
+        return selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty() ? OptionalLong.empty() : selfNanos;
     }
 
     /// Whether there is something to show: calls, or that they are withheld.

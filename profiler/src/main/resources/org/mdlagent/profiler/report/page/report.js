@@ -98,9 +98,18 @@ function durationOf(f, name) {
   return (name === "max" && nanos !== undefined && !eachTimed(f) ? "≥ " : "") + duration(nanos);
 }
 
+/** An estimate of time that may be ten times as much says nothing, nor does a part of it. */
+const ERROR_MAX = 10;
+const saysTotal = (f) => !(f.totalError > ERROR_MAX);
+const isShown = { totalNanos: saysTotal, selfNanos: (f) => saysTotal(f) && !(f.selfError > ERROR_MAX) };
+
 function share(key) {
   return (f, cell) => {
-    cell.append((eachTimed(f) || f[key] === undefined ? "" : "≈ ") + duration(f[key]));
+    if (f[key] === undefined || !isShown[key](f)) {
+      cell.append("-");
+      return;
+    }
+    cell.append((eachTimed(f) ? "" : "≈ ") + duration(f[key]));
     appendError(cell, f[key.replace("Nanos", "Error")]);
     if (f[key] > 0) {
       cell.classList.add("share");
@@ -156,8 +165,8 @@ function show(f) {
   detail.append(facts(element("dl"), [
     ["Calls", calls(f)],
     ["Timed", f.damage === undefined ? grouped(f.sampled) : "-"],
-    ["Total", estimate(f, f.totalNanos, f.totalError)],
-    ["Self", estimate(f, f.selfNanos, f.selfError)],
+    ["Total", estimate(f, "total")],
+    ["Self", estimate(f, "self")],
     ["Mean", duration(f.meanNanos)],
   ]));
   if (f.latency.length > 0) {
@@ -227,8 +236,10 @@ function calls(f) {
   return `≈ ${count(f.calls)}, with 95 % certainty ${count(Math.max(0, f.calls - error))} to ${count(f.calls + error)}`;
 }
 
-function estimate(f, nanos, error) {
-  if (nanos === undefined) {
+function estimate(f, name) {
+  const nanos = f[`${name}Nanos`];
+  const error = f[`${name}Error`];
+  if (nanos === undefined || !isShown[`${name}Nanos`](f)) {
     return "-";
   }
   const sure = error === undefined
@@ -347,14 +358,16 @@ function heatMap(f) {
     return [element("h3", {}, "Latency over time"), element("p", {}, why)];
   }
   const map = heatFrame(f, cells);
-  const least = cells.reduce((n, cell) => Math.min(n, cell.calls), Infinity);
-  const most = cells.reduce((n, cell) => Math.max(n, cell.calls), 0);
-  const shade = (calls) => Math.min(HEATS - 1, Math.floor(log(calls / least) / log((most + 1) / least) * HEATS));
+  // By the second: slices that were merged, and columns of several, are no bursts.
+  const rates = cells.map(({ column, calls }) => calls / Math.max(0.001, map.seconds(column)));
+  const least = Math.min(...rates);
+  const most = Math.max(...rates);
+  const shade = (rate) => Math.min(HEATS - 1, Math.floor(log(rate / least) / log(most / least * 1.001) * HEATS));
   const shapes = new Array(HEATS).fill("");
-  for (const { column, row, calls } of cells) {
+  cells.forEach(({ column, row }, i) => {
     const [x, y, w, h] = map.box(column, row);
-    shapes[shade(calls)] += `M${x},${y}h${w}v${h}h${-w}z`;
-  }
+    shapes[shade(rates[i])] += `M${x},${y}h${w}v${h}h${-w}z`;
+  });
   map.c.picture.append(...shapes.map((d, i) => svg("path", { d, style: `fill: var(--heat-${i})` })));
   const says = element("output", { "aria-live": "polite" }, "Point at a slice, or choose one by the arrow keys.");
   followCursor(map, cells, says);
@@ -367,7 +380,7 @@ function heatMap(f) {
 
 function heatScale(least, most) {
   const colours = Array.from({ length: HEATS }, (_, i) => element("i", { style: `background: var(--heat-${i})` }));
-  return element("span", { class: "scale" }, count(least), ...colours, `${count(most)} calls`);
+  return element("span", { class: "scale" }, count(least), ...colours, `${count(most)} timed calls/s`);
 }
 
 /** Axes, and where cells and columns lie in them. */
@@ -395,7 +408,8 @@ function heatFrame(f, cells) {
     const top = c.y(y(rowNanos(row + 1)));
     return [left, top, Math.max(1, c.x(x(columns[2 * column + 1])) - left), Math.max(1, c.y(y(rowNanos(row))) - top)];
   };
-  return { c, box, last, columns };
+  const seconds = (column) => (columns[2 * column + 1] - columns[2 * column]) / 1000;
+  return { c, box, last, columns, seconds };
 }
 
 /** The duration that a part of some cells' calls does not exceed: the upper bound of a row. */

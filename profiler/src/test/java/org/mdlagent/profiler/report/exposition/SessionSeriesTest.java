@@ -45,7 +45,6 @@ class SessionSeriesTest {
         assertThat(function.calls()).hasValue(2);
         assertThat(function.total()).hasValue(300_100);
         assertThat(timed(function)).isEqualTo(2);
-        assertThat(function.timedNanos()).isEqualTo(300_100);
         assertThat(next.next(with(Profiles.function("f", 100, 100, 300_000)))
                         .functions()
                         .getFirst()

@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
 
@@ -151,6 +156,28 @@ class TableReportTest {
 
         assertThat(table(image, 24, false, 0))
                 .containsPattern("\\nwork .* 5\\.\\d% ±\\d+%  500  1.0us  1.2us  1.2us +-  ≥1.2us ");
+    }
+
+    @Test
+    void shouldNotShowAPartOfATotalThatSaysNothing() throws IOException {
+        SessionImage.sampledSample().write(directory);
+        FunctionProfile timed = Profiles.function("f", 1_000);
+        FunctionProfile unsure = timed.with(
+                1,
+                OptionalDouble.empty(),
+                1,
+                OptionalLong.of(1_000_000_000),
+                OptionalLong.of(900_000_000),
+                OptionalDouble.of(11),
+                OptionalDouble.empty(),
+                timed.latency());
+        StringBuilder out = new StringBuilder();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = Profiles.with(reader.profile(), List.of(unsure));
+            new TableReport(ProfileOrder.TOTAL, 24, false, 0).write(profile, out);
+        }
+
+        assertThat(out.toString()).containsPattern("(?m)^f +1 +0.50 /s +- +- +1 ");
     }
 
     @Test
