@@ -12,6 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// An update replaces a program or library that runs. Names are those of what runs, or there are none.
 class ReplacedFilesIT {
@@ -54,9 +55,36 @@ class ReplacedFilesIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"replaced", "moved aside", "deleted"})
+    void shouldReadTheVariablesOfTheProgramThatRuns(String how) throws Exception {
+        Path program = build("program", "order.c", "sha1", "-L" + directory, "-lreplaces", rpath());
+        Path other = build("other", "order.c", "sha1", "-DSWAPPED", "-L" + directory, "-lreplaces", rpath());
+        Path metric = Files.writeString(directory.resolve("later.mdl"), """
+                list betas is procedure { items { "beta" }; }
+                metric seen {
+                    name "Seen"; units numbers; unitsType sampled; aggregateOperator sum;
+                    base is counter {
+                        foreach func in betas {
+                            append preInsn func.entry (* seen = readSymbol("later"); *)
+                        }
+                    }
+                }
+                """);
+
+        JsonNode report = run(program, how, program, other, ",mdl=" + metric + ",metric=seen");
+
+        assertThat(report.at("/metrics/0/value").asLong()).isEqualTo(22);
+    }
+
     private JsonNode run(Path program, String how, Path old, Path other) throws Exception {
+        return run(program, how, old, other, "");
+    }
+
+    /// @param options further ones
+    private JsonNode run(Path program, String how, Path old, Path other, String options) throws Exception {
         Path session = directory.resolve("session");
-        Map<String, String> environment = new HashMap<>(Dist.preload("wait,exact,session=" + session));
+        Map<String, String> environment = new HashMap<>(Dist.preload("wait,exact,session=" + session + options));
         environment.putAll(Map.of("HOW", how, "OLD", old.toString(), "NEW", other.toString()));
 
         Dist.Outcome run = Dist.run(directory, environment, List.of(program.toString()));

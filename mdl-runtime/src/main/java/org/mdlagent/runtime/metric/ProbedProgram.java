@@ -45,7 +45,7 @@ final class ProbedProgram implements Program {
     private final ProbeClient client;
     private final Probes probes;
     private final String executable;
-    private final Variables variables;
+    private final Variables variables = new Variables();
     private final SyncObjects objects;
     private final Map<Procedure, Imports.Function> imported = new HashMap<>();
     private int strangers;
@@ -56,7 +56,6 @@ final class ProbedProgram implements Program {
         this.probes = probes;
         this.objects = objects;
         this.executable = executable;
-        variables = new Variables(executable);
         client.discover(0, this::add);
     }
 

@@ -13,15 +13,11 @@ import org.mdlagent.runtime.mdl.request.Symbol;
 final class Variables {
     private static final long PAGE = 4096;
 
-    private final String image;
+    /// The file that runs, also where another one has its path by now.
+    private static final Path IMAGE = Path.of("/proc/thread-self/exe");
 
     /// Functions of the image that tell where it has been loaded: address by symbol.
     private final Map<String, Long> functions = new HashMap<>();
-
-    /// @param image path of its file
-    Variables(String image) {
-        this.image = image;
-    }
 
     /// Tells of a function of the image.
     void add(String symbol, long address) {
@@ -31,7 +27,7 @@ final class Variables {
     /// A variable, null when there is none of that name. Its sign is taken to be extended, as C's integers have one.
     @Nullable
     Symbol find(String name) {
-        try (ElfFile file = ElfFile.open(Path.of(image))) {
+        try (ElfFile file = ElfFile.open(IMAGE)) {
             SymbolTable symbols = file.symbols();
             SymbolTable.Variable variable = symbols.variable(name);
             Long bias = bias(symbols);
