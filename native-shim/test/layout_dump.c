@@ -64,6 +64,7 @@ int main(void) {
   FIELD(mdl_header, functions_refused);
   FIELD(mdl_header, start_ticks);
   FIELD(mdl_header, boot);
+  FIELD(mdl_header, processes_unprobed);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);

@@ -83,7 +83,8 @@ struct mdl_header {
   uint64_t functions_refused; /* 368 functions of these, and others without such probes */
   uint64_t start_ticks;       /* 376 field 22 of /proc/PID/stat, 0 when unknown: with pid and boot it names the process, */
   char boot[40];              /* 384 boot id, NUL-terminated                      whatever the clocks are set to */
-  uint8_t reserved[88];       /* 424 */
+  uint64_t processes_unprobed; /* 424 that were forked before the probes were in place, and stay without */
+  uint8_t reserved[80];       /* 432 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -450,6 +451,7 @@ MDL_AT(mdl_header, processes, 256);
 MDL_AT(mdl_header, program_cpu_nanos, 336);
 MDL_AT(mdl_header, slices, 352);
 MDL_AT(mdl_header, boot, 384);
+MDL_AT(mdl_header, processes_unprobed, 424);
 MDL_AT(mdl_header, program, 512);
 MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);

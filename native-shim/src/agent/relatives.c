@@ -130,6 +130,7 @@ void relatives_begin(void) {
   }
   if (some && (atomic_load(&kin->pieces) > KIN_PIECES || !start_serving())) {
     log_line("processes that were forked before the probes were in place have none", NULL);
+    kin_go_without(atomic_load(&kin->early));
     kin_agent_failed();
     return;
   }
@@ -202,7 +203,15 @@ bool relatives_await_agent(pid_t forker, const struct instant *start) {
   uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + PARENT_NANOS_MAX;
   while (!atomic_load(&process_exiting)) {
     switch (atomic_load(&kin->state)) {
-      case KIN_READY: return !join(forker, start) && kin_take_agent();
+      case KIN_READY:
+        if (join(forker, start)) {
+          return false;
+        }
+        if (kin_take_agent()) {
+          return true;
+        }
+        kin_go_without(1);
+        return false;
       case KIN_OVER: return false;
       default: break;
     }

@@ -165,7 +165,9 @@ void agent_start(void) {
   int error = threads_start_agent(agent_main);
   if (error) {
     atomic_store(&phase, NONE);
-    if (!forker) {
+    if (forker) {
+      kin_go_without(1);
+    } else {
       agent_died("its thread cannot be created", strerrorname_np(error));
     }
   } else if (!forker) {
@@ -192,6 +194,7 @@ bool agent_leaves(const char *what) {
   pid_t pid = process_pid;
   atomic_store(&phase, NONE);
   bool has_agent = kin_has_agent();
+  bool waits = forker && !has_agent;
   if (has_agent) {
     agent_died(why, what);
   }
@@ -205,6 +208,9 @@ bool agent_leaves(const char *what) {
       agent_died(why, what);
     }
     process_is_confined = has_agent || !atomic_load(&kin_has_probes);
+    if (waits && process_is_confined && !atomic_load(&kin_has_probes)) {
+      kin_go_without(1);
+    }
     if (process_is_confined) {
       process_pid = 0;
     }

@@ -50,6 +50,12 @@ void kin_agent_failed(void) {
   }
 }
 
+void kin_go_without(uint32_t processes) {
+  if (kin) {
+    atomic_fetch_add(&kin->unprobed, processes);
+  }
+}
+
 void kin_forget(void) {
   if (kin) {
     mmap(kin, sizeof *kin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

@@ -41,6 +41,7 @@ struct kin {
   _Atomic uint32_t state; /* enum kin_state */
   _Atomic uint32_t early; /* forks before the probes were in place */
   _Atomic uint32_t agent_pid;
+  _Atomic uint32_t unprobed; /* processes that were forked before the probes were in place, and stay without */
   _Atomic uint32_t pieces; /* those that found no room included */
   uint64_t name, key;      /* of the socket that gives out descriptors; who asks has to know the key */
   uint64_t session, session_bytes;
@@ -63,6 +64,8 @@ bool kin_take_agent(void);
 bool kin_has_agent(void);
 /* The agent has ended before it was ready, and nobody tries again. */
 void kin_agent_failed(void);
+/* So many processes stay without probes. */
+void kin_go_without(uint32_t processes);
 /* What others write there from now on is not seen here, nor the other way round: by a process that has no threads of the agent any
  * more, and will not be trusted. Other threads may be reading it. */
 void kin_forget(void);

@@ -193,6 +193,10 @@ void session_renew_now(void) {
 void session_renew_clocks(void) {
   session_renew_now();
   __atomic_store_n(&session->agent_cpu_nanos, agent_threads_cpu_nanos(), __ATOMIC_RELAXED);
+  uint32_t unprobed = kin ? atomic_load(&kin->unprobed) : 0;
+  if (unprobed > session->processes_unprobed) { /* less in a process that has forgotten its kin */
+    __atomic_store_n(&session->processes_unprobed, unprobed, __ATOMIC_RELAXED);
+  }
 }
 
 /* Nothing waits for Java: all that probes have recorded is in the file. */

@@ -1,8 +1,11 @@
-/* Forks a worker after each of the given numbers of milliseconds since the start. They call work() now and then until the input of
+/* Forks a worker after each of the given numbers of milliseconds since the start; one that is followed by `c` confines itself
+ * first. They call work() now and then until the input of
  * the first process ends, and last() 100 times then. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +37,10 @@ NO_PROBES int main(int argc, char **argv) {
   over = mmap(NULL, sizeof *over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   for (int i = 1; i < argc; i++) {
     while (now() - start < atol(argv[i])) usleep(500);
-    if (fork() == 0) return child();
+    if (fork() == 0) {
+      if (strchr(argv[i], 'c')) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      return child();
+    }
   }
   while (getchar() != EOF) continue;
   *over = 1;

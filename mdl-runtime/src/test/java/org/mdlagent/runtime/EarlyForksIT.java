@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,21 @@ class EarlyForksIT {
             assertThat(each.at("/exit/status").asInt(-1)).isEqualTo(isFirst ? 0 : 3);
         }
         assertThat(sessions(session)).containsExactly(session);
+    }
+
+    @Test
+    void shouldSayThatWorkersHaveConfinedThemselvesBeforeTheyHadProbes() throws Exception {
+        Path session = directory.resolve("session");
+        Process process = start("exact,startDelayMillis=2000,session=" + session, List.of("0", "0c", "50c"));
+        Dist.await("calls of the first worker", () -> workersCalled(session) == 1);
+        process.outputWriter().close();
+        assertThat(process.waitFor()).isZero();
+
+        Dist.Outcome report = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()));
+        assertThat(report.text())
+                .contains("2 processes that were forked before the probes were in place had none")
+                .contains("last");
+        assertThat(Dist.calls(Dist.report(directory, session))).containsEntry("last", (long) LAST_CALLS);
     }
 
     /// Mostly while its JVM starts: then another begins anew.

@@ -61,6 +61,7 @@ public final class HeaderDescriptor {
     public static final long FUNCTIONS_REFUSED = 368;
     public static final long START_TICKS = 376;
     public static final long BOOT = 384;
+    public static final long PROCESSES_UNPROBED = 424;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

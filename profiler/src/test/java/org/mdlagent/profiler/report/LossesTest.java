@@ -29,7 +29,22 @@ import org.mdlagent.profiler.slice.Timeline;
 /// What a session did not see or keep is in every format that has a place for it.
 class LossesTest {
     private static final Map<String, Long> LOST = new TreeMap<>(Map.of(
-            "agent", 1L, "threads", 2L, "images", 3L, "functions", 4L, "processes", 5L, "calls", 6L, "damage", 1L));
+            "agent",
+            1L,
+            "threads",
+            2L,
+            "images",
+            3L,
+            "functions",
+            4L,
+            "processes",
+            5L,
+            "unprobed",
+            7L,
+            "calls",
+            6L,
+            "damage",
+            1L));
 
     @TempDir
     private Path directory;
@@ -41,6 +56,7 @@ class LossesTest {
         image.putLong(HeaderDescriptor.IMAGES_REFUSED, 3);
         image.putLong(HeaderDescriptor.FUNCTIONS_REFUSED, 4);
         image.putLong(HeaderDescriptor.PROCESSES_REFUSED, 5);
+        image.putLong(HeaderDescriptor.PROCESSES_UNPROBED, 7);
         image.putLong(image.thread(103) + ThreadDescriptor.REFUSED, 6);
         image.count(image.thread(104), 0, -1);
         return Profiles.read(image, directory);
@@ -122,6 +138,7 @@ class LossesTest {
                 "3 programs or libraries were left alone",
                 "4 functions have no probe",
                 "5 processes have no record for want of room",
+                "7 processes that were forked before the probes were in place had none",
                 "6 calls were not timed for want of room");
         assertThat(table.toString()).contains(sentences);
         assertThat(page.toString()).contains(sentences);

@@ -52,6 +52,9 @@ public final class ProfileNotes {
             case PROCESSES ->
                 count + (one ? " process has" : " processes have")
                         + " no record for want of room: their calls are known" + " in sum only";
+            case UNPROBED ->
+                count + (one ? " process that was" : " processes that were")
+                        + " forked before the probes were in place had none; --wait puts them in place first";
             case CALLS -> count + (one ? " call was" : " calls were") + " not timed for want of room";
             case DAMAGE ->
                 "the session is damaged: the figures of " + count + (one ? " function are" : " functions are")

@@ -17,6 +17,8 @@ public record Loss(Reason reason, long count) {
         FUNCTIONS,
         /// Their calls are known, but not whose they are.
         PROCESSES,
+        /// Forked before the probes were in place, they have got none: nothing is known of their calls.
+        UNPROBED,
         /// They were counted, but not timed, for want of room.
         CALLS,
         /// Functions whose figures are withheld, because what the session has of them is damaged.

@@ -188,6 +188,7 @@ final class ProfileReader {
         addLoss(losses, Loss.Reason.IMAGES, bytes.getCounter(HeaderDescriptor.IMAGES_REFUSED));
         addLoss(losses, Loss.Reason.FUNCTIONS, bytes.getCounter(HeaderDescriptor.FUNCTIONS_REFUSED));
         addLoss(losses, Loss.Reason.PROCESSES, bytes.getCounter(HeaderDescriptor.PROCESSES_REFUSED));
+        addLoss(losses, Loss.Reason.UNPROBED, bytes.getCounter(HeaderDescriptor.PROCESSES_UNPROBED));
         addLoss(losses, Loss.Reason.CALLS, dropped);
         return losses;
     }
