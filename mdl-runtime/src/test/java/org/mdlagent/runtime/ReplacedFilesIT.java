@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,7 +37,14 @@ class ReplacedFilesIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"replaced,sha1", "replaced,none", "moved aside,none", "deleted,sha1"})
+    @CsvSource({
+        "replaced,sha1",
+        "replaced,none",
+        "moved aside,none",
+        "deleted,sha1",
+        "overwritten,sha1",
+        "overwritten,none"
+    })
     void shouldNameTheFunctionsOfTheLibraryThatIsLoadedOrNone(String how, String build) throws Exception {
         Path library = build("liborder.so", "order.c", build, "-DLIBRARY", "-shared", "-fPIC");
         Path other = build("libother.so", "order.c", build, "-DLIBRARY", "-DSWAPPED", "-shared", "-fPIC");
@@ -75,6 +84,20 @@ class ReplacedFilesIT {
         JsonNode report = run(program, how, program, other, ",mdl=" + metric + ",metric=seen");
 
         assertThat(report.at("/metrics/0/value").asLong()).isEqualTo(22);
+    }
+
+    @Test
+    void shouldNameTheFunctionsThatHaveRunWhenTheirFileIsAnotherByThen() throws Exception {
+        Path program = build("program", "order.c", "sha1", "-L" + directory, "-lreplaces", rpath());
+        Path other = build("other", "order.c", "sha1", "-DSWAPPED", "-L" + directory, "-lreplaces", rpath());
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run =
+                Dist.run(directory, Dist.preload("wait,exact,session=" + session), List.of(program.toString()));
+        Files.move(other, program, StandardCopyOption.REPLACE_EXISTING);
+
+        assertThat(run.status()).isZero();
+        assertThat(Dist.calls(Dist.report(directory, session))).isEqualTo(CALLS);
     }
 
     private JsonNode run(Path program, String how, Path old, Path other) throws Exception {

@@ -57,13 +57,7 @@ class ServersIT {
                 .start();
         try {
             awaitPort(server, port);
-            Dist.Outcome load = Dist.run(
-                    directory,
-                    Map.of(),
-                    List.of("ab", "-q", "-c8", "-n" + REQUESTS, "http://127.0.0.1:" + port + "/page"));
-            assertThat(load.text())
-                    .containsPattern("Complete requests: +" + REQUESTS)
-                    .containsPattern("Failed requests: +0");
+            load(port);
         } finally {
             quit();
         }
@@ -93,6 +87,103 @@ class ServersIT {
     private Map<String, Long> callsOf(int pid, Path session) throws Exception {
         Dist.Outcome outcome = Dist.reportOfProcess(directory, session, pid);
         return Dist.calls(new ObjectMapper().readTree(outcome.out()));
+    }
+
+    /// With the default start delay its workers are forked before the probes are in place, and others after a reload.
+    @Test
+    void shouldCountTheRequestsOfWorkersThatComeAndGoUnderAPlainPreload() throws Exception {
+        Path session = directory.resolve("session");
+        int port = freePort();
+        configure(port);
+        Process server = preloaded(
+                session,
+                List.of(
+                        Dist.debian("nginx").toString(),
+                        "-p",
+                        directory.toString(),
+                        "-e",
+                        "error.log",
+                        "-c",
+                        "nginx.conf"));
+        try {
+            awaitPort(server, port);
+            load(port);
+            kill("-HUP");
+            Dist.await("other workers", () -> workers(session) == 2 * WORKERS);
+            load(port);
+        } finally {
+            quit();
+        }
+        assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(server.exitValue()).isZero();
+
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.calls(report)).containsEntry(SERVE, 2L * REQUESTS);
+        assertThat(report.get("processes")).hasSize(1 + 2 * WORKERS);
+        assertThat(report.get("losses")).isEmpty();
+    }
+
+    /// They are forked when the probes are in place, one by one; and each ends with a file written.
+    @Test
+    void shouldCountInTheProcessesThatSaveForRedis() throws Exception {
+        int saves = 3;
+        Path session = directory.resolve("session");
+        String port = Integer.toString(freePort());
+        Process server = preloaded(
+                session, List.of(Dist.debian("redis").toString(), "--port", port, "--save", "", "--dir", "."));
+        try {
+            awaitPort(server, Integer.parseInt(port));
+            for (int i = 0; i < saves; i++) {
+                redis(port, "set", "key" + i, "value");
+                redis(port, "bgsave");
+                Dist.await(
+                        "the saved file",
+                        () -> redis(port, "info", "persistence").contains("rdb_bgsave_in_progress:0"));
+            }
+        } finally {
+            redis(port, "shutdown", "nosave");
+        }
+        assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
+
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.calls(report)).containsEntry("setCommand", (long) saves).containsEntry("rdbSave", (long) saves);
+        assertThat(report.get("processes")).hasSize(1 + saves);
+        assertThat(report.get("losses")).isEmpty();
+    }
+
+    private String redis(String port, String... command) throws Exception {
+        List<String> all = new ArrayList<>(List.of("redis-cli", "-p", port));
+        all.addAll(List.of(command));
+        return Dist.run(directory, Map.of(), all).text();
+    }
+
+    /// As people do it first; when it comes back, the probes are in place.
+    private Process preloaded(Path session, List<String> command) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectOutput(directory.resolve("output").toFile())
+                .redirectErrorStream(true);
+        builder.environment().putAll(Dist.preload("exact,session=" + session));
+        Process server = builder.start();
+        Path log = session.resolve("agent.log");
+        Dist.await(
+                "the probes",
+                () -> !server.isAlive()
+                        || Files.exists(log) && Files.readString(log).contains(" armed after "));
+        return server;
+    }
+
+    private long workers(Path session) throws Exception {
+        JsonNode report = Dist.reportOrNull(directory, session);
+        return report == null ? 0 : report.get("processes").size() - 1;
+    }
+
+    private void load(int port) throws Exception {
+        Dist.Outcome load = Dist.run(
+                directory, Map.of(), List.of("ab", "-q", "-c8", "-n" + REQUESTS, "http://127.0.0.1:" + port + "/page"));
+        assertThat(load.text())
+                .containsPattern("Complete requests: +" + REQUESTS)
+                .containsPattern("Failed requests: +0");
     }
 
     @Test
@@ -209,9 +300,13 @@ class ServersIT {
     }
 
     private void quit() throws Exception {
+        kill("-QUIT");
+    }
+
+    private void kill(String signal) throws Exception {
         Path pid = directory.resolve("nginx.pid");
         if (Files.exists(pid)) {
-            new ProcessBuilder("kill", "-QUIT", Files.readString(pid).strip())
+            new ProcessBuilder("kill", signal, Files.readString(pid).strip())
                     .start()
                     .waitFor();
         }

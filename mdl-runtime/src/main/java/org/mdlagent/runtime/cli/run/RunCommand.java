@@ -1,7 +1,6 @@
 package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -12,13 +11,11 @@ import java.util.Map;
 import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.Timeline;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
-import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.report.ReportFormat;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
@@ -32,7 +29,6 @@ import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
-import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.RegularFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
@@ -50,8 +46,6 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl run [OPTIONS] [--] PROGRAM ARGS...",
         sortOptions = false)
 public final class RunCommand implements Callable<Integer> {
-    private static final String ENDED = "the agent has ended, the program goes on without it: ";
-
     /// For who waits for an answer at a terminal.
     private static final String ATTENDED_BUDGET_PERCENT = "5";
 
@@ -352,12 +346,13 @@ public final class RunCommand implements Callable<Integer> {
             store.remember(session);
         }
         try (SessionReader reader = SessionReader.open(session)) {
+            Unmeasured unmeasured = new Unmeasured(program.getFirst(), reader, console);
             if (probed && !reader.facts().armed()) {
-                sayWhyUnmeasured(session, console);
+                unmeasured.sayWhy(session);
             } else if (probed) {
-                nameUnknown("--include", options.include(), reader, console);
-                nameUnknown("--exact", options.exactFunctions(), reader, console);
-                nameUnknown("--counted", options.countedFunctions(), reader, console);
+                unmeasured.nameUnknown("--include", options.include());
+                unmeasured.nameUnknown("--exact", options.exactFunctions());
+                unmeasured.nameUnknown("--counted", options.countedFunctions());
             }
             if (options.report() != null) {
                 Profile profile = reader.profile();
@@ -371,42 +366,6 @@ public final class RunCommand implements Callable<Integer> {
                                 console.err(),
                                 console.colour(console.errIsTerminal()),
                                 console.width(console.errIsTerminal(), 2));
-            }
-        }
-    }
-
-    /// The log knows of an agent that could not work; else it had not come so far.
-    private static void sayWhyUnmeasured(Path session, Console console) throws IOException {
-        Path log = session.resolve("agent.log");
-        List<String> lines =
-                Files.isRegularFile(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
-        for (String line : lines) {
-            int reason = line.indexOf(ENDED);
-            if (reason >= 0) {
-                console.say(
-                        "nothing was measured: " + line.substring(reason + ENDED.length()),
-                        "docs/troubleshooting.md explains; the log is " + log);
-                return;
-            }
-        }
-        console.say(
-                "nothing was measured: the program ended before its probes were in place", "try: mdl run --wait ...");
-    }
-
-    /// Names the patterns that mean no function of the program.
-    private void nameUnknown(String option, List<FunctionGlob> globs, SessionReader reader, Console console)
-            throws IOException {
-        if (globs.isEmpty()) {
-            return;
-        }
-        List<FunctionProfile> functions = reader.profile().functions();
-        for (FunctionGlob glob : globs) {
-            if (functions.stream().noneMatch(function -> ReportCommand.means(glob, function))) {
-                Path path = ProgramFile.find(program.getFirst(), System.getenv("PATH"));
-                String hint = path == null ? null : Spelling.hint(glob.toString(), ProgramFile.functions(path));
-                console.say(
-                        option + "=" + glob + ": no function with probes is that",
-                        hint != null ? hint : "mdl list functions shows those there are");
             }
         }
     }

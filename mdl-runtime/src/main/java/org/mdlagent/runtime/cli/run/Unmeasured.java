@@ -1,0 +1,55 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.report.ReportCommand;
+import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.options.FunctionGlob;
+
+/// Why somebody who expects figures does not get them.
+///
+/// @param program as it was given
+record Unmeasured(String program, SessionReader reader, Console console) {
+    private static final String ENDED = "the agent has ended, the program goes on without it: ";
+
+    /// The log knows of an agent that could not work; else it had not come so far.
+    void sayWhy(Path session) throws IOException {
+        Path log = session.resolve("agent.log");
+        List<String> lines =
+                Files.isRegularFile(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
+        for (String line : lines) {
+            int reason = line.indexOf(ENDED);
+            if (reason >= 0) {
+                console.say(
+                        "nothing was measured: " + line.substring(reason + ENDED.length()),
+                        "docs/troubleshooting.md explains; the log is " + log);
+                return;
+            }
+        }
+        console.say(
+                "nothing was measured: the program ended before its probes were in place", "try: mdl run --wait ...");
+    }
+
+    /// Names the patterns that mean no function of the program.
+    void nameUnknown(String option, List<FunctionGlob> globs) throws IOException {
+        if (globs.isEmpty()) {
+            return;
+        }
+        List<FunctionProfile> functions = reader.profile().functions();
+        for (FunctionGlob glob : globs) {
+            if (functions.stream().noneMatch(function -> ReportCommand.means(glob, function))) {
+                Path path = ProgramFile.find(program, System.getenv("PATH"));
+                String hint = path == null ? null : Spelling.hint(glob.toString(), ProgramFile.functions(path));
+                console.say(
+                        option + "=" + glob + ": no function with probes is that",
+                        hint != null ? hint : "mdl list functions shows those there are");
+            }
+        }
+    }
+}
