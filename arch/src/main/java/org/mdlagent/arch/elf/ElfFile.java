@@ -1,7 +1,6 @@
 package org.mdlagent.arch.elf;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,8 +21,6 @@ import org.jspecify.annotations.Nullable;
 /// Long because every part is checked here before any other class reads it.
 public final class ElfFile implements AutoCloseable {
 
-    private static final Path DEBUG_DIRECTORY = Path.of("/usr/lib/debug/.build-id");
-
     private final ElfContent content;
     private final ElfHeader header;
     private final List<Segment> segments;
@@ -32,6 +29,8 @@ public final class ElfFile implements AutoCloseable {
     private @Nullable DynamicSection dynamic;
     private @Nullable SymbolTable symbols;
     private @Nullable EhFrame ehFrame;
+    private @Nullable ElfFile debugFile;
+    private boolean debugFileKnown;
 
     private ElfFile(ElfContent content) throws ElfFormatException {
         this.content = content;
@@ -239,16 +238,14 @@ public final class ElfFile implements AutoCloseable {
         return true;
     }
 
-    /// The debug file that a distribution keeps apart for this build, if it is installed; null if not.
-    public @Nullable Path separateDebugFile() throws ElfFormatException {
-        String id = buildId();
-        if (id == null || id.length() < 3) {
-            return null;
+    /// What was stripped from this file and is kept apart ([DebugFile]); null where nothing is found. It is closed with
+    /// this one.
+    public @Nullable ElfFile debugFile() throws ElfFormatException {
+        if (!debugFileKnown) {
+            debugFileKnown = true;
+            debugFile = DebugFile.of(this);
         }
-        Path path = DEBUG_DIRECTORY
-                .resolve(id.substring(0, 2))
-                .resolve(id.substring(2).concat(".debug"));
-        return Files.isReadable(path) ? path : null;
+        return debugFile;
     }
 
     /// What the dynamic linker is told, or null for a statically linked image.
@@ -266,7 +263,8 @@ public final class ElfFile implements AutoCloseable {
         return dynamic;
     }
 
-    /// The functions of `.symtab`, or, where it has been stripped, those that the dynamic linker sees.
+    /// The functions of `.symtab`, here or in the [#debugFile], or, where there is none, those that the dynamic linker
+    /// sees.
     public SymbolTable symbols() throws ElfFormatException {
         SymbolTable result = symbols;
         if (result == null) {
@@ -276,8 +274,8 @@ public final class ElfFile implements AutoCloseable {
         return result;
     }
 
-    /// Whether [#symbols] may have a function of this name: without reading them, for most images have none that is
-    /// looked for.
+    /// Whether this very file may have a function of this name: without reading its symbols, for most images have none
+    /// that is looked for.
     public boolean mentions(String function) throws ElfFormatException {
         Section table = section(Section.SYMBOL_TABLE);
         if (table != null) {
@@ -294,6 +292,10 @@ public final class ElfFile implements AutoCloseable {
                 throw bad("symbols of 24 bytes", table.offset());
             }
             return new SymbolTable(contents(table), contents(linked(table)), executableSegments());
+        }
+        ElfFile apart = debugFile();
+        if (apart != null && apart.section(Section.SYMBOL_TABLE) != null) {
+            return apart.symbols();
         }
         DynamicSection linking = dynamic();
         if (linking != null) {
@@ -327,7 +329,7 @@ public final class ElfFile implements AutoCloseable {
         return ehFrame;
     }
 
-    /// The source lines of code, or null for an image without line tables.
+    /// The source lines of code, or null for an image without line tables, here or in the [#debugFile].
     public @Nullable DwarfLines lines() throws ElfFormatException {
         return lines(() -> {});
     }
@@ -336,8 +338,9 @@ public final class ElfFile implements AutoCloseable {
     ///
     /// @param afterUnit runs after each unit that is read, of which there may be gigabytes
     public @Nullable DwarfLines lines(Runnable afterUnit) throws ElfFormatException {
-        SectionParts lines = parts(".debug_line");
-        return lines == null ? null : new DwarfLines(this, lines, afterUnit);
+        ElfFile file = parts(".debug_line") == null ? debugFile() : this;
+        SectionParts lines = file == null ? null : file.parts(".debug_line");
+        return file == null || lines == null ? null : new DwarfLines(file, lines, afterUnit);
     }
 
     /// The contents of a section, to be read bit by bit; null if there is no such section or it has no contents.
@@ -402,5 +405,8 @@ public final class ElfFile implements AutoCloseable {
     @Override
     public void close() throws IOException {
         content.close();
+        if (debugFile != null) {
+            debugFile.close();
+        }
     }
 }

@@ -11,7 +11,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ElfFileTest {
     @Test
@@ -68,7 +74,7 @@ class ElfFileTest {
         Path program = Programs.small("-O2", "-Wl,--build-id=0x0123456789abcdef");
         try (ElfFile file = ElfFile.open(program)) {
             assertThat(file.buildId()).isEqualTo("0123456789abcdef");
-            assertThat(file.separateDebugFile()).isNull();
+            assertThat(file.debugFile()).isNull();
         }
         try (ElfFile file = ElfFile.open(Programs.small("-O2", "-Wl,--build-id=none"))) {
             assertThat(file.buildId()).isNull();
@@ -83,6 +89,52 @@ class ElfFileTest {
                 assertThat(file.buildId()).isEqualTo(printed);
             }
         }
+    }
+
+    /// As packages and build systems strip programs.
+    @ParameterizedTest
+    @ValueSource(strings = {"", ".debug"})
+    void shouldReadSymbolsAndLinesOfTheFileThatTheyWereMovedTo(String place, @TempDir Path directory) throws Exception {
+        Path program = Programs.small("-O2", "-g", "-Wl,--build-id");
+        Path debug = Files.createDirectories(directory.resolve(place)).resolve("program.debug");
+        Path stripped = strip(program, debug, directory.resolve("program"));
+        try (ElfFile whole = ElfFile.open(program);
+                ElfFile file = ElfFile.open(stripped)) {
+            assertThat(file.section(".symtab")).isNull();
+            assertThat(names(file)).isEqualTo(names(whole)).contains("strong_name", "main");
+            long main = whole.symbols().function("main");
+            assertThat(lineAt(file, main)).isEqualTo(lineAt(whole, main)).isNotNull();
+        }
+    }
+
+    @Test
+    void shouldPassOverADebugFileOfAnotherBuildAndWhatIsNone(@TempDir Path directory) throws Exception {
+        Path debug = directory.resolve("program.debug");
+        Path stripped = strip(Programs.small("-O2", "-g", "-Wl,--build-id"), debug, directory.resolve("program"));
+        Path other = Programs.small("-O1", "-g", "-Wl,--build-id");
+        for (byte[] content : List.of(Files.readAllBytes(other), new byte[100], new byte[0])) {
+            Files.write(debug, content);
+            try (ElfFile file = ElfFile.open(stripped)) {
+                assertThat(file.debugFile()).isNull();
+                assertThat(names(file)).doesNotContain("strong_name");
+                assertThat(file.lines()).isNull();
+            }
+        }
+    }
+
+    private static Path strip(Path program, Path debug, Path stripped) throws IOException {
+        Programs.run("objcopy", "--only-keep-debug", program.toString(), debug.toString());
+        Programs.run("objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program.toString(), stripped.toString());
+        return stripped;
+    }
+
+    private static List<String> names(ElfFile file) throws IOException {
+        SymbolTable symbols = file.symbols();
+        return IntStream.range(0, symbols.size()).mapToObj(symbols::name).toList();
+    }
+
+    private static @Nullable SourceLine lineAt(ElfFile file, long address) throws IOException {
+        return Objects.requireNonNull(file.lines()).at(new long[] {address})[0];
     }
 
     @Test

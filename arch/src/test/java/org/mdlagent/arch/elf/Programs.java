@@ -223,7 +223,7 @@ final class Programs {
         return run(true, command);
     }
 
-    private static void run(String... command) {
+    static void run(String... command) {
         run(false, command);
     }
 

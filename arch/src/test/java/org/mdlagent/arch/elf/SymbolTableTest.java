@@ -35,11 +35,19 @@ class SymbolTableTest {
                         Programs.changed(program, "objcopy", "--only-keep-debug")));
     }
 
+    /// The file with its symbols: some systems have them installed for what is stripped.
+    private static Path holder(Path program) throws IOException {
+        try (ElfFile file = ElfFile.open(program)) {
+            ElfFile apart = file.section(".symtab") == null ? file.debugFile() : null;
+            return apart == null ? program : Path.of(apart.name());
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("programs")
     void shouldHoldTheFunctionsThatReadelfPrints(Path program) throws IOException {
         Map<Long, List<Symbol>> expected = new TreeMap<>();
-        for (Symbol symbol : readelf(program)) {
+        for (Symbol symbol : readelf(holder(program))) {
             expected.computeIfAbsent(symbol.address, address -> new ArrayList<>())
                     .add(symbol);
         }
@@ -72,9 +80,10 @@ class SymbolTableTest {
     void shouldTellWhatMayBeThereWithoutReadingIt(Path program) throws IOException {
         try (ElfFile file = ElfFile.open(program)) {
             assertThat(file.mentions("__cyg_profile_func_enter_absent")).isFalse();
-            SymbolTable symbols = file.symbols();
+            List<Symbol> symbols = readelf(program);
             for (int i = 0; i < symbols.size(); i += 97) {
-                assertThat(file.mentions(symbols.name(i))).as(symbols.name(i)).isTrue();
+                String name = symbols.get(i).name();
+                assertThat(file.mentions(name)).as(name).isTrue();
             }
         }
     }

@@ -162,7 +162,7 @@ record ProgramFile(
     }
 
     private static boolean hasLines(ElfFile elf) throws ElfFormatException {
-        return elf.section(".debug_line") != null || elf.separateDebugFile() != null;
+        return elf.lines() != null;
     }
 
     private static @Nullable String sanitizer(DynamicSection dynamic) throws ElfFormatException {
