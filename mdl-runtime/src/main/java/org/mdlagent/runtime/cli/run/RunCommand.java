@@ -1,9 +1,7 @@
 package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -177,9 +175,9 @@ public final class RunCommand implements Callable<Integer> {
                 ? null
                 : Path.of(options.session()).toAbsolutePath().normalize();
         if (directory == null) {
-            checkRoot(store, console);
+            SessionPlace.checkRoot(store, console);
         } else {
-            checkDirectory(directory);
+            SessionPlace.checkDirectory(directory);
             given = absolute(directory).over(given);
         }
         ChildProcess.prepare();
@@ -286,40 +284,6 @@ public final class RunCommand implements Callable<Integer> {
         // Blanks around a value are no part of it.
         text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
         return text;
-    }
-
-    private static void checkRoot(SessionStore store, Console console) {
-        try {
-            createPrivate(store.root());
-        } catch (IOException e) {
-            console.say(
-                    "sessions cannot be written to " + store.root() + " (" + e.getMessage() + "); trying /tmp",
-                    "-o DIR chooses another place");
-        }
-    }
-
-    private static void checkDirectory(Path directory) {
-        if (SessionStore.holdsSession(directory)) {
-            throw CommandFailure.failed(
-                    directory + " holds a session already", "choose another directory, or remove that one");
-        }
-        try {
-            createPrivate(directory);
-        } catch (IOException e) {
-            throw CommandFailure.failed(
-                    "the session cannot be written to " + directory + ": " + e.getMessage(),
-                    "choose another directory with -o DIR");
-        }
-    }
-
-    private static void createPrivate(Path directory) throws IOException {
-        if (!Files.isDirectory(directory)) {
-            Files.createDirectories(
-                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        }
-        if (!Files.isWritable(directory)) {
-            throw new IOException("no permission to write");
-        }
     }
 
     private void finish(
