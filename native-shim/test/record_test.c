@@ -402,7 +402,6 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   arm(0, LONG_WINDOW);
   uint64_t start = __rdtsc();
   arm(1, LONG_WINDOW);
-  functions[1].deadline = 0; /* its window has no end */
   sample_enter(0, KEY(1));
   for (int i = 0; i < 25; i++) {
     sample_enter(1, KEY(2));
@@ -471,7 +470,6 @@ static void shouldTimeCallsByChanceAndCountAll(void) {
   session->flags = MDL_MIXED;
   functions[1].mean = 100;
   arm(1, LONG_WINDOW);
-  functions[1].deadline = 0; /* its window has no end */
   for (int i = 0; i < 100000; i++) {
     sample_enter(1, KEY(1));
     sample_leave(1, KEY(1));
@@ -485,6 +483,23 @@ static void shouldTimeCallsByChanceAndCountAll(void) {
   CHECK_EQUAL(functions[1].open, 0);
   CHECK_EQUAL(mdl_self->head, 10); /* have told who called */
   CHECK_EQUAL(depth(), 0);
+}
+
+/* Nobody would look at it any more. */
+static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  for (uint32_t mean = 1; mean <= 2; mean++) {
+    functions[1].mean = mean;
+    arm(1, LONG_WINDOW);
+    sample_enter(1, KEY(1));
+    sample_leave(1, KEY(1));
+    functions[1].deadline = __rdtsc() - 1;
+    sample_enter(1, KEY(1));
+    CHECK_EQUAL(calls(1), mean);
+    CHECK_EQUAL(functions[1].state, MDL_EXPIRED);
+    CHECK_EQUAL(functions[1].whole, 0);
+  }
 }
 
 /* What stands between two timed calls: the shares of a geometric distribution, within ten standard deviations. */
@@ -878,6 +893,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",
        shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
       {"shouldTimeCallsByChanceAndCountAll", shouldTimeCallsByChanceAndCountAll},
+      {"shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife", shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife},
       {"shouldTimeACallWhateverWasTimedBefore", shouldTimeACallWhateverWasTimedBefore},
       {"shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges",
        shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges},

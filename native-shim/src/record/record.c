@@ -75,11 +75,11 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   if (!function) {
     return;
   }
-  uint32_t mean = mean_of(function);
-  if (mean == 0 && is_over(function)) {
+  if (is_over(function)) {
     record_expire_entry(site);
     return;
   }
+  uint32_t mean = mean_of(function);
   struct mdl_thread *thread = record_thread();
   if (!thread) {
     return;
@@ -95,7 +95,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight) {
   struct mdl_function *function = (struct mdl_function *)site->function;
   uint32_t mean = mean_of(function);
-  if (mean == 0 && is_over(function)) {
+  if (!is_exact() && is_over(function)) {
     record_expire_entry(site);
     return false;
   }

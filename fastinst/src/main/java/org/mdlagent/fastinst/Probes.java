@@ -8,9 +8,7 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.cpu.CoreSync;
-import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.LoadedImage;
-import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.callpatch.SiteSwitch;
@@ -216,14 +214,13 @@ public final class Probes {
         return new Tier(functions.get(function).mean());
     }
 
+    /// Whether the filter has named that tier.
+    public boolean isTierNamed(int function) {
+        return functions.isTierNamed(function);
+    }
+
     /// Lets other calls of a function be timed from now on. Those that are in progress are recorded as they began.
-    ///
-    /// @throws IllegalArgumentException when threads have no memory for that
     public void setTier(int function, Tier tier) {
-        if ((Memory.getInt(api.session() + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_MIXED) == 0) {
-            throw new IllegalArgumentException(
-                    "this session has windows alone: see mdl run --counted and --exact=GLOB");
-        }
         functions.setTier(function, tier);
     }
 
@@ -247,8 +244,9 @@ public final class Probes {
 
     /// Finds the source lines of functions that have come: [SourceLines#resolve].
     ///
+    /// @param meanwhile is done now and then
     /// @throws IOException when a line table is damaged; the functions of other images have theirs
-    public void resolveLines() throws IOException {
-        lines.resolve(images.probed());
+    public void resolveLines(Runnable meanwhile) throws IOException {
+        lines.resolve(images.probed(), meanwhile);
     }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.cpu.CpuIdentity;
@@ -97,11 +98,10 @@ public final class Agent {
     private void run() throws IOException {
         // Without windows there is one way to record: every call, at the probes that clients ask it for.
         boolean exact = options.exact() || !options.profile();
-        boolean mixed = !exact && options.nameTiers();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
                 (exact ? HeaderDescriptor.FLAG_EXACT : 0)
-                        | (mixed ? HeaderDescriptor.FLAG_MIXED : 0)
+                        | (exact ? 0 : HeaderDescriptor.FLAG_MIXED)
                         | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
                         | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
         Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
@@ -131,12 +131,14 @@ public final class Agent {
         Control control = new Control(
                 Map.of("probes", new ProbesCommand(probes, collector), "metric", new MetricCommand(metrics)));
         api.ready();
-        resolveLines(probes);
-        if (mixed) {
+        Ticks ticks = new Ticks(collector);
+        resolveLines(probes, ticks::goOnWhenDue);
+        if (!exact) {
             logFunctions(probes, "exact", options.exactFunctions(), "every call of ");
             logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
+            logFunctions(probes, "windowed", options.windowedFunctions(), "windows choose the calls of ");
         }
-        collect(probes, collector, exact, control, metrics);
+        collect(probes, collector, ticks, exact, control, metrics);
     }
 
     private void logFunctions(Probes probes, String option, List<FunctionGlob> globs, String what) {
@@ -181,7 +183,7 @@ public final class Agent {
         if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
             return;
         }
-        resolveLines(probes); // modules are source files
+        resolveLines(probes, () -> {}); // modules are source files
         new MetricOptions(metrics, log).apply(options.mdl(), options.metrics());
     }
 
@@ -219,33 +221,54 @@ public final class Agent {
         return tmax ? new TmaxWait(api, choice.tmaxTicks()) : new Membarrier(api);
     }
 
-    private void resolveLines(Probes probes) {
+    /// That may take long, so something is done meanwhile.
+    private void resolveLines(Probes probes, Runnable meanwhile) {
         try {
-            probes.resolveLines();
+            probes.resolveLines(meanwhile);
         } catch (IOException e) {
             log.line("source lines are not known: " + e.getMessage());
         }
     }
 
+    /// When the collector wants to go on.
+    private static final class Ticks {
+        private final Collector collector;
+        private long due = System.nanoTime();
+
+        Ticks(Collector collector) {
+            this.collector = collector;
+        }
+
+        void goOn() {
+            due = System.nanoTime() + (long) collector.tick();
+        }
+
+        void goOnWhenDue() {
+            if (System.nanoTime() - due >= 0) {
+                goOn();
+            }
+        }
+    }
+
     /// Never returns; the process ends it.
-    private void collect(Probes probes, Collector collector, boolean exact, Control control, Metrics metrics)
+    private void collect(
+            Probes probes, Collector collector, Ticks ticks, boolean exact, Control control, Metrics metrics)
             throws IOException {
-        double wait = 0;
         long look = System.nanoTime();
         TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
         while (true) {
-            long next = System.nanoTime() + (long) wait;
-            followUntil(next, probes, collector, control, metrics);
+            long next = ticks.due;
+            followUntil(next, probes, collector, ticks, control, metrics);
             if (next >= look) {
                 look = next + LOOK_NANOS;
                 if (follow(probes, collector, false)) {
                     api.followed(followed);
-                    resolveLines(probes);
+                    resolveLines(probes, ticks::goOnWhenDue);
                 }
                 freeSnippets(probes);
                 observe(metrics::observe);
             }
-            wait = collector.tick();
+            ticks.goOn();
             long now = api.tsc();
             if (slices.isDue(now) && collector.settle()) {
                 slices.write(api.tsc());
@@ -279,7 +302,8 @@ public final class Agent {
     }
 
     /// Sleeps, but for requests, and for libraries whose openers wait for their probes.
-    private void followUntil(long nanoTime, Probes probes, Collector collector, Control control, Metrics metrics)
+    private void followUntil(
+            long nanoTime, Probes probes, Collector collector, Ticks ticks, Control control, Metrics metrics)
             throws IOException {
         control.serve(api);
         for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
@@ -292,7 +316,7 @@ public final class Agent {
                 followed = opened;
                 observe(metrics::follow);
                 api.followed(opened);
-                resolveLines(probes);
+                resolveLines(probes, ticks::goOnWhenDue);
             } else {
                 LockSupport.parkNanos(TRY_NANOS);
             }
@@ -315,7 +339,7 @@ public final class Agent {
         }
 
         @Override
-        public Tier tier(String image, String file, String name) {
+        public @Nullable Tier tier(String image, String file, String name) {
             return options.tier(image, file, name);
         }
 

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// With `--counted=GLOB` every call of some functions is counted, and some are timed by chance. A function may change
-/// its
-/// tier while it runs.
+/// Functions whose calls are all counted: all are timed, or some by chance. Their tier is named, or the profiler's
+/// choice
+/// by how often they are called, and may change while they run.
 class CountedFunctionsIT {
     private static final int MEAN = 50;
     private static final int THREADS = 4;
@@ -127,5 +127,41 @@ class CountedFunctionsIT {
         assertThat(work.get("sampled").asLong()).isBetween(1L, calls);
         assertThat(work.get("minNanos").asDouble()).isGreaterThan(0.97 * nanos);
         assertThat(report.get("unmatched").asLong()).isZero();
+    }
+
+    /// Nobody has named a tier: what is rare is recorded wholly.
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldRecordEveryCallOfWhatIsRare(String flags) throws Exception {
+        Process process = start(flags, "", THREADS + "", "150", "400000");
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        long calls = awaitCalls(output);
+
+        JsonNode work = Dist.function(end(process), "work");
+
+        assertThat(work.get("calls").asLong()).isEqualTo(calls);
+        assertThat(work.get("callsExact").asBoolean()).isTrue();
+        assertThat(work.get("exact").asBoolean()).isTrue();
+        assertThat(work.get("sampled").asLong()).isEqualTo(calls);
+    }
+
+    /// Some million calls a second of each thread, for as long as it takes.
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldNotGoOnRecordingEveryCallOfWhatIsHot(String flags) throws Exception {
+        Process process = start(flags, "", "2", "1000000000000", "0");
+        try {
+            assertThat(process.inputReader().readLine()).isEqualTo("ready");
+            JsonNode work = Dist.function(Dist.report(directory, session()), "work");
+            while (work.get("exact").asBoolean() || work.get("calls").asLong() < 10_000_000) {
+                work = Dist.function(Dist.report(directory, session()), "work");
+            }
+
+            assertThat(work.get("sampled").asLong())
+                    .isBetween(1L, work.get("calls").asLong() / 2);
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
     }
 }

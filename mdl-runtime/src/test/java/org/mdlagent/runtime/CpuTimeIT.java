@@ -110,7 +110,7 @@ class CpuTimeIT {
                         .text()
                         .lines()
                         .findFirst())
-                .hasValueSatisfying(heading -> assertThat(heading).contains("sampled for 1.0%, CPU time · "));
+                .hasValueSatisfying(heading -> assertThat(heading).contains("sampled for 1.0%, 4 exact, CPU time · "));
         assertThat(Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session, "--format=prometheus"))
                         .text())
                 .contains("time=\"cpu\"");

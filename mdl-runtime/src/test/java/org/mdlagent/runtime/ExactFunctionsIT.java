@@ -26,8 +26,8 @@ class ExactFunctionsIT {
     }
 
     private List<String> exactly(List<String> globs, List<String> command) {
-        List<String> all = new ArrayList<>(
-                List.of(Dist.mdl(), "run", "--wait", "-o", session().toString()));
+        List<String> all = new ArrayList<>(List.of(
+                Dist.mdl(), "run", "--wait", "--windowed=*", "-o", session().toString()));
         globs.forEach(glob -> all.add("--exact=" + glob));
         all.add("--");
         all.addAll(command);
@@ -89,7 +89,8 @@ class ExactFunctionsIT {
         Path program = Dist.compile(directory, "churn", flags);
         ProcessBuilder builder =
                 new ProcessBuilder(program.toString(), "10000").redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().putAll(Dist.preload("wait,budgetPercent=100,exact=work,exact=leaf,session=" + session()));
+        builder.environment()
+                .putAll(Dist.preload("wait,budgetPercent=100,windowed=*,exact=work,exact=leaf,session=" + session()));
         Process process = builder.start();
         BufferedReader output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
@@ -36,8 +37,9 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// The agent ends a window. Should it be late, the trampolines switch themselves off ([#LONGEST_FACTOR]), and the
 /// window does not count.
 ///
-/// Functions whose calls are all counted ([Tier]) are open, however often they are called. Some of their timed calls
-/// are written into the rings, for their callers. What they cost counts, but the others keep a part of the budget.
+/// That is for what is too frequent. Functions whose calls are all counted ([Tiers] chooses them) are open, however
+/// often they are called. Some of their timed calls are written into the rings, for their callers. What they cost
+/// counts, but the others keep a part of the budget.
 ///
 /// Used by one thread, the agent's.
 ///
@@ -60,24 +62,18 @@ public final class SampledProfiler implements Collector {
     private static final double JITTER = 0.25;
 
     /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
-    private static final double LOOK_NANOS = 60e6;
+    static final double LOOK_NANOS = 60e6;
 
-    /// So many times the budget of the time between two looks is a burst: a new phase of the program, or the compiler
-    /// after a rotation or a slice of time. The next rotation is not to adjoin it. But it does not wait for long:
-    /// where all looks are dear there would be none.
-    private static final double BURST = 2;
-
-    private static final double BURST_NANOS_MAX = 250e6;
+    /// Functions that are too hot to be counted are closed so long after that was found: their exits are on until calls
+    /// have ended that were recorded.
+    private static final double IN_FLIGHT_NANOS = 2e6;
 
     /// Each of them is looked at so often, else what they cost together. A close look is dear, for nothing is in a
     /// cache: it is rarer, up to a limit, where it would use up more than a part of the budget.
-    private static final double CLOSE_LOOK_NANOS = 250e6;
+    static final double CLOSE_LOOK_NANOS = 250e6;
 
     private static final double CLOSE_LOOK_NANOS_MAX = 2e9;
     private static final double CLOSE_LOOK_PART = 0.1;
-
-    /// The part of the budget that is aimed at: what is spent comes in lumps.
-    private static final double AIM = 0.8;
 
     /// The part of the budget that open functions may use up.
     private static final double OPEN_PART = 0.25;
@@ -85,9 +81,6 @@ public final class SampledProfiler implements Collector {
     /// The part of it that goes into timing their calls. It is spent by the second, not by the rotation: were it more,
     /// rests would become ever longer.
     private static final double OPEN_TIMED_PART = 0.1;
-
-    /// The part of the budget that functions whose calls are all counted may use up.
-    private static final double COUNTED_PART = 0.9;
 
     /// How much rarer calls must be for a function to be open, when open ones have used up too much; and how fast that
     /// is taken back.
@@ -134,11 +127,10 @@ public final class SampledProfiler implements Collector {
     private final Probes probes;
     private final RingDrain drain;
     private final EnteredCalls counters;
-    private final Governor governor;
+    private final Spending spending;
     private final double budget;
     private final SplittableRandom random = new SplittableRandom();
     private final int runLength;
-    private final double epochNanos;
     private final double windowNanos;
     private final double ticksPerNano;
     private final long longestTicks;
@@ -146,13 +138,13 @@ public final class SampledProfiler implements Collector {
     private long renewalTsc;
     private final long header;
 
-    private final ProbeCost probeCost;
-
     private boolean[] windowed = {};
 
-    /// By function, what recording one of its calls costs, in ticks, where all are counted; 0 where windows choose
-    /// some.
-    private double[] prices = {};
+    private final Tiers tiers;
+    private final Telling telling;
+
+    /// When functions were found to be too hot to be counted that are not closed yet, else 0.
+    private long demotionTsc;
 
     /// By function: calls so far, now and when the part of the windows that are open began.
     private long[] calls = {};
@@ -182,9 +174,6 @@ public final class SampledProfiler implements Collector {
     /// Calls of an open function that are timed between two rotations: all, as long as that is not too dear.
     private int openTimed;
 
-    /// CPU time of the program for each nanosecond that has passed.
-    private double pace = 1;
-
     /// CPU time of the program, in nanoseconds: now, when open functions were last looked at, when others of their
     /// calls began to be timed, and when the part of the windows that are open began.
     private long cpu;
@@ -205,31 +194,13 @@ public final class SampledProfiler implements Collector {
         TIMES
     }
 
-    /// The calls of functions while they were sampled, now and when open ones were last looked at.
-    private long callsSampled;
-
+    /// The calls of functions while they were sampled, when open ones were last looked at.
     private long callsSampledAtLook;
 
-    /// What the calls of functions have cost while all were counted, in ticks.
-    private double countingTicks;
-
-    /// What these two have of functions that were not then what they are now.
-    private long callsMoved;
-
-    private double ticksMoved;
-
-    /// The group that is next, and when the rotation began or, without one, when the next will.
+    /// The group that is next.
     private int group;
 
     private boolean rotating;
-    private long rotationTsc;
-    private double costAtRotation; // see Spending
-    private long restEndTsc;
-
-    /// What measuring had cost when windows were last seen resting, and until when the last burst keeps them at rest.
-    private double costAtTick;
-
-    private long quietTsc;
     private long lookTsc;
     private double closeLookNanos = CLOSE_LOOK_NANOS;
 
@@ -239,19 +210,8 @@ public final class SampledProfiler implements Collector {
     /// Calls of an open function, for each nanosecond of CPU time, at most.
     private double openRate;
 
-    private Spending spending = new Spending(0, 0, 0, 0);
-
     /// CPU time that windows have cost the program, as predicted, in nanoseconds.
     private double lost;
-
-    /// What the program has taken, and measuring has cost, so far, in nanoseconds.
-    ///
-    /// @param cost   but for `always`
-    /// @param always what functions have cost whose calls are all counted
-    private record Spending(double elapsed, double cpu, double cost, double always) {}
-
-    private final Runnable overBudget;
-    private boolean exceeded;
 
     /// Arguments for the shim: the functions whose windows are open, and how long these may last.
     private long armed;
@@ -279,17 +239,17 @@ public final class SampledProfiler implements Collector {
         runs = new SampleRuns(runLength);
         openTimed = runLength;
         this.budget = budget;
-        this.overBudget = overBudget;
-        governor = new Governor(budget < 1 ? AIM * budget : budget);
-        this.epochNanos = epochNanos;
         windowNanos = epochNanos / WINDOWS_PER_EPOCH;
         openRate = rateToWindow();
         ticksPerNano = tscHz / 1e9;
         longestTicks = (long) (LONGEST_FACTOR * windowNanos * ticksPerNano);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
         header = api.session();
-        probeCost =
+        ProbeCost cost =
                 new ProbeCost((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0);
+        tiers = new Tiers(cost, header, budget, ticksPerNano);
+        spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
+        telling = new Telling(budget, ticksPerNano, runLength);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.returnSites()::at);
     }
@@ -314,6 +274,7 @@ public final class SampledProfiler implements Collector {
         }
         renewalTsc = api.tsc();
         long unused = api.arm(armed, longest, arming);
+        tiers.start(api.tsc());
     }
 
     /// Windows that are open now end.
@@ -352,32 +313,60 @@ public final class SampledProfiler implements Collector {
         drainRings();
         int opening = 0;
         for (int function : functions) {
-            probes.setTier(function, tier);
-            long sampled = isCounted(function) ? 0 : calls[function];
-            double ticks = prices[function] * calls[function];
-            prices[function] = price(tier);
-            callsMoved += sampled - (isCounted(function) ? 0 : calls[function]);
-            ticksMoved += ticks - prices[function] * calls[function];
+            move(function, tier, true);
             if (!probes.isLeftOut(function)) {
-                endEstimate(function);
-                beginOpen(function);
-                runs.timeFirst(function, probes.function(function));
                 arm(opening++, function, leaseTicks);
             }
         }
         long unused = api.arm(armed, longest, opening);
     }
 
-    private double price(Tier tier) {
-        return switch (tier.mean()) {
-            case 0 -> 0;
-            case 1 -> probeCost.exact(1);
-            default -> probeCost.counted(1, 1.0 / tier.mean());
-        };
+    /// The function is open from now on.
+    private void move(int function, Tier tier, boolean named) {
+        probes.setTier(function, tier);
+        tiers.move(function, tier, named, calls[function]);
+        if (!probes.isLeftOut(function)) {
+            endEstimate(function);
+            beginOpen(function);
+            runs.timeFirst(function, probes.function(function));
+        }
     }
 
-    private boolean isCounted(int function) {
-        return prices[function] > 0;
+    /// Gives functions the tiers that suit their rates, when that is due. No windows are open.
+    private void chooseTiers(long now) {
+        int[] chosen = tiers.choose(now, cpu, spending.pace(), calls, i -> windowed[i] ? rates[i] : -1);
+        if (chosen != null) {
+            moveTo(chosen);
+        }
+    }
+
+    private void moveTo(int[] means) {
+        int opening = 0;
+        int moved = 0;
+        for (int i = 0; i < means.length; i++) {
+            if (means[i] == tiers.mean(i) || probes.isLeftOut(i)) {
+                continue;
+            }
+            if (moved++ == 0) {
+                drainRings();
+            }
+            boolean wasWindowed = windowed[i];
+            move(i, new Tier(means[i]), false);
+            if (wasWindowed) {
+                arm(opening++, i, leaseTicks);
+            }
+            if (means[i] == TierChoice.WINDOWED) {
+                demotionTsc = api.tsc();
+            }
+        }
+        long unused = api.arm(armed, longest, opening);
+    }
+
+    private void startWindows(int function, double rate) {
+        windowed[function] = true;
+        rates[function] = rate;
+        estimates[function].startWindows(progress(), rate, windowNanos);
+        progressAtTiming[function] = progress();
     }
 
     /// The function is open from now on, without calls.
@@ -415,7 +404,7 @@ public final class SampledProfiler implements Collector {
             longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
         }
         windowed = Arrays.copyOf(windowed, functions);
-        prices = Arrays.copyOf(prices, functions);
+        tiers.grow(functions);
         calls = Arrays.copyOf(calls, functions);
         callsAtPart = Arrays.copyOf(callsAtPart, functions);
         callsEstimated = Arrays.copyOf(callsEstimated, functions);
@@ -429,7 +418,7 @@ public final class SampledProfiler implements Collector {
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
             runs.timeFirst(i, probes.function(i));
-            prices[i] = price(probes.tier(i));
+            tiers.begin(i, probes.tier(i), probes.isTierNamed(i));
         }
     }
 
@@ -447,6 +436,9 @@ public final class SampledProfiler implements Collector {
         Set<Integer> learned = probes.adoptLearnedSites();
         closeWindows();
         keepOut(learned);
+        if (!rotating) {
+            chooseTiers(api.tsc());
+        }
         return rotating ? goOn() : rest();
     }
 
@@ -459,7 +451,7 @@ public final class SampledProfiler implements Collector {
         drainRings();
         for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsAtRenewal[i];
-            if (!windowed[i] && fresh > 0 && !probes.isLeftOut(i)) {
+            if (!windowed[i] && fresh > 0 && !tiers.isCounted(i) && !probes.isLeftOut(i)) {
                 renew(i, fresh);
             }
         }
@@ -468,27 +460,25 @@ public final class SampledProfiler implements Collector {
 
     private double rest() {
         long now = api.tsc();
-        double cost = costNanos();
-        if (cost - costAtTick > BURST * budget * pace * LOOK_NANOS) {
-            quietTsc = now + (long) (LOOK_NANOS * ticksPerNano);
-        }
-        costAtTick = cost;
-        long beginTsc = Math.max(restEndTsc, Math.min(quietTsc, restEndTsc + (long) (BURST_NANOS_MAX * ticksPerNano)));
-        if (now >= beginTsc) {
+        long beginTsc = spending.nextRotation(now);
+        boolean demoting = demotionTsc != 0 && now - demotionTsc < IN_FLIGHT_NANOS * ticksPerNano;
+        if (now >= beginTsc && !demoting) {
             rotating = true;
-            rotationTsc = now;
-            costAtRotation = cost;
+            spending.beginRotation(now);
             group = 0;
             return goOn();
         }
-        if (now - lookTsc > closeLookNanos * ticksPerNano || haveOpenBecomeHot()) {
+        boolean demoted = demotionTsc != 0 && !demoting;
+        if (now - lookTsc > closeLookNanos * ticksPerNano || demoted || (haveOpenBecomeHot() && !demoting)) {
             lookTsc = now;
+            demotionTsc = 0;
             estimateOpen(false);
             publish();
             double took = (api.tsc() - now) / ticksPerNano;
             closeLookNanos = Math.clamp(took / (CLOSE_LOOK_PART * budget), CLOSE_LOOK_NANOS, CLOSE_LOOK_NANOS_MAX);
         }
-        return Math.min(LOOK_NANOS, (beginTsc - now) / ticksPerNano);
+        double wait = Math.min(LOOK_NANOS, (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
+        return demoting ? IN_FLIGHT_NANOS : wait;
     }
 
     private double goOn() {
@@ -503,59 +493,16 @@ public final class SampledProfiler implements Collector {
         // so until its next window.
         estimateOpen(true);
         renewLeases();
-        return endRotation();
-    }
-
-    private double endRotation() {
         long now = api.tsc();
-        Spending before = spending;
-        spending = new Spending(now / ticksPerNano, cpu, costNanos(), countingTicks / ticksPerNano);
-        costAtTick = spending.cost;
-        double rotation = (now - rotationTsc) / ticksPerNano;
-        // At random, as the governor's: with what is periodic in the program, all windows would see the same of it.
-        double rest = 2 * random.nextDouble() * (epochNanos - rotation);
-        if (before.elapsed > 0) {
-            double elapsed = spending.elapsed - before.elapsed;
-            pace = Math.max(1, (spending.cpu - before.cpu) / elapsed);
-            double income = budget * pace * elapsed;
-            double always = spending.always - before.always;
-            if (always > income && !exceeded) {
-                exceeded = true;
-                overBudget.run();
-            }
-            double spent = spending.cost - before.cost + Math.min(COUNTED_PART * income, always);
-            double cost = spending.cost - costAtRotation;
-            double governed = governor.rest(pace * elapsed, spent, pace * rotation, cost, random.nextDouble()) / pace;
-            rest = Math.max(rest, governed);
-        }
-        restEndTsc = now + (long) (rest * ticksPerNano);
-        return Math.min(LOOK_NANOS, rest);
+        double rest = spending.endRotation(now, cpu);
+        return Math.min(LOOK_NANOS, Math.min(rest, (tiers.nextChoice() - now) / ticksPerNano));
     }
 
     /// Whether open functions have used up their part of the budget since they were last looked at. No windows are
     /// open.
     private boolean haveOpenBecomeHot() {
-        return sampledNanos(callsSampled - callsSampledAtLook, 0) > OPEN_PART * budget * (cpu - cpuAtLook);
-    }
-
-    /// What measuring has cost so far, but for functions whose calls are all counted.
-    private double costNanos() {
-        return agentCpuNanos() + sampledNanos();
-    }
-
-    private double agentCpuNanos() {
-        api.renewClocks();
-        return Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS);
-    }
-
-    private double sampledNanos() {
-        long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
-        return sampledNanos(callsSampled, samples);
-    }
-
-    /// What sampling costs, as it is predicted.
-    private double sampledNanos(long counted, long timed) {
-        return probeCost.sampled(counted, timed) / ticksPerNano;
+        return spending.sampledNanos(tiers.callsSampled() - callsSampledAtLook, 0)
+                > OPEN_PART * budget * (cpu - cpuAtLook);
     }
 
     private double count() {
@@ -574,7 +521,8 @@ public final class SampledProfiler implements Collector {
         for (int i = 0; i < opened; i++) {
             int function = armedFunction(i);
             weights.begin(function, now);
-            runs.timeOneRun(function, probes.function(function), rates[function] * pace * TIMING * windowNanos);
+            runs.timeOneRun(
+                    function, probes.function(function), rates[function] * spending.pace() * TIMING * windowNanos);
         }
         begin(Part.TIMES);
         return varied(TIMING * windowNanos);
@@ -623,7 +571,7 @@ public final class SampledProfiler implements Collector {
             counted += count;
             timed += part == Part.TIMES ? (long) runs.recorded(armedFunction(i), count) : 0;
         }
-        double passed = Math.max(PASSED_MIN * observed, observed - sampledNanos(counted, timed));
+        double passed = Math.max(PASSED_MIN * observed, observed - spending.sampledNanos(counted, timed));
         lost += observed - passed;
         return observed > 0 ? observed / passed : 1;
     }
@@ -682,6 +630,7 @@ public final class SampledProfiler implements Collector {
             }
             Memory.putLong(record + FunctionDescriptor.DEADLINE, now + leaseTicks);
             if (Memory.getIntAcquire(record + FunctionDescriptor.STATE) != FunctionDescriptor.STATE_SAMPLING) {
+                new FunctionRecordWriter(record).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
                 arm(ended++, i, leaseTicks);
             }
         }
@@ -693,35 +642,40 @@ public final class SampledProfiler implements Collector {
     /// @param renew whether others of their calls are to be timed
     private void estimateOpen(boolean renew) {
         double passed = cpu - cpuAtLook;
+        double told = renew ? telling.ofEach(api.tsc(), spending.pace()) : 0;
         cpuAtLook = cpu;
-        callsSampledAtLook = callsSampled;
+        callsSampledAtLook = tiers.callsSampled();
         int closing = 0;
         long all = 0;
         long timed = 0;
+        int called = 0;
         for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsEstimated[i];
             if (windowed[i] || fresh == 0 || probes.isLeftOut(i)) {
                 continue;
             }
-            all += isCounted(i) ? 0 : fresh;
+            all += tiers.isCounted(i) ? 0 : fresh;
             callsEstimated[i] = calls[i];
             changed[i] = true;
             estimates[i].addExact(fresh);
             double rate = passed > 0 ? fresh / passed : 0;
-            if (isHot(rate) && !isCounted(i)) {
-                windowed[i] = true;
-                rates[i] = rate;
-                estimates[i].startWindows(progress(), rate, windowNanos);
-                progressAtTiming[i] = progress();
+            if (isHot(rate) && !tiers.isCounted(i)) {
+                startWindows(i, rate);
                 weighOpen(i);
                 arm(closing++, i, 0);
+            } else if (tiers.isCounted(i)) {
+                called++;
+                if (told > 0) {
+                    tell(i, told);
+                }
             } else if (renew) {
-                timed += isCounted(i) ? 0 : Math.min(fresh, openTimed);
+                timed += Math.min(fresh, openTimed);
                 renew(i, fresh);
             }
         }
         long unused = api.disarm(armed, closing);
-        double part = passed > 0 ? sampledNanos(all, 0) / passed : 0;
+        telling.setFunctions(called);
+        double part = passed > 0 ? spending.sampledNanos(all, 0) / passed : 0;
         if (renew) {
             limitOpen(timed);
         }
@@ -732,7 +686,7 @@ public final class SampledProfiler implements Collector {
     ///
     /// @param timed as many as there would have been since the last rotation
     private void limitOpen(long timed) {
-        double part = sampledNanos(0, timed) / (cpu - cpuAtRenewal);
+        double part = spending.sampledNanos(0, timed) / (cpu - cpuAtRenewal);
         cpuAtRenewal = cpu;
         if (part > OPEN_TIMED_PART * budget || timed > UNDRAINED_MAX / 2) {
             openTimed = Math.max(openTimed / 2, runLength);
@@ -754,20 +708,24 @@ public final class SampledProfiler implements Collector {
 
     private void weighOpen(int function) {
         long fresh = calls[function] - callsAtRenewal[function];
-        if (fresh > 0) {
-            weights.set(function, runs.calls(function, fresh), runs.recorded(function, fresh));
+        double recorded = runs.recorded(function, Math.ceilDiv(fresh, Math.max(1, tiers.mean(function))));
+        if (recorded > 0) {
+            weights.set(function, runs.calls(function, fresh), recorded);
         }
     }
 
     /// Lets others of an open function's calls be timed, of which there may be as many as there were.
     private void renew(int function, long fresh) {
         beginOpen(function);
-        if (isCounted(function)) {
-            runs.timeFirst(function, probes.function(function));
-        } else {
-            runs.time(function, probes.function(function), fresh, openTimed);
-        }
+        runs.time(function, probes.function(function), fresh, openTimed);
         undrainedMax += Math.min(fresh, openTimed);
+    }
+
+    private void tell(int function, double mean) {
+        int told = (int) (mean + random.nextDouble());
+        beginOpen(function);
+        runs.tell(function, probes.function(function), told);
+        undrainedMax += told;
     }
 
     private void beginOpen(int function) {
@@ -818,15 +776,7 @@ public final class SampledProfiler implements Collector {
         long before = api.programCpuNanos();
         calls = counters.read(calls.length);
         cpu = before + (api.programCpuNanos() - before) / 2;
-        callsSampled = callsMoved;
-        countingTicks = ticksMoved;
-        for (int i = 0; i < calls.length; i++) {
-            if (isCounted(i)) {
-                countingTicks += prices[i] * calls[i];
-            } else {
-                callsSampled += calls[i];
-            }
-        }
+        tiers.count(calls);
     }
 
     /// At a window's begin or end: once more when it took long. Code that has slept is in no cache, so calls were read

@@ -85,7 +85,7 @@ public final class FunctionTable {
         if (functions.size() == records.capacity()) {
             throw new IllegalStateException("the session has no room for another function");
         }
-        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, symbol, symbol, Tier.WINDOWED));
+        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, symbol, symbol, Tier.WINDOWED, true));
         FunctionRecordWriter record = records.writer(index);
         record.setIndex(index);
         record.addFlags(FunctionDescriptor.FLAG_IMPORTED | FunctionDescriptor.FLAG_OFF);
@@ -108,6 +108,11 @@ public final class FunctionTable {
 
     ProbedFunction function(int index) {
         return functions.get(index);
+    }
+
+    /// Whether the filter has named the tier of a function.
+    public boolean isTierNamed(int index) {
+        return functions.get(index).named;
     }
 
     /// Indices of the sites where functions begin.

@@ -169,8 +169,10 @@ public final class Installer {
         if (!filter.includes(image.path(), file, name)) {
             return -1;
         }
-        Tier tier = filter.tier(image.path(), file, name);
-        return functions.add(new ProbedFunction(image, offset, symbol, name, tier));
+        Tier named = filter.tier(image.path(), file, name);
+        // Nothing is known of its calls yet: most functions are called rarely.
+        Tier first = named == null ? Tier.EXACT : named;
+        return functions.add(new ProbedFunction(image, offset, symbol, name, first, named != null));
     }
 
     /// Copies an image's text and makes its sites in the copy, where nobody executes them; writes trampolines and

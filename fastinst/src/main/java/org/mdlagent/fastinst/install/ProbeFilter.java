@@ -1,5 +1,7 @@
 package org.mdlagent.fastinst.install;
 
+import org.jspecify.annotations.Nullable;
+
 /// Which functions are probed.
 public interface ProbeFilter {
     /// @param image path of the ELF file
@@ -7,13 +9,14 @@ public interface ProbeFilter {
     /// @param name  demangled name
     boolean includes(String image, String file, String name);
 
-    /// Which calls of a function are timed where not all are.
+    /// Which calls of a function are timed where not all are; null when the profiler is to choose, by how often it is
+    /// called.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
     /// @param name  demangled name
-    default Tier tier(String image, String file, String name) {
-        return Tier.WINDOWED;
+    default @Nullable Tier tier(String image, String file, String name) {
+        return null;
     }
 
     /// Whether source files are looked at, so that line tables must be read before probes are armed.

@@ -17,17 +17,21 @@ final class ProbedFunction {
     /// Before its first call.
     final Tier first;
 
+    /// Whether somebody has named that tier.
+    final boolean named;
+
     /// Indices of its sites.
     final List<Integer> entries = new ArrayList<>(1);
 
     final List<Integer> exits = new ArrayList<>(2);
 
-    ProbedFunction(ProbedImage image, long offset, String symbol, String name, Tier first) {
+    ProbedFunction(ProbedImage image, long offset, String symbol, String name, Tier first, boolean named) {
         this.image = image;
         this.offset = offset;
         this.symbol = symbol;
         this.name = name;
         this.first = first;
+        this.named = named;
     }
 
     /// Those that a site of a kind is one of. That of a whole function is an entry.

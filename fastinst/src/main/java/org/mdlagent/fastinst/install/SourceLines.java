@@ -60,14 +60,18 @@ public final class SourceLines {
     /// Finds the source lines of functions that have come, and writes them to their records. That may take longer
     /// than the watchdog's patience, so it shows signs of life.
     ///
+    /// @param meanwhile is done now and then
     /// @throws IOException when a line table is damaged; the functions of other images have theirs
-    public void resolve(List<ProbedImage> images) throws IOException {
+    public void resolve(List<ProbedImage> images, Runnable meanwhile) throws IOException {
         for (ProbedImage image : images) {
             ElfFile file = image.lineTables();
             if (file != null) {
                 image.lineTables(null);
                 try (file) {
-                    DwarfLines lines = file.lines(api::renewClocks);
+                    DwarfLines lines = file.lines(() -> {
+                        api.renewClocks();
+                        meanwhile.run();
+                    });
                     if (lines != null) {
                         resolve(image, lines);
                         resolved++;

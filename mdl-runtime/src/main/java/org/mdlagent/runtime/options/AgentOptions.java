@@ -20,6 +20,7 @@ import org.mdlagent.fastinst.install.Tier;
 /// @param exact            whether every call is recorded, and not a sample
 /// @param exactFunctions   functions of which every call is recorded while others are sampled
 /// @param countedFunctions functions of which every call is counted, and some are timed by chance
+/// @param windowedFunctions functions of which windows choose some calls
 /// @param countedMean      of how many of their calls one is timed
 /// @param cpuTime          whether calls last as long as their thread has a processor, and not as time passes
 /// @param sampleSize       calls timed in each window
@@ -41,6 +42,7 @@ public record AgentOptions(
         boolean exact,
         List<FunctionGlob> exactFunctions,
         List<FunctionGlob> countedFunctions,
+        List<FunctionGlob> windowedFunctions,
         int countedMean,
         boolean cpuTime,
         int sampleSize,
@@ -61,6 +63,7 @@ public record AgentOptions(
     public static final String PROFILE = "profile";
     public static final String EXACT = "exact";
     public static final String COUNTED = "counted";
+    public static final String WINDOWED = "windowed";
     public static final String COUNTED_MEAN = "countedMean";
     public static final String TIME = "time";
     public static final String SAMPLE_SIZE = "sampleSize";
@@ -77,7 +80,7 @@ public record AgentOptions(
     public static final String REPORT = "report";
 
     private static final String KEYS =
-            "session, wait, profile, exact, counted, countedMean, time, sampleSize, epochMillis, sliceMillis, "
+            "session, wait, profile, exact, counted, windowed, countedMean, time, sampleSize, epochMillis, sliceMillis, "
                     + "budgetPercent, include, exclude, mdl, metric, sync, startDelayMillis, children, report";
     private static final int START_DELAY_DEFAULT = 50;
     private static final int COUNTED_MEAN_DEFAULT = 100;
@@ -111,6 +114,7 @@ public record AgentOptions(
     public AgentOptions {
         exactFunctions = List.copyOf(exactFunctions);
         countedFunctions = List.copyOf(countedFunctions);
+        windowedFunctions = List.copyOf(windowedFunctions);
         include = List.copyOf(include);
         exclude = List.copyOf(exclude);
         mdl = List.copyOf(mdl);
@@ -162,16 +166,14 @@ public record AgentOptions(
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
     /// @param name  demangled
-    public Tier tier(String image, String file, String name) {
+    public @Nullable Tier tier(String image, String file, String name) {
         if (any(exactFunctions, image, file, name)) {
             return Tier.EXACT;
         }
-        return any(countedFunctions, image, file, name) ? new Tier(countedMean) : Tier.WINDOWED;
-    }
-
-    /// Whether functions are named whose tier is not that of all others.
-    public boolean nameTiers() {
-        return !exactFunctions.isEmpty() || !countedFunctions.isEmpty();
+        if (any(countedFunctions, image, file, name)) {
+            return new Tier(countedMean);
+        }
+        return any(windowedFunctions, image, file, name) ? Tier.WINDOWED : null;
     }
 
     /// Whether [#includes] or [#tier] looks at source files.
@@ -179,7 +181,8 @@ public record AgentOptions(
         return anyNeedsFile(include)
                 || anyNeedsFile(exclude)
                 || anyNeedsFile(exactFunctions)
-                || anyNeedsFile(countedFunctions);
+                || anyNeedsFile(countedFunctions)
+                || anyNeedsFile(windowedFunctions);
     }
 
     private static boolean any(List<FunctionGlob> globs, String image, String file, String name) {
@@ -225,6 +228,7 @@ public record AgentOptions(
                     isExact(exact),
                     globs(EXACT, functions(exact)),
                     globs(COUNTED, texts(COUNTED)),
+                    globs(WINDOWED, texts(WINDOWED)),
                     number(COUNTED_MEAN, COUNTED_MEAN_DEFAULT, 2, Tier.MEAN_MAX),
                     isCpuTime(),
                     number(SAMPLE_SIZE, 10, 1, 1_000_000),
@@ -249,6 +253,7 @@ public record AgentOptions(
                         PROFILE,
                         EXACT,
                         COUNTED,
+                        WINDOWED,
                         COUNTED_MEAN,
                         TIME,
                         SAMPLE_SIZE,

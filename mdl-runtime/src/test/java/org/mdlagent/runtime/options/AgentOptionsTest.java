@@ -40,6 +40,7 @@ class AgentOptionsTest {
                         false,
                         List.of(),
                         List.of(),
+                        List.of(),
                         100,
                         false,
                         10,
@@ -124,7 +125,7 @@ class AgentOptionsTest {
         assertThat(some.exact()).isFalse();
         assertThat(some.exactFunctions()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
         assertThat(some.tier("/bin/app", "", "get")).isEqualTo(Tier.EXACT);
-        assertThat(some.tier("/bin/lib.so", "", "get")).isEqualTo(Tier.WINDOWED);
+        assertThat(some.tier("/bin/lib.so", "", "get")).isNull();
         assertThat(valid("exact=f,exact").exact()).isTrue();
         assertThat(valid("exact,exact=f,exact=off").exact()).isFalse();
     }
@@ -135,7 +136,8 @@ class AgentOptionsTest {
 
         assertThat(some.tier("/bin/app", "", "get")).isEqualTo(Tier.EXACT);
         assertThat(some.tier("/bin/app", "", "go")).isEqualTo(new Tier(7));
-        assertThat(some.tier("/bin/app", "", "f")).isEqualTo(Tier.WINDOWED);
+        assertThat(some.tier("/bin/app", "", "f")).isNull();
+        assertThat(valid("windowed=f").tier("/bin/app", "", "f")).isEqualTo(Tier.WINDOWED);
         assertThat(valid("counted=g").tier("/bin/app", "", "g")).isEqualTo(new Tier(100));
         assertThat(valid("counted=a.c:f").needsFiles()).isTrue();
     }

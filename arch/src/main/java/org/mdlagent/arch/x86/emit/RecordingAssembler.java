@@ -175,6 +175,7 @@ public final class RecordingAssembler {
         Label everyCall = new Label();
         Label byChance = new Label();
         Label checkDeadline = new Label();
+        Label over = new Label();
         Label counted = new Label();
         Label done = new Label();
         Label warmsUp = new Label();
@@ -221,18 +222,21 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(everyCall);
+        checkDeadline(over);
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
         push(1);
         out.ret();
 
         out.bind(byChance);
-        timeByChance(slow);
+        timeByChance(over, slow);
 
         out.bind(checkDeadline);
         out.readTsc();
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
         out.jump(BELOW_OR_EQUAL, counted);
+        out.bind(over);
         out.mov(RDI, R10);
         out.mov(R11, shim.expireEntry());
         out.jump(R11);
@@ -241,8 +245,21 @@ public final class RecordingAssembler {
         continueInShim(shim.entrySlow());
     }
 
+    /// Goes on at `over` where the agent has given no sign of life for long. That is looked at once in some calls,
+    /// which
+    /// are counted in RDX[RSI]. Changes RAX and RDX.
+    private void checkDeadline(Label over) {
+        Label inTime = new Label();
+        out.testLowByteIndexed(RDX, RSI, DEADLINE_CHECK_CALLS - 1);
+        out.jump(NOT_EQUAL, inTime);
+        out.readTsc();
+        out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
+        out.jump(ABOVE, over);
+        out.bind(inTime);
+    }
+
     /// Counts the call in RDX[RSI]. Those whose turn it is are timed (`tier.h`).
-    private void timeByChance(Label slow) {
+    private void timeByChance(Label over, Label slow) {
         Label timed = new Label();
         Label undrawn = new Label();
         out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
@@ -253,6 +270,9 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(timed);
+        checkDeadline(over);
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RAX, RAX, RSI);
         out.loadInt(RDI, RAX, (int) CountdownDescriptor.MEAN);
         out.test(RDI);

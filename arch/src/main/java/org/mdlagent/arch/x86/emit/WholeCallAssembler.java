@@ -189,6 +189,7 @@ final class WholeCallAssembler {
         timeByChance(counted, slow);
 
         out.bind(everyCall);
+        findCalls(slow);
         recordEveryCall(slow);
     }
 
@@ -204,6 +205,9 @@ final class WholeCallAssembler {
         out.jump(counted);
 
         out.bind(timed);
+        findCalls(slow);
+        findThread(slow);
+        out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
         out.loadInt(RCX, RDX, (int) CountdownDescriptor.MEAN);
         out.test(RCX);

@@ -82,6 +82,12 @@ public final class RunCommand implements Callable<Integer> {
             description = "Count every call of these functions, and time some by chance. Repeatable.")
     private List<String> counted = List.of();
 
+    @Option(
+            names = "--windowed",
+            paramLabel = "GLOB",
+            description = "Look at calls of these functions only now and then, however few there are. Repeatable.")
+    private List<String> windowed = List.of();
+
     @Option(names = "--counted-mean", paramLabel = "N", description = "Of how many of their calls one is timed (100).")
     private @Nullable String countedMean;
 
@@ -216,6 +222,7 @@ public final class RunCommand implements Callable<Integer> {
         addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
         exact.forEach(value -> text.add(AgentOptions.EXACT, value));
         counted.forEach(value -> text.add(AgentOptions.COUNTED, value));
+        windowed.forEach(value -> text.add(AgentOptions.WINDOWED, value));
         addIf(countedMean, AgentOptions.COUNTED_MEAN, text);
         addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
         addIf(sampleSize, AgentOptions.SAMPLE_SIZE, text);
@@ -317,6 +324,7 @@ public final class RunCommand implements Callable<Integer> {
                 unmeasured.nameUnknown("--include", options.include());
                 unmeasured.nameUnknown("--exact", options.exactFunctions());
                 unmeasured.nameUnknown("--counted", options.countedFunctions());
+                unmeasured.nameUnknown("--windowed", options.windowedFunctions());
             }
             if (options.report() != null) {
                 Profile profile = reader.profile();

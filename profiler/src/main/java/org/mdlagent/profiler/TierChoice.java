@@ -1,0 +1,142 @@
+package org.mdlagent.profiler;
+
+import java.util.Arrays;
+import org.mdlagent.profiler.estimate.ProbeCost;
+
+/// Which calls of which function are timed: a knapsack over measured rates.
+///
+/// What is rare is timed wholly, what is frequent is counted wholly and timed by chance, and what is too frequent even
+/// for that is left to windows. The cheapest come first, for each of them costs what it is called, and is worth as much
+/// as any other. So each tier ends where its part of the budget does.
+///
+/// A function stays in its tier up to a higher mark than that at which others enter, so that it does not go to and fro.
+///
+/// A tier is told by its mean: of how many calls one is timed ([org.mdlagent.fastinst.install.Tier]).
+final class TierChoice {
+    static final int WINDOWED = 0;
+    static final int EXACT = 1;
+
+    /// The part of the budget up to which functions are timed wholly.
+    private static final double EXACT_PART = 0.3;
+
+    /// The same with those of which all calls are counted, but for timing some of these.
+    private static final double COUNTED_PART = 0.45;
+
+    /// Those in a tier stay in it up to so many times its part.
+    private static final double STAY = 1.25;
+
+    /// The part of the budget for that, and how many calls of each are timed in a second.
+    private static final double BY_CHANCE_PART = 0.1;
+
+    private static final double TIMED_MIN = 60;
+    private static final double TIMED_MAX = 1000;
+
+    /// A mean stays unless it is wrong by so much.
+    private static final double MEAN_CHANGE = 4;
+
+    private static final int MEAN_MAX = 1 << 20;
+
+    /// What a call costs besides when its function's stub and rows are in no cache, in ticks, and how many calls a
+    /// second keep half of them there.
+    private static final double COLD_EXACT = 240;
+
+    private static final double COLD_COUNTED = 80;
+    private static final double WARM_RATE = 1000;
+
+    /// Bits for a function's number in a key.
+    private static final int NUMBER_BITS = 22;
+
+    private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
+
+    private final ProbeCost cost;
+
+    /// By rank: rates with the numbers of their functions, the rarest first.
+    private long[] ranked = {};
+
+    private int ranks;
+
+    TierChoice(ProbeCost cost) {
+        this.cost = cost;
+    }
+
+    /// Chooses a tier for each function that is called; the others keep theirs.
+    ///
+    /// @param rates  by function: calls a second, of all threads together; below 0 for those that are to stay
+    /// @param means  by function: its tier, which becomes the chosen one
+    /// @param income what may be spent on measuring, in ticks a second
+    /// @param most   functions that there is memory to record calls of in threads' rows
+    void choose(double[] rates, int[] means, double income, int most) {
+        rank(rates);
+        double spent = 0;
+        int rank = 0;
+        boolean fits = true;
+        while (rank < ranks && fits) {
+            int function = function(rank);
+            double more = exactTicks(rates[function]);
+            boolean inside = means[function] == EXACT;
+            fits = rank < most && spent + more <= EXACT_PART * income * (inside ? STAY : 1);
+            if (fits) {
+                spent += more;
+                means[function] = EXACT;
+                rank++;
+            }
+        }
+        count(rank, spent, rates, means, income, most);
+    }
+
+    private void count(int first, double exact, double[] rates, int[] means, double income, int most) {
+        double part = BY_CHANCE_PART * income;
+        int end = first;
+        double spent = exact;
+        boolean fits = true;
+        while (end < ranks && fits) {
+            int function = function(end);
+            double more = countedTicks(rates[function]);
+            boolean inside = means[function] != WINDOWED;
+            fits = end < most && spent + more <= COUNTED_PART * income * (inside ? STAY : 1);
+            if (fits) {
+                spent += more;
+                end++;
+            }
+        }
+        double timed = Math.clamp(part / cost.counted(0, 1) / Math.max(1, end - first), TIMED_MIN, TIMED_MAX);
+        for (int rank = first; rank < ranks; rank++) {
+            int function = function(rank);
+            means[function] = rank < end ? mean(rates[function] / timed, means[function]) : WINDOWED;
+        }
+    }
+
+    private static int mean(double wanted, int present) {
+        if (present > EXACT && wanted < MEAN_CHANGE * present && MEAN_CHANGE * wanted > present) {
+            return present;
+        }
+        return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), 2, MEAN_MAX));
+    }
+
+    /// Those that are called, the rarest first.
+    private void rank(double[] rates) {
+        if (ranked.length < rates.length) {
+            ranked = new long[rates.length];
+        }
+        ranks = 0;
+        for (int i = 0; i < rates.length; i++) {
+            if (rates[i] > 0) {
+                // Numbers above 0 are in the order of their bits.
+                ranked[ranks++] = Double.doubleToRawLongBits(rates[i]) & ~NUMBER_MASK | i;
+            }
+        }
+        Arrays.sort(ranked, 0, ranks);
+    }
+
+    private int function(int rank) {
+        return (int) (ranked[rank] & NUMBER_MASK);
+    }
+
+    private double exactTicks(double rate) {
+        return rate * (cost.exact(1) + COLD_EXACT / (1 + rate / WARM_RATE));
+    }
+
+    private double countedTicks(double rate) {
+        return rate * (cost.counted(1, 0) + COLD_COUNTED / (1 + rate / WARM_RATE));
+    }
+}

@@ -1,0 +1,248 @@
+package org.mdlagent.profiler;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.estimate.ProbeCost;
+
+/// The tiers of a session's functions ([Tier]): what their calls cost, how often they are called, and which tier is the
+/// best for that ([TierChoice]).
+///
+/// A function's rate is its highest of late: what has been called often keeps the price of that for some seconds. So a
+/// function that becomes hot loses its tier at once, and gets it back when it has been calm for a while.
+final class Tiers {
+    /// After so long without calls, a rate is taken to be a third of what it was.
+    private static final double MEMORY_SECONDS = 2;
+
+    /// Tiers are chosen so long after the first probes are in place, then after twice as long each time, up to a limit.
+    private static final double FIRST_SECONDS = 0.02;
+
+    private static final double SECONDS_MAX = 0.5;
+
+    /// They are chosen at once where counted functions have cost so many times the budget since the last look.
+    private static final double BURST = 1;
+
+    /// The part of the session's memory that threads' rows may take up, and what one takes with its chunks.
+    private static final int ROWS_PART = 3;
+
+    private static final int ROW_BYTES = 2500;
+
+    private final long header;
+    private final double budget;
+    private final double ticksPerNano;
+    private final ProbeCost cost;
+    private final TierChoice choice;
+
+    /// By function: its mean; what recording one of its calls costs, in ticks, where all are counted, and 0 where
+    /// windows choose some; and whether somebody has named its tier, so that it stays.
+    private int[] means = {};
+
+    private double[] prices = {};
+    private boolean[] named = {};
+
+    /// By function: its calls a second; and its calls when that was last looked at.
+    private double[] rates = {};
+
+    private long[] callsAtChoice = {};
+
+    /// The calls of functions while windows chose, and what the others have cost, in ticks: of these, what those have
+    /// cost whose tier is named.
+    private long callsSampled;
+
+    private double ticks;
+    private double namedTicks;
+
+    /// What the first two have of functions that were not then what they are now.
+    private long callsMoved;
+
+    private double ticksMoved;
+
+    /// When tiers were last chosen, and will be next; the program's CPU time then; and for each nanosecond that had
+    /// passed.
+    private long choiceTsc;
+
+    private long nextChoiceTsc;
+    private double secondsToNext = FIRST_SECONDS;
+    private long cpuAtChoice;
+    private double pace = 1;
+
+    /// When functions were last looked at, and what counted ones had cost then.
+    private long lookTsc;
+
+    private double ticksAtLook;
+
+    /// @param header address of the session's header
+    /// @param budget the part of the program's time that measuring may cost
+    Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
+        this.cost = cost;
+        this.header = header;
+        this.budget = budget;
+        this.ticksPerNano = ticksPerNano;
+        choice = new TierChoice(cost);
+    }
+
+    /// Makes room for functions that have come.
+    void grow(int functions) {
+        means = Arrays.copyOf(means, functions);
+        prices = Arrays.copyOf(prices, functions);
+        named = Arrays.copyOf(named, functions);
+        rates = Arrays.copyOf(rates, functions);
+        callsAtChoice = Arrays.copyOf(callsAtChoice, functions);
+    }
+
+    /// A function has a tier from its first call on.
+    ///
+    /// @param named whether it is to stay there
+    void begin(int function, Tier tier, boolean named) {
+        means[function] = tier.mean();
+        prices[function] = price(tier);
+        this.named[function] = named;
+    }
+
+    /// A function that has had so many calls gets another tier.
+    ///
+    /// @param named whether it is to stay there
+    void move(int function, Tier tier, boolean named, long calls) {
+        long sampled = isCounted(function) ? 0 : calls;
+        double spent = prices[function] * calls;
+        begin(function, tier, named);
+        callsMoved += sampled - (isCounted(function) ? 0 : calls);
+        ticksMoved += spent - prices[function] * calls;
+    }
+
+    private double price(Tier tier) {
+        return switch (tier.mean()) {
+            case TierChoice.WINDOWED -> 0;
+            case TierChoice.EXACT -> cost.exact(1);
+            default -> cost.counted(1, 1.0 / tier.mean());
+        };
+    }
+
+    /// Whether all calls of a function are counted, whatever its windows do.
+    boolean isCounted(int function) {
+        return prices[function] > 0;
+    }
+
+    int mean(int function) {
+        return means[function];
+    }
+
+    /// Whether windows choose the calls of any function.
+    boolean hasWindowed() {
+        for (double price : prices) {
+            if (price == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Adds up what has been called so far.
+    void count(long[] calls) {
+        callsSampled = callsMoved;
+        ticks = ticksMoved;
+        namedTicks = 0;
+        for (int i = 0; i < calls.length; i++) {
+            double price = prices[i];
+            if (price > 0) {
+                ticks += price * calls[i];
+                namedTicks += named[i] ? price * calls[i] : 0;
+            } else {
+                callsSampled += calls[i];
+            }
+        }
+    }
+
+    /// The calls of functions while they were sampled.
+    long callsSampled() {
+        return callsSampled;
+    }
+
+    /// What the calls of functions have cost while all were counted, in ticks.
+    double ticks() {
+        return ticks;
+    }
+
+    /// The part of [#ticks] that is of functions whose tier is named, while it was the present one.
+    double namedTicks() {
+        return namedTicks;
+    }
+
+    /// Functions are in place; when that is so for the first time, a choice will be due soon.
+    void start(long now) {
+        if (choiceTsc == 0) {
+            choiceTsc = now;
+            lookTsc = now;
+            nextChoiceTsc = now + ticks(secondsToNext);
+        }
+    }
+
+    private long ticks(double seconds) {
+        return (long) (1e9 * seconds * ticksPerNano);
+    }
+
+    /// When tiers are to be chosen again.
+    long nextChoice() {
+        return nextChoiceTsc;
+    }
+
+    /// What windows say of rates.
+    interface WindowRates {
+        /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose
+        double of(int function);
+    }
+
+    /// Chooses a tier for each function, when that is due.
+    ///
+    /// @param cpu      of the program so far, in nanoseconds
+    /// @param lastPace for each nanosecond that has passed, of late
+    /// @param calls    by function: so far
+    /// @return by function: the mean of its tier; null when it is not due
+    int @Nullable [] choose(long now, long cpu, double lastPace, long[] calls, WindowRates windows) {
+        boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
+        lookTsc = now;
+        ticksAtLook = ticks;
+        if (!burst && now < nextChoiceTsc) {
+            return null;
+        }
+        double seconds = Math.max(1, now - choiceTsc) / ticksPerNano / 1e9;
+        pace = Math.max(1, (cpu - cpuAtChoice) / 1e9 / seconds);
+        choiceTsc = now;
+        cpuAtChoice = cpu;
+        secondsToNext = Math.min(2 * secondsToNext, SECONDS_MAX);
+        nextChoiceTsc = now + ticks(secondsToNext);
+        return choose(seconds, calls, windows);
+    }
+
+    private int[] choose(double seconds, long[] calls, WindowRates windows) {
+        double kept = Math.exp(-seconds / MEMORY_SECONDS);
+        double[] free = new double[calls.length];
+        double taken = 0;
+        for (int i = 0; i < calls.length; i++) {
+            double seen = windows.of(i);
+            double rate = seen >= 0 ? seen * pace * 1e9 : (calls[i] - callsAtChoice[i]) / seconds;
+            rates[i] = Math.max(rate, kept * rates[i]);
+            free[i] = named[i] ? -1 : rates[i];
+            taken += named[i] ? prices[i] * rates[i] : 0;
+        }
+        System.arraycopy(calls, 0, callsAtChoice, 0, calls.length);
+        int[] chosen = means.clone();
+        double income = budget * pace * ticksPerNano * 1e9;
+        choice.choose(free, chosen, Math.max(0, income - taken), rowsMost());
+        return chosen;
+    }
+
+    /// Functions that there is memory for in the rows of all threads.
+    private int rowsMost() {
+        long limit = Memory.getLong(header + HeaderDescriptor.LIMIT);
+        long threads = Math.max(1, Memory.getInt(header + HeaderDescriptor.THREAD_COUNT));
+        return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
+    }
+
+    /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
+    double rate(int function) {
+        return rates[function] / pace / 1e9;
+    }
+}

@@ -1,0 +1,107 @@
+package org.mdlagent.profiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.mdlagent.profiler.estimate.ProbeCost;
+
+class TierChoiceTest {
+    /// One percent of a thread of 2.5 GHz.
+    private static final double INCOME = 25e6;
+
+    private static final int ROOM = 1_000_000;
+
+    private final ProbeCost cost = new ProbeCost(false);
+    private final TierChoice choice = new TierChoice(cost);
+
+    private int[] chosen(int[] means, double... rates) {
+        int[] chosen = means.clone();
+        choice.choose(rates, chosen, INCOME, ROOM);
+        return chosen;
+    }
+
+    private int[] chosen(double... rates) {
+        return chosen(new int[rates.length], rates);
+    }
+
+    @Test
+    void shouldTimeWhatIsRareCountWhatIsFrequentAndLeaveTheRestToWindows() {
+        int[] means = chosen(50e6, 10, 20_000, 250_000, 30_000);
+
+        assertThat(means)
+                .containsExactly(TierChoice.WINDOWED, TierChoice.EXACT, TierChoice.EXACT, 256, TierChoice.EXACT);
+    }
+
+    @Test
+    void shouldNotSpendMoreThanItsPartsWhateverTheRates() {
+        double[] rates = new double[3000];
+        for (int i = 0; i < rates.length; i++) {
+            rates[i] = Math.pow(1.006, i);
+        }
+
+        int[] means = chosen(rates);
+
+        double exact = 0;
+        double counted = 0;
+        for (int i = 0; i < rates.length; i++) {
+            exact += means[i] == TierChoice.EXACT ? cost.exact(1) * rates[i] : 0;
+            counted += means[i] > TierChoice.EXACT ? cost.counted(1, 1.0 / means[i]) * rates[i] : 0;
+        }
+        assertThat(exact).isBetween(0.05 * INCOME, 0.3 * INCOME);
+        assertThat(counted).isPositive();
+        assertThat(exact + counted).isLessThan(0.55 * INCOME);
+        // The cheapest first.
+        int[] order = Arrays.stream(means)
+                .map(mean -> mean == TierChoice.WINDOWED ? Integer.MAX_VALUE : mean)
+                .toArray();
+        assertThat(order).isSorted();
+    }
+
+    @Test
+    void shouldTimeSomeHundredCallsOfACountedFunctionEachSecond() {
+        int[] means = chosen(250_000);
+
+        assertThat(250_000.0 / means[0]).isBetween(500.0, 2000.0);
+    }
+
+    @Test
+    void shouldLeaveFunctionsThatAreNotCalledOrNotFreeWhereTheyAre() {
+        int[] means = chosen(new int[] {TierChoice.WINDOWED, 7, TierChoice.EXACT}, 0, 0, -1);
+
+        assertThat(means).containsExactly(TierChoice.WINDOWED, 7, TierChoice.EXACT);
+    }
+
+    @Test
+    void shouldNotMoveFunctionsToAndFroWhoseRatesVaryALittle() {
+        double[] rates = new double[100];
+        Arrays.setAll(rates, i -> 100.0 * i * i);
+        int[] means = chosen(rates);
+        int moves = 0;
+
+        for (double part : new double[] {0.95, 1.05, 0.92, 1.08, 0.9, 1.1, 0.92, 1.08}) {
+            int[] before = means.clone();
+            means = chosen(means, Arrays.stream(rates).map(rate -> part * rate).toArray());
+            moves += Arrays.mismatch(means, before) < 0 ? 0 : 1;
+        }
+
+        // The rates' first fall lets some more in, who stay.
+        assertThat(moves).isLessThanOrEqualTo(3);
+    }
+
+    @Test
+    void shouldMoveAFunctionThatHasBecomeHotAtOnce() {
+        int[] means = chosen(1000, 2000);
+
+        assertThat(chosen(means, 1000, 50e6)).containsExactly(TierChoice.EXACT, TierChoice.WINDOWED);
+    }
+
+    @Test
+    void shouldKeepRowsWithinTheirMemory() {
+        int[] means = new int[4];
+
+        choice.choose(new double[] {1, 2, 3, 4}, means, INCOME, 2);
+
+        assertThat(means).containsExactly(TierChoice.EXACT, TierChoice.EXACT, TierChoice.WINDOWED, TierChoice.WINDOWED);
+    }
+}
