@@ -3,8 +3,6 @@ package org.mdlagent.runtime.metric;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,6 +30,7 @@ import org.mdlagent.runtime.mdl.syntax.Diagnostic;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.FunctionGlob;
+import org.mdlagent.runtime.options.RegularFile;
 
 /// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the
 /// program runs, and shows them to readers of the session. Used by one thread, the agent's.
@@ -106,7 +105,7 @@ public final class Metrics {
     ///
     /// @return what there is to say about it
     public List<Diagnostic> load(Path file) throws IOException {
-        String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        String text = RegularFile.text(file);
         Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), definitions());
         definitions = definitions().with(compilation.definitions());
         view = null;
