@@ -62,6 +62,23 @@ static void shouldNestOnTheThreadsOwnStack(void) {
   CHECK_EQUAL(mdl_self->unmatched, 0);
 }
 
+static void *return_in_a_child(void *frame) {
+  record_thread(); /* what a forked child has: a block, and a shadow stack, of its own */
+  calls_leave(frame);
+  struct mdl_row *row = ((struct mdl_row **)mdl_self->rows)[3];
+  CHECK(!row || row->count == 0);
+  return NULL;
+}
+
+static void shouldNotRecordTheReturnOfAForkedParentsCall(void) {
+  uint64_t stack[8] = {0};
+  whole_fixture();
+  struct mdl_frame *frame = enter(3, &stack[4]);
+  pthread_t thread;
+  pthread_create(&thread, NULL, return_in_a_child, frame);
+  pthread_join(thread, NULL);
+}
+
 static void shouldKnowSiblingCallFromLeftOverFrame(void) {
   uint64_t stack[8] = {0};
   whole_fixture();
@@ -303,7 +320,8 @@ static void shouldLeaveTheSnippetWhoseCallEndsTheThread(void) {
   CHECK_EQUAL(block->in_call, 0);
 }
 
-TESTS({"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
+TESTS({"shouldNotRecordTheReturnOfAForkedParentsCall", shouldNotRecordTheReturnOfAForkedParentsCall},
+      {"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
       {"shouldCallForSnippetsUnlessTheThreadIsInACall", shouldCallForSnippetsUnlessTheThreadIsInACall},
       {"shouldLeaveTheSnippetWhoseCallEndsTheThread", shouldLeaveTheSnippetWhoseCallEndsTheThread},
       {"shouldNestOnTheThreadsOwnStack", shouldNestOnTheThreadsOwnStack},

@@ -207,8 +207,10 @@ __attribute__((used)) void calls_count_client(struct mdl_site *site) {
   }
 }
 
+/* A frame of another shadow stack is that of a call which a forked parent has made, and records. */
 static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame) {
-  if (thread && !(frame->flags & MDL_FRAME_UNWOUND)) {
+  bool own = thread && (frame->flags & MDL_FRAME_POOLED || record_is_stacked(thread, frame));
+  if (own && !(frame->flags & MDL_FRAME_UNWOUND)) {
     record_returns(thread, frame, record_now());
   }
 }
