@@ -81,6 +81,10 @@ static void shouldGoFromBodyToBody(void) {
   CHECK(!is_on(exit_of(2)));
 }
 
+static __attribute__((noinline)) void come_to_probe(const struct mdl_site *site, uint64_t function) {
+  client_call(site, function, (uintptr_t)__builtin_frame_address(0));
+}
+
 static void shouldStoreDataAloneFromFunctionToFunction(void) {
   client_fixture();
   fastinst_activate(entry(2), run_first);
@@ -89,7 +93,7 @@ static void shouldStoreDataAloneFromFunctionToFunction(void) {
   /* The byte is put right, since step 3 finds it wrong; nothing has stored to the stub. */
   CHECK_EQUAL(fastinst_activate(entry(2), run_second), FASTINST_OK);
   CHECK_EQUAL(*(int32_t *)(entry_of(2)->stub + 4 + 8), 0x55555555);
-  client_call(entry_of(2), address_of(2));
+  come_to_probe(entry_of(2), address_of(2));
   CHECK_EQUAL(first.calls, 0);
   CHECK_EQUAL(second.calls, 1);
 }
@@ -106,20 +110,20 @@ static void shouldCallClientWithProbeAndFunctionAndKeepErrno(void) {
   client_fixture();
   fastinst_activate(leave(3), run_first);
   errno = 42;
-  client_call(exit_of(3), 0x1234);
+  come_to_probe(exit_of(3), 0x1234);
   CHECK_EQUAL(errno, 42);
   CHECK_EQUAL(first.calls, 1);
   CHECK_EQUAL(first.probe, leave(3));
   CHECK_EQUAL((uintptr_t)first.function, 0x1234);
   fastinst_deactivate(leave(3));
-  client_call(exit_of(3), 0x1234);
+  come_to_probe(exit_of(3), 0x1234);
   CHECK_EQUAL(first.calls, 1);
 }
 
 static void nest(fastinst_probe probe, void *function) {
   (void)probe, (void)function;
-  client_call(entry_of(1), address_of(1));
-  client_call(entry_of(0), address_of(0));
+  come_to_probe(entry_of(1), address_of(1));
+  come_to_probe(entry_of(0), address_of(0));
 }
 
 static void shouldEnterNoClientFromAClient(void) {
@@ -128,19 +132,19 @@ static void shouldEnterNoClientFromAClient(void) {
   fastinst_activate(entry(0), nest);
   fastinst_activate(entry(1), run_first);
   for (int i = 0; i < 10; i++) {
-    client_call(entry_of(0), address_of(0));
+    come_to_probe(entry_of(0), address_of(0));
   }
   CHECK_EQUAL(first.calls, 0);
   CHECK_EQUAL(fastinst_skipped(&skipped), FASTINST_OK);
   CHECK_EQUAL(skipped, 20);
-  client_call(entry_of(1), address_of(1));
+  come_to_probe(entry_of(1), address_of(1));
   CHECK_EQUAL(first.calls, 1);
 }
 
 static void *come_by_as_agent(void *unused) {
   (void)unused;
   record_mute_thread();
-  client_call(entry_of(0), address_of(0));
+  come_to_probe(entry_of(0), address_of(0));
   return NULL;
 }
 
@@ -151,11 +155,11 @@ static void shouldNotRunOnThreadsOfTheAgentOrInForkedProcesses(void) {
   pthread_create(&thread, NULL, come_by_as_agent, NULL);
   pthread_join(thread, NULL);
   CHECK_EQUAL(first.calls, 0);
-  client_call(entry_of(0), address_of(0));
+  come_to_probe(entry_of(0), address_of(0));
   CHECK_EQUAL(first.calls, 1);
   pid_t child = fork();
   if (child == 0) {
-    client_call(entry_of(0), address_of(0));
+    come_to_probe(entry_of(0), address_of(0));
     _exit(first.calls == 1 && fastinst_deactivate(entry(0)) == FASTINST_UNAVAILABLE ? 0 : 1);
   }
   int status;
@@ -174,8 +178,8 @@ static void fork_in_client(fastinst_probe probe, void *function) {
 static void shouldLeaveAClientThatForks(void) {
   client_fixture();
   fastinst_activate(entry(0), fork_in_client);
-  client_call(entry_of(0), address_of(0));
-  client_call(entry_of(0), address_of(0));
+  come_to_probe(entry_of(0), address_of(0));
+  come_to_probe(entry_of(0), address_of(0));
   if (first.calls >= 100) {
     _exit(first.calls == 100 ? 0 : 1); /* a child, where no client runs any more */
   }
@@ -191,7 +195,7 @@ static void shouldCountWhereGeneratedCodeDoesNot(void) {
   client_fixture();
   fastinst_activate(leave(4), FASTINST_COUNT);
   for (int i = 0; i < 1000; i++) {
-    client_call(exit_of(4), address_of(4));
+    come_to_probe(exit_of(4), address_of(4));
   }
   CHECK_EQUAL(fastinst_calls(leave(4), &calls), FASTINST_OK);
   CHECK_EQUAL(calls, 1000);
@@ -381,7 +385,7 @@ static void stay(fastinst_probe probe, void *function) {
 
 static void *come_by(void *unused) {
   (void)unused;
-  client_call(entry_of(0), address_of(0));
+  come_to_probe(entry_of(0), address_of(0));
   return NULL;
 }
 

@@ -60,7 +60,7 @@
 /*
  * Reached by a jump, with the address in the stub on top of the stack, the site in R11, and the R11 of the
  * application in the word below the stack pointer. Returns what FUNCTION(site, key) does in R11, and ZF when that is 0.
- * COUNTS: with the address in the program on top, returns there from FUNCTION(site), with every register as it was.
+ * COUNTS: with the address in the program on top, returns there from FUNCTION(site, key), with every register as it was.
  */
 .macro ENTRY NAME, FUNCTION, COUNTS=0
         .globl  \NAME
@@ -252,6 +252,7 @@ calls_hook_entry:
         .cfi_adjust_cfa_offset 8
         subq    $8, %rsp
         .cfi_adjust_cfa_offset 8
+        leaq    40(%rsp), %rdx
         movq    %rdi, %rsi
         movq    %r10, %rdi
         call    client_call
@@ -293,6 +294,7 @@ calls_hook_exit:
         .cfi_adjust_cfa_offset -8
         popq    %rdi
         .cfi_adjust_cfa_offset -8
+        movq    %rsp, %rdx
         jmp     client_call
         .cfi_endproc
         .size   calls_hook_exit, . - calls_hook_exit

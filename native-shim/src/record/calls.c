@@ -194,14 +194,14 @@ __attribute__((used)) void calls_count(struct mdl_site *site) {
 /* The same where clients or snippets may be attached, and the recorder need not want the call. */
 __attribute__((used)) struct mdl_frame *calls_enter_client(struct mdl_site *site, uint64_t key) {
   int error = errno;
-  client_call(site, ((const struct mdl_function *)site->function)->address);
+  client_call(site, ((const struct mdl_function *)site->function)->address, key);
   struct mdl_frame *frame = begin(site, key, code_is_recording(site));
   errno = error;
   return frame;
 }
 
-__attribute__((used)) void calls_count_client(struct mdl_site *site) {
-  client_call(site, ((const struct mdl_function *)site->function)->address);
+__attribute__((used)) void calls_count_client(struct mdl_site *site, uint64_t key) {
+  client_call(site, ((const struct mdl_function *)site->function)->address, key);
   if (code_is_recording(site)) {
     calls_count(site);
   }
@@ -236,8 +236,9 @@ __attribute__((used)) void calls_leave(struct mdl_frame *frame) {
 __attribute__((used)) void calls_leave_client(struct mdl_frame *frame) {
   const struct mdl_site *site = (const struct mdl_site *)frame->site;
   uint64_t function = ((const struct mdl_function *)frame->function)->address;
+  uint64_t key = frame->key;
   calls_leave(frame);
-  client_call(site + 1, function);
+  client_call(site + 1, function, key);
 }
 
 /*

@@ -14,13 +14,17 @@
  * Progress   P1 threads at probes neither wait nor lock. Those that activate wait for each other
  *
  *   attach, with the lock                         a thread at the probe
- *   1 client = function, or 0                     1 in_client: odd
+ *                                                 0 entered
+ *   1 client = function, or 0                     1 in_client: the next odd
  *   2 the stub leads to the body for it           2 read client; call it
- *   3 the site is on if wanted (code.c)           3 in_client: even
+ *   3 the site is on if wanted (code.c)           3 in_client: the next even; not entered
  *
  *   synchronize
  *   4 membarrier
  *   5 wait for each thread that is odd until it has changed
+ *
+ * G2: by 0, one store. A handler may leave the client that it has interrupted, by siglongjmp; then a call that does not lie
+ * below, on the thread's own stack, shows that it is gone.
  *
  * G4: by A2, a thread has either done its step 1 visibly before 4, and 5 waits for it, or reads the client after 4, and
  * with it what step 1 of attach has stored.
@@ -29,6 +33,7 @@
 
 #include "code/code.h"
 #include "os/sys.h"
+#include "record/frames.h"
 #include "record/interruptible.h"
 #include "record/thread.h"
 #include "session/blocks.h"
@@ -44,24 +49,33 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static THREAD_LOCAL volatile bool is_changing; /* a handler that interrupts it must not wait for the lock */
+static THREAD_LOCAL volatile uint64_t entered; /* the key of the call whose client the thread is in; or 0 */
 
 /* The values below are even and odd ones; NO_CLIENTS is none of them. */
 #define IN_CLIENT_MASK 0x7fffffffu
 
 /* ---- at a probe */
 
-void client_call(const struct mdl_site *site, uint64_t function) {
+/* Whether the thread is in a client's function, or, where it seems to be, has not left that by a jump. */
+static bool is_in_client(struct mdl_thread *thread, uint64_t key) {
+  uint64_t of = entered;
+  return of && ((key < of && frames_is_own_stack(thread, of)) || !record_shows_gone(thread, key));
+}
+
+void client_call(const struct mdl_site *site, uint64_t function, uint64_t key) {
   int error = errno;
   struct mdl_thread *thread = record_thread();
-  uint32_t turn = thread ? __atomic_load_n(&thread->in_client, __ATOMIC_RELAXED) : NO_CLIENTS;
-  if (turn & 1) {
+  if (!thread || thread->in_client == NO_CLIENTS || is_in_client(thread, key)) {
     if (thread) {
       thread->skipped++;
     }
     errno = error;
     return;
   }
-  __atomic_store_n(&thread->in_client, turn + 1, __ATOMIC_RELAXED);
+  entered = key;
+  ordered();
+  uint32_t turn = (thread->in_client + 1) | 1;
+  __atomic_store_n(&thread->in_client, turn & IN_CLIENT_MASK, __ATOMIC_RELAXED);
   ordered();
   fastinst_function client = (fastinst_function)__atomic_load_n(&site->client, __ATOMIC_RELAXED);
   if (client) {
@@ -69,8 +83,10 @@ void client_call(const struct mdl_site *site, uint64_t function) {
   }
   ordered();
   if (mdl_self == thread) { /* not in a child that the client has forked */
-    __atomic_store_n(&thread->in_client, (turn + 2) & IN_CLIENT_MASK, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->in_client, (turn + 1) & IN_CLIENT_MASK, __ATOMIC_RELAXED);
   }
+  ordered();
+  entered = 0;
   errno = error;
 }
 

@@ -4,8 +4,9 @@
 
 #include <mdl/layout.h>
 
-/* Calls the site's client, if it has one and the thread is in none. Keeps errno. */
-void client_call(const struct mdl_site *site, uint64_t function);
+/* Calls the site's client, if it has one and the thread is in none. key: where the stack is in the call that is probed.
+ * Keeps errno. */
+void client_call(const struct mdl_site *site, uint64_t function, uint64_t key);
 /* The client to attach for a probe that only counts. */
 void client_count(uint32_t probe, void *function);
 /* See api.h, attach. */

@@ -69,8 +69,7 @@ void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
 }
 
 bool record_shows_gone(struct mdl_thread *thread, uint64_t key) {
-  const struct mdl_frame *base = (const struct mdl_frame *)thread->sp_base;
-  if (key <= thread->stack_low || key > base->key) {
+  if (!frames_is_own_stack(thread, key)) {
     return false;
   }
   if (process_is_confined) {

@@ -25,6 +25,9 @@ void record_discard(struct mdl_thread *thread, struct mdl_frame *last);
  * one: a frame whose return address a trampoline holds must then never be lost.
  */
 bool record_shows_gone(struct mdl_thread *thread, uint64_t key);
+static inline bool frames_is_own_stack(const struct mdl_thread *thread, uint64_t key) {
+  return key > thread->stack_low && key <= ((const struct mdl_frame *)thread->sp_base)->key;
+}
 /* There is one at `low`, if that is inside. */
 static inline void frames_other_stack(struct mdl_thread *thread, const void *low) {
   if ((uintptr_t)low >= thread->stack_low && (uintptr_t)low < ((const struct mdl_frame *)thread->sp_base)->key) {

@@ -3,10 +3,13 @@
  * arguments: returns|leaves  how the handler ends; it leaves by siglongjmp
  *            ticks           that a handler takes
  *            warm|first      the call is one of many of its thread, or the first, which takes the slow paths
- *            stride          from one instruction to the next that is looked at */
+ *            stride          from one instruction to the next that is looked at
+ *            alone|clients|told
+ *                            a client at each probe; or waits for a line, so that somebody can ask for metrics */
 #define _GNU_SOURCE
 #include "conformance/counted.h"
 
+#include <fastinst.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -54,6 +57,32 @@ PROBED long outer(long x) {
   return y * 2;
 }
 
+enum { CLIENTS_MAX = 64 };
+
+static struct fastinst_metadata probes[CLIENTS_MAX];
+static volatile unsigned long runs[CLIENTS_MAX];
+
+static UNPROBED void client(fastinst_probe probe, void *function) {
+  (void)function;
+  __atomic_fetch_add(&runs[probe], 1, __ATOMIC_RELAXED);
+}
+
+static UNPROBED void remember(const struct fastinst_metadata *metadata, void *argument) {
+  (void)argument;
+  if (metadata->probe >= CLIENTS_MAX) exit(2);
+  probes[metadata->probe] = *metadata;
+  if (fastinst_activate(metadata->probe, client) != FASTINST_OK) exit(2);
+}
+
+static UNPROBED void write_clients(void) {
+  uint64_t skipped;
+  if (fastinst_skipped(&skipped) != FASTINST_OK) exit(2);
+  printf("skipped %lu\n", (unsigned long)skipped);
+  for (int i = 0; i < CLIENTS_MAX; i++) {
+    if (runs[i] > 0) printf("%s %s %lu\n", probes[i].kind == FASTINST_ENTRY ? "entry" : "exit", probes[i].name, runs[i]);
+  }
+}
+
 static UNPROBED void on_trap(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   if (left-- > 0) return;
@@ -91,13 +120,22 @@ static UNPROBED void *call_first(void *argument) {
 
 int main(int count, char **arguments) {
   COUNTED;
-  if (count != 5) return 2;
+  if (count != 6) return 2;
   leaves = strcmp(arguments[1], "leaves") == 0;
   handler_ticks = strtoull(arguments[2], NULL, 10);
   bool first = strcmp(arguments[3], "first") == 0;
   long stride = atol(arguments[4]);
   struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, NULL);
+  bool has_clients = strcmp(arguments[5], "clients") == 0;
+  if (has_clients) {
+    if (fastinst_wait(0, 60000) != FASTINST_OK) return 2;
+    fastinst_discover(0, remember, NULL);
+  } else if (strcmp(arguments[5], "told") == 0) {
+    puts("ready");
+    fflush(stdout);
+    if (getchar() == EOF) return 2;
+  }
   outer(0);
   handled(0);
   long seen = 0;
@@ -118,5 +156,6 @@ int main(int count, char **arguments) {
     seen = more ? instruction + 1 : seen;
   }
   printf("instructions %ld wrong %ld jumps %ld\n", seen, wrong, jumps);
+  if (has_clients) write_clients();
   return wrong != 0;
 }
