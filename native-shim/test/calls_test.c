@@ -62,6 +62,34 @@ static void shouldNestOnTheThreadsOwnStack(void) {
   CHECK_EQUAL(mdl_self->unmatched, 0);
 }
 
+static uint64_t nested_ticks(int function) { return ((struct mdl_row **)mdl_self->rows)[function]->nested; }
+
+static void shouldTellNestedCallsApart(void) {
+  uint64_t stack[16] = {0};
+  whole_fixture();
+  for (int round = 0; round < 2; round++) { /* without a row at first */
+    struct mdl_frame *outer = enter(0, &stack[14]);
+    struct mdl_frame *between = enter(1, &stack[12]);
+    struct mdl_frame *inner = enter(0, &stack[10]);
+    struct mdl_frame *innermost = enter(0, &stack[8]);
+    calls_leave(innermost);
+    calls_leave(inner);
+    uint64_t inside = ((struct mdl_row **)mdl_self->rows)[0]->nested;
+    CHECK(inside > 0);
+    calls_leave(between);
+    calls_leave(outer);
+    CHECK_EQUAL(nested_ticks(0), inside);
+    CHECK_EQUAL(nested_ticks(1), 0);
+  }
+  CHECK_EQUAL(recorded(0), 6);
+  uint64_t before = nested_ticks(0);
+  enter(0, &stack[14]); /* left by a jump, as is the one above it */
+  enter(0, &stack[12]);
+  stack[14] = 0x1234;
+  calls_leave(enter(0, &stack[14]));
+  CHECK_EQUAL(nested_ticks(0), before);
+}
+
 static void *return_in_a_child(void *frame) {
   record_thread(); /* what a forked child has: a block, and a shadow stack, of its own */
   calls_leave(frame);
@@ -320,7 +348,8 @@ static void shouldLeaveTheSnippetWhoseCallEndsTheThread(void) {
   CHECK_EQUAL(block->in_call, 0);
 }
 
-TESTS({"shouldNotRecordTheReturnOfAForkedParentsCall", shouldNotRecordTheReturnOfAForkedParentsCall},
+TESTS({"shouldTellNestedCallsApart", shouldTellNestedCallsApart},
+      {"shouldNotRecordTheReturnOfAForkedParentsCall", shouldNotRecordTheReturnOfAForkedParentsCall},
       {"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
       {"shouldCallForSnippetsUnlessTheThreadIsInACall", shouldCallForSnippetsUnlessTheThreadIsInACall},
       {"shouldLeaveTheSnippetWhoseCallEndsTheThread", shouldLeaveTheSnippetWhoseCallEndsTheThread},

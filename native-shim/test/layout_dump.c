@@ -219,6 +219,8 @@ int main(void) {
   FIELD(mdl_row, weight);
   FIELD(mdl_row, samples);
   FIELD(mdl_row, callers);
+  FIELD(mdl_row, outermost);
+  FIELD(mdl_row, nested);
   FIELD(mdl_row, chunks);
   SIZE(mdl_row);
   FIELD(mdl_edge, next);

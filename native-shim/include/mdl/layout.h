@@ -346,7 +346,10 @@ struct mdl_row {
   uint32_t weight;   /* 44 in a thread's row, sampled mode: calls that one of them stands for at most; 0: 1 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
   uint64_t callers;  /* 56 newest struct mdl_edge; a list through .next: sampled mode */
-  uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+  uint64_t outermost; /* 64 in a thread's row, where each call is timed: struct mdl_frame of the lowest call of the function on
+                            the thread's shadow stack, while there is one (rows.c) */
+  uint64_t nested;   /* 72 of total, what calls took that ran within another of the same function, and so is in there twice */
+  uint64_t chunks[MDL_ROW_CHUNKS]; /* 80 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
 };
 
 /* The calls of a row's function by one caller; written by the agent alone, complete before it is in the list. */
@@ -476,8 +479,8 @@ MDL_AT(mdl_metric, since_tsc, 56);
 static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
-MDL_AT(mdl_row, chunks, 64);
-static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
+MDL_AT(mdl_row, chunks, 80);
+static_assert(sizeof(struct mdl_row) == 464, "mdl_row");
 static_assert(sizeof(struct mdl_edge) == 40, "mdl_edge");
 MDL_AT(mdl_slices, rows, 64);
 static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_slice), "mdl_slices");

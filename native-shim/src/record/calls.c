@@ -25,6 +25,7 @@
 #include "record/frames.h"
 #include "record/mode.h"
 #include "record/record.h"
+#include "record/rows.h"
 #include "record/thread.h"
 
 #include <cpuid.h>
@@ -147,6 +148,7 @@ static struct mdl_frame *stacked(struct mdl_thread *thread, struct mdl_site *sit
   __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
   atomic_signal_fence(memory_order_seq_cst);
   fill(frame, site, key, weight, sibling, 0);
+  record_outermost(thread, frame);
   return frame;
 }
 

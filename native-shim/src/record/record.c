@@ -16,7 +16,7 @@
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self) {
   struct mdl_thread *thread = record_known_thread();
   if (thread) {
-    record_in_row(thread, function, ticks, self, 1);
+    record_in_row(thread, function, NULL, ticks, self, 1);
   }
 }
 
@@ -51,6 +51,7 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
     count(thread, function);
     if (has_room(thread)) {
       record_push(thread, function, key, 1);
+      record_outermost(thread, (const struct mdl_frame *)thread->sp - 1);
     }
   }
 }
@@ -89,6 +90,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
   if (timed && has_room(thread) && (weight != 0 || record_opens(function))) {
     record_push(thread, function, key, weight);
+    record_outermost(thread, (const struct mdl_frame *)thread->sp - 1);
   }
 }
 
@@ -137,7 +139,7 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
   }
   /* A handler may have run since the clock was read: its time is in `children` and not in `ticks`. */
   uint64_t children = frame->children < ticks ? frame->children : ticks;
-  record_in_row(thread, function, ticks, complete ? ticks - children : 0, weight);
+  record_in_row(thread, function, frame, ticks, complete ? ticks - children : 0, weight);
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
     record_in_ring(thread, function, call_site, start, ticks, MDL_RECORD_TOLD);

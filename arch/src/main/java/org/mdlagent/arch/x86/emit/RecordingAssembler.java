@@ -164,10 +164,67 @@ public final class RecordingAssembler {
         out.incrementIndexed(RDX, RSI);
         reserve();
         fill();
-        out.ret();
+        noteOutermost();
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
+    }
+
+    /// Returns from the entry of the call at RCX of the function in R9 with the index RSI; how it is known which calls
+    /// are nested stands in `rows.h`.
+    private void noteOutermost() {
+        Label other = new Label();
+        Label done = new Label();
+        out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
+        out.loadIndexed(RDX, RDX, RSI, 0);
+        out.test(RDX);
+        out.jump(EQUAL, done);
+        out.cmp(RCX, RDX, (int) RowDescriptor.OUTERMOST);
+        out.jump(NOT_EQUAL, other);
+        out.bind(done);
+        out.ret();
+        out.bind(other);
+        noteOutermost(out, RDX, RCX, R9, R11, RAX, done);
+    }
+
+    /// Emits what makes a frame its row's outermost, unless the one that is in the row is of a call that runs, and
+    /// goes on at `done`. Changes `function`, `scratch` and the
+    /// flags.
+    static void noteOutermost(
+            Assembler out,
+            Register row,
+            Register frame,
+            Register function,
+            Register thread,
+            Register scratch,
+            Label done) {
+        Label set = new Label();
+        out.load(scratch, row, (int) RowDescriptor.OUTERMOST);
+        out.cmp(scratch, frame);
+        out.jump(ABOVE_OR_EQUAL, set);
+        out.cmp(scratch, thread, (int) ThreadDescriptor.SP_BASE);
+        out.jump(BELOW_OR_EQUAL, set);
+        out.cmp(function, scratch, (int) FrameDescriptor.FUNCTION);
+        out.jump(NOT_EQUAL, set);
+        // One that a jump has left over has no higher key.
+        out.load(function, frame, (int) FrameDescriptor.KEY);
+        out.cmp(function, scratch, (int) FrameDescriptor.KEY);
+        out.jump(BELOW, done);
+        out.bind(set);
+        out.store(row, (int) RowDescriptor.OUTERMOST, frame);
+        out.jump(done);
+    }
+
+    /// Emits what adds the ticks of a call that is not its row's outermost to those of nested calls, if that one is
+    /// below, and goes on at `done`. Changes `scratch` and the flags.
+    static void addNested(Assembler out, Register row, Register frame, Register ticks, Register scratch, Label done) {
+        out.load(scratch, row, (int) RowDescriptor.OUTERMOST);
+        out.cmp(scratch, frame);
+        out.jump(ABOVE_OR_EQUAL, done);
+        out.test(scratch);
+        out.jump(EQUAL, done);
+        out.addTo(row, (int) RowDescriptor.NESTED, ticks);
+        out.jump(done);
     }
 
     private void sampledEntry() {
@@ -226,7 +283,7 @@ public final class RecordingAssembler {
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
         push(1);
-        out.ret();
+        noteOutermost();
 
         out.bind(byChance);
         timeByChance(over, slow);
@@ -328,6 +385,9 @@ public final class RecordingAssembler {
     /// `slowRecord` when that has no memory yet, with ticks in RAX and those of callees in R8. Changes RSI, too.
     /// Where other functions are sampled, callees would be incomplete.
     private void recordInRow(Label slowRecord) {
+        Label inner = new Label();
+        Label innerDone = new Label();
+        Label done = new Label();
         if (shim.exact()) {
             // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
             out.load(R8, RCX, TOP_CHILDREN);
@@ -365,6 +425,10 @@ public final class RecordingAssembler {
             out.increment(RDX, (int) RowDescriptor.SAMPLES);
         }
         out.addTo(RDX, (int) RowDescriptor.TOTAL, RAX);
+        out.load(RCX, R11, THREAD_SP); // the frame, which has been released
+        out.cmp(RCX, RDX, (int) RowDescriptor.OUTERMOST);
+        out.jump(NOT_EQUAL, inner);
+        out.bind(innerDone);
         out.mov(RCX, RAX);
         if (shim.exact()) {
             out.sub(RCX, R8);
@@ -373,6 +437,10 @@ public final class RecordingAssembler {
         }
         replace(ABOVE_OR_EQUAL, (int) RowDescriptor.MIN);
         replace(BELOW_OR_EQUAL, (int) RowDescriptor.MAX);
+        out.jump(done);
+        out.bind(inner);
+        addNested(out, RDX, RCX, RAX, RSI, innerDone);
+        out.bind(done);
     }
 
     private void recordInShim(Label slowRecord) {

@@ -112,13 +112,13 @@ final class WholeCallAssembler {
     private void recordEveryCall(Label slow) {
         Label notBelow = new Label();
         findFrame(notBelow, slow);
-        countAndFill(true, () -> {
+        countAndFill(true, true, () -> {
             out.store(RDX, SIBLING, 0); // and the flags
             weighOne();
         });
         out.bind(notBelow);
         requireSibling(slow);
-        countAndFill(true, () -> {
+        countAndFill(true, true, () -> {
             followSibling();
             weighOne();
         });
@@ -131,16 +131,16 @@ final class WholeCallAssembler {
     }
 
     private void countAndFill(boolean recorded) {
-        countAndFill(recorded, () -> out.store(RDX, SIBLING, 0)); // flags and weight, too
+        countAndFill(recorded, false, () -> out.store(RDX, SIBLING, 0)); // flags and weight, too
     }
 
-    private void countAndFill(boolean recorded, Runnable setSibling) {
+    private void countAndFill(boolean recorded, boolean everyCall, Runnable setSibling) {
         out.addTo(R10, SP, FRAME);
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
         out.incrementIndexed(R10, RCX);
         fill(setSibling);
-        begin(recorded);
+        begin(recorded, everyCall);
     }
 
     /// Whether the call is timed comes first: else it needs no frame, wherever it runs.
@@ -224,7 +224,7 @@ final class WholeCallAssembler {
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
         RecordingAssembler.drawInterval(out, RDX, RAX, RCX, R10);
-        begin(true);
+        begin(true, false);
     }
 
     /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
@@ -403,16 +403,36 @@ final class WholeCallAssembler {
     }
 
     /// Returns with the frame in R11; its time is now, unless it is not recorded.
-    private void begin(boolean recorded) {
+    ///
+    /// @param everyCall whether each call of the function has a frame, so that nested ones are known (`rows.h`)
+    private void begin(boolean recorded, boolean everyCall) {
         clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
         if (!recorded) {
             out.store(R11, (int) FrameDescriptor.TSC, 0);
         }
         out.lea(RCX, RSP, 16);
         out.store(R11, KEY, RCX);
+        Label other = new Label();
+        Label done = new Label();
+        if (everyCall) {
+            out.loadThreadWord(R10, shim.tlsOffset());
+            out.load(RAX, R11, (int) FrameDescriptor.FUNCTION);
+            out.loadInt(RCX, RAX, INDEX);
+            out.load(RDX, R10, (int) ThreadDescriptor.ROWS);
+            out.loadIndexed(RDX, RDX, RCX, 0);
+            out.test(RDX);
+            out.jump(EQUAL, done);
+            out.cmp(R11, RDX, (int) RowDescriptor.OUTERMOST);
+            out.jump(NOT_EQUAL, other);
+        }
+        out.bind(done);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
         out.test(RSP); // not zero
         out.ret();
+        if (everyCall) {
+            out.bind(other);
+            RecordingAssembler.noteOutermost(out, RDX, R11, RAX, R10, RCX, done);
+        }
     }
 
     private void exactExit(Label slow) {
@@ -433,6 +453,8 @@ final class WholeCallAssembler {
     /// Records RAX ticks of the frame at RBX in the row of the function in RDX, and leaves; or goes on at
     /// `slowRecord` when that has no memory yet. All registers of the exit are saved.
     private void recordInRow(Label slowRecord) {
+        Label inner = new Label();
+        Label innerDone = new Label();
         Label less = new Label();
         Label more = new Label();
         Label minDone = new Label();
@@ -463,6 +485,9 @@ final class WholeCallAssembler {
             out.increment(R10, (int) RowDescriptor.SAMPLES);
         }
         out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
+        out.cmp(RBX, R10, (int) RowDescriptor.OUTERMOST);
+        out.jump(NOT_EQUAL, inner);
+        out.bind(innerDone);
         if (shim.exact()) {
             out.mov(RCX, RAX);
             out.sub(RCX, RSP, CHILDREN_AT);
@@ -476,6 +501,8 @@ final class WholeCallAssembler {
         out.bind(maxDone);
         leave(RAX, RDX, RCX, R11, R10);
 
+        out.bind(inner);
+        RecordingAssembler.addNested(out, R10, RBX, RAX, RCX, innerDone);
         out.bind(less);
         replace(BELOW, (int) RowDescriptor.MIN);
         out.jump(minDone);

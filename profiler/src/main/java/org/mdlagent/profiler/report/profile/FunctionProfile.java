@@ -153,6 +153,22 @@ public record FunctionProfile(
                 latency);
     }
 
+    /// The same without what calls took that ran within others of it, unless the total is without these already.
+    public FunctionProfile withoutNested(long nanos) {
+        if (exact || nanos == 0) {
+            return this;
+        }
+        return with(
+                calls,
+                callsError,
+                sampled,
+                OptionalLong.of(Math.max(0, totalNanos.orElse(0) - nanos)),
+                selfNanos,
+                totalError,
+                selfError,
+                latency);
+    }
+
     private static OptionalDouble relative(OptionalDouble error, long nanos) {
         return error.isPresent() && nanos > 0 ? OptionalDouble.of(error.getAsDouble() / nanos) : OptionalDouble.empty();
     }

@@ -77,6 +77,11 @@ public final class Latency {
         return recorded > 0 && nanosPerTick > 0;
     }
 
+    /// The same as recorded.
+    public double totalTicks() {
+        return totalTicks;
+    }
+
     /// Sum of the durations recorded.
     public OptionalLong totalNanos() {
         return nanos((double) totalTicks);

@@ -27,6 +27,9 @@ final class FunctionSums {
     /// Ticks of its calls without probed callees.
     private long selfTicks;
 
+    /// Of the ticks of its calls those that are in there twice.
+    private long nestedTicks;
+
     /// Calls that were timed in windows, and those that threads have in rows of their own, in a sampled session.
     private long inWindows;
 
@@ -43,6 +46,11 @@ final class FunctionSums {
     FunctionSums(FunctionBytes function, boolean exact) {
         this.function = function;
         this.exact = exact;
+    }
+
+    /// Adds what calls took that ran within others of it, whose time has that.
+    void addNestedTicks(long ticks) {
+        nestedTicks = Math.addExact(nestedTicks, ticks);
     }
 
     void addSelfTicks(long ticks) {
@@ -138,7 +146,7 @@ final class FunctionSums {
                 Math.max(entered, known.count()),
                 complete,
                 OptionalDouble.empty(),
-                known.totalNanos(),
+                known.nanos(Math.max(0, known.totalTicks() - nestedTicks)),
                 known.known() && selfNanos >= 0 ? OptionalLong.of(Math.round(selfNanos)) : OptionalLong.empty());
     }
 

@@ -125,6 +125,7 @@ final class ProfileReader {
                 sum.read(() -> {
                     long at = bytes.offset(row, RowDescriptor.SIZE, "a row");
                     sum.addSelfTicks(rows.add(at, sum.latency));
+                    sum.addNestedTicks(bytes.getCounter(at + RowDescriptor.NESTED));
                     sum.addByThread(
                             bytes.getCounter(at + RowDescriptor.COUNT),
                             bytes.getCounter(at + RowDescriptor.SAMPLES),

@@ -81,16 +81,18 @@ public final class EdgeSums {
     }
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
-    /// they are where no caller is known.
+    /// they are where no caller is known. A sampled function that calls itself has the time of these calls once.
     public List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, TotalErrors errors) {
         if (edges.isEmpty()) {
             return functions;
         }
         long empty = emptyNanos(functions);
         long[] inCallees = new long[functions.size()];
+        long[] nested = new long[functions.size()];
         for (Estimate edge : edges) {
             if (edge.caller != NONE) {
                 inCallees[edge.caller] += edge.nanos;
+                nested[edge.caller] += edge.caller == edge.callee ? edge.nanos : 0;
                 errors.addCallee(edge, samples(edge.callee));
             }
         }
@@ -102,7 +104,8 @@ public final class EdgeSums {
             known.add(
                     total.isEmpty()
                             ? function
-                            : function.withSelf(Math.max(0, own), errors.ofTotal(i), errors.ofSelf(i)));
+                            : function.withSelf(Math.max(0, own), errors.ofTotal(i), errors.ofSelf(i))
+                                    .withoutNested(nested[i]));
         }
         return known;
     }
