@@ -23,6 +23,9 @@ final class TopTerminal implements AutoCloseable {
     /// What follows an escape character at once belongs to it.
     private static final long SEQUENCE_MILLIS = 50;
 
+    private static final int USUAL_COLUMNS = 80;
+    private static final int USUAL_ROWS = 24;
+
     private final Terminal terminal;
     private final Attributes before;
     private final Display display;
@@ -48,13 +51,18 @@ final class TopTerminal implements AutoCloseable {
 
     /// Columns and rows, now.
     Size size() {
-        Size now = terminal.getSize();
+        Size now = usable(terminal.getSize());
         if (!now.equals(size)) {
             size = now;
             display.clear();
             display.resize(now);
         }
         return now;
+    }
+
+    /// Serial lines and some containers' terminals say 0 of what they do not know.
+    static Size usable(Size told) {
+        return told.getColumns() > 0 && told.getRows() > 0 ? told : Size.of(USUAL_COLUMNS, USUAL_ROWS);
     }
 
     /// Makes the screen these lines.
