@@ -116,8 +116,8 @@ static void add_property(const char *name, const char *value) {
 }
 
 /* What the agent keeps of a function is a kilobyte of the heap, and the shortest have 12 bytes of text. A library that has no
- * more text than libc is not counted. */
-enum { HEAP_MIB = 64, HEAP_MIB_MAX = 1024, HEAP_OF_TEXT = 96, LIBRARY_TEXT = 2 << 20, MEMORY_SHARE = 8, SPACE_SHARE = 16 };
+ * more text than libc is not counted. Those that are opened later are, when there is to be room for more than usual. */
+enum { HEAP_MIB = 64, HEAP_MIB_MAX = 1024, HEAP_OF_TEXT = 96, HEAP_OF_FUNCTION = 1152, LIBRARY_TEXT = 2 << 20, MEMORY_SHARE = 8, SPACE_SHARE = 16 };
 
 static int add_text(struct dl_phdr_info *info, size_t size, void *sum) {
   (void)size;
@@ -141,7 +141,8 @@ static uint64_t heap_mib_max(void) {
   gate_lock();
   dl_iterate_phdr(add_text, &bytes);
   gate_unlock();
-  uint64_t mib = smaller(HEAP_MIB + (bytes * HEAP_OF_TEXT >> 20), HEAP_MIB_MAX);
+  uint64_t later = (uint64_t)options.library_functions * HEAP_OF_FUNCTION;
+  uint64_t mib = smaller(HEAP_MIB + ((bytes * HEAP_OF_TEXT + later) >> 20), HEAP_MIB_MAX);
   mib = smaller(mib, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE >> 20);
   struct rlimit space;
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {

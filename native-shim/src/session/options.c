@@ -40,21 +40,27 @@ static bool is_on(const char *value, size_t length) {
          is(value, length, "1");
 }
 
+static void read_number(unsigned *number, const char *value, size_t length) {
+  unsigned result = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (value[i] < '0' || value[i] > '9' || result > 100000000) {
+      return;
+    }
+    result = result * 10 + (unsigned)(value[i] - '0');
+  }
+  if (length > 0) {
+    *number = result;
+  }
+}
+
 /* Keys that are not the shim's are Java's; it also reports bad values. */
 static void apply(const char *key, size_t key_length, const char *value, size_t length) {
   if (is(key, key_length, "wait")) {
     options.wait = is_on(value, length);
   } else if (is(key, key_length, "startDelayMillis")) {
-    unsigned millis = 0;
-    for (size_t i = 0; i < length; i++) {
-      if (value[i] < '0' || value[i] > '9' || millis > 100000000) {
-        return;
-      }
-      millis = millis * 10 + (unsigned)(value[i] - '0');
-    }
-    if (length > 0) {
-      options.start_delay_millis = millis;
-    }
+    read_number(&options.start_delay_millis, value, length);
+  } else if (is(key, key_length, "libraryFunctions")) {
+    read_number(&options.library_functions, value, length);
   } else if (is(key, key_length, "children")) {
     options.children = is(value, length, "all")    ? CHILDREN_ALL
                        : is(value, length, "none") ? CHILDREN_NONE

@@ -11,6 +11,7 @@ enum children { CHILDREN_PROBED, CHILDREN_NONE, CHILDREN_ALL };
 struct options {
   enum children children;
   unsigned start_delay_millis;
+  unsigned library_functions; /* room for those of libraries that are opened later, when given */
   bool wait;
   char state_home[PATH_MAX];
   char home[PATH_MAX];

@@ -56,9 +56,11 @@ public final class Probes {
     private final Imports imports;
     private final ReturnSites returnSites;
 
-    /// @param sync  tells when changed code is fetched
-    /// @param notes receives what was found and left alone, for the log
-    public Probes(NativeApi api, CoreSync sync, boolean exact, ProbeFilter filter, List<String> notes) {
+    /// @param sync             tells when changed code is fetched
+    /// @param libraryFunctions room for functions of libraries that are opened later
+    /// @param notes            receives what was found and left alone, for the log
+    public Probes(
+            NativeApi api, CoreSync sync, boolean exact, int libraryFunctions, ProbeFilter filter, List<String> notes) {
         this.api = api;
         CodeMemory code = new CodeMemory(api);
         CodeArena arena = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
@@ -71,8 +73,8 @@ public final class Probes {
         sites = new SiteTable(tables, code, api.session());
         learned = new LearnedSites(sites, functions, api.session());
         lines = new SourceLines(api, functions, notes);
-        Installer installer =
-                new Installer(api, trampolines, prepared, tables, functions, sites, learned, lines, filter, notes);
+        Installer installer = new Installer(
+                api, trampolines, prepared, tables, functions, sites, learned, lines, filter, libraryFunctions, notes);
         images = new Images(api, instructions, code, installer, functions, sites, notes, new ImageListener());
         snippets = new Snippets(api, instructions, code, recording);
         metrics = new MetricTable(api, tables, snippets.values());

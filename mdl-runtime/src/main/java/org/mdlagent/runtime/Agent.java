@@ -106,7 +106,7 @@ public final class Agent {
                         | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
         Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
         Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
-        Probes probes = new Probes(api, sync(), exact, new Filter(options), notes);
+        Probes probes = new Probes(api, sync(), exact, options.libraryFunctions(), new Filter(options), notes);
         api.renewClocks();
         Collector collector = collector(probes, exact);
         for (int tries = 0; !follow(probes, collector, true) && tries < FIRST_TRIES; tries++) {

@@ -210,7 +210,23 @@ class LibrariesIT {
     }
 
     @Test
-    void shouldLeaveOutALibraryForWhichThereIsNoRoom() throws Exception {
+    void shouldCountInALibraryForWhichRoomWasAskedFor() throws Exception {
+        Path library = large();
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Dist.preload("wait,exact,libraryFunctions=5001,session=" + session),
+                command(List.of(host().toString()), "cycles", library, 3, CALLS));
+
+        assertThat(run.status()).isZero();
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.calls(report)).containsEntry("work", 3L * CALLS).containsEntry("f4999", 3L * CALLS);
+        assertThat(report.get("losses")).isEmpty();
+    }
+
+    /// A library with 5,001 functions.
+    private Path large() throws Exception {
         Path source = directory.resolve("many.c");
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < 5000; i++) {
@@ -234,6 +250,12 @@ class LibrariesIT {
                         library.toString(),
                         source.toString()));
         assertThat(built.status()).as(built.err()).isZero();
+        return library;
+    }
+
+    @Test
+    void shouldLeaveOutALibraryForWhichThereIsNoRoom() throws Exception {
+        Path library = large();
         Path session = directory.resolve("session");
 
         Dist.Outcome run = underAgent(session, "cycles", library.toString(), 3, CALLS);

@@ -28,6 +28,7 @@ import org.mdlagent.fastinst.snippet.Snippets;
 public final class ProbedLibrary {
     private static final long DETACH_NANOS_MAX = 5_000_000_000L;
     private static final long POLL_NANOS = 1_000_000;
+    private static final int ROOM = 4096;
 
     private static final ProbeFilter ALL = new ProbeFilter() {
         @Override
@@ -81,7 +82,7 @@ public final class ProbedLibrary {
         functions = new FunctionRecords(header);
         Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
         List<String> notes = new ArrayList<>();
-        probes = new Probes(api, new Membarrier(api), true, ALL, notes);
+        probes = new Probes(api, new Membarrier(api), true, ROOM, ALL, notes);
         if (!probes.follow() || probes.functionCount() == 0) {
             throw new IOException("no probe is found: " + notes);
         }

@@ -22,11 +22,9 @@ import org.mdlagent.fastinst.provider.ImageProbes;
 ///     tables, which need not be there yet
 ///  2. [#install]: the text is copied; stubs, sites and records are written
 public final class Installer {
-    /// Room in the session's tables for what is opened later. A function takes 160 bytes, and 8 in each thread's
-    /// block, in exact and mixed mode 16; a site takes 80.
-    private static final int LATER_FUNCTIONS = 4096;
-
-    private static final int LATER_SITES = 4 * LATER_FUNCTIONS;
+    /// Room in the session's tables for what is opened later: a site takes 80 bytes, a function 160, and 8 in each
+    /// thread's block, in exact and mixed mode 16.
+    private static final int SITES_OF_FUNCTION = 4;
 
     private final NativeApi api;
     private final Trampolines trampolines;
@@ -37,9 +35,11 @@ public final class Installer {
     private final LearnedSites learned;
     private final SourceLines lines;
     private final ProbeFilter filter;
+    private final int laterFunctions;
     private final List<String> notes;
 
-    /// @param notes receives what was found and left alone, for the log
+    /// @param laterFunctions room for those of images that are opened later
+    /// @param notes          receives what was found and left alone, for the log
     public Installer(
             NativeApi api,
             Trampolines trampolines,
@@ -50,6 +50,7 @@ public final class Installer {
             LearnedSites learned,
             SourceLines lines,
             ProbeFilter filter,
+            int laterFunctions,
             List<String> notes) {
         this.api = api;
         this.trampolines = trampolines;
@@ -60,13 +61,14 @@ public final class Installer {
         this.learned = learned;
         this.lines = lines;
         this.filter = filter;
+        this.laterFunctions = laterFunctions;
         this.notes = notes;
     }
 
     /// Makes the session's tables, with room for all that has been placed and for more.
     void allocateTables() {
-        functions.allocate(LATER_FUNCTIONS);
-        sites.allocate(LATER_SITES);
+        functions.allocate(laterFunctions);
+        sites.allocate(SITES_OF_FUNCTION * laterFunctions);
     }
 
     /// Gives an image its functions and the indices of its sites, or those that it had when it was there before.

@@ -31,6 +31,7 @@ import org.mdlagent.fastinst.install.Tier;
 /// @param exclude          functions not to probe, stronger than `include`
 /// @param mdl              files of metric definitions
 /// @param metrics          `METRIC[@FOCUS...]` to switch on from the start
+/// @param libraryFunctions room for functions of libraries that are opened later
 /// @param sync             how to wait until every core sees new code
 /// @param startDelayMillis life of the process before the agent starts
 /// @param children         which of the programs that the program executes have an agent; for the shim
@@ -53,6 +54,7 @@ public record AgentOptions(
         List<FunctionGlob> exclude,
         List<String> mdl,
         List<String> metrics,
+        int libraryFunctions,
         Sync sync,
         int startDelayMillis,
         Children children,
@@ -74,6 +76,7 @@ public record AgentOptions(
     public static final String EXCLUDE = "exclude";
     public static final String MDL = "mdl";
     public static final String METRIC = "metric";
+    public static final String LIBRARY_FUNCTIONS = "libraryFunctions";
     public static final String SYNC = "sync";
     public static final String START_DELAY_MILLIS = "startDelayMillis";
     public static final String CHILDREN = "children";
@@ -81,7 +84,9 @@ public record AgentOptions(
 
     private static final String KEYS =
             "session, wait, profile, exact, counted, windowed, countedMean, time, sampleSize, epochMillis, sliceMillis, "
-                    + "budgetPercent, include, exclude, mdl, metric, sync, startDelayMillis, children, report";
+                    + "budgetPercent, include, exclude, mdl, metric, libraryFunctions, sync, startDelayMillis, "
+                    + "children, report";
+    private static final int LIBRARY_FUNCTIONS_DEFAULT = 4096;
     private static final int START_DELAY_DEFAULT = 50;
     private static final int COUNTED_MEAN_DEFAULT = 100;
 
@@ -239,6 +244,7 @@ public record AgentOptions(
                     globs(EXCLUDE, texts(EXCLUDE)),
                     texts(MDL),
                     texts(METRIC),
+                    number(LIBRARY_FUNCTIONS, LIBRARY_FUNCTIONS_DEFAULT, 0, 1_000_000),
                     sync(),
                     number(START_DELAY_MILLIS, await ? 0 : START_DELAY_DEFAULT, 0, 3_600_000),
                     children(),
@@ -264,6 +270,7 @@ public record AgentOptions(
                         EXCLUDE,
                         MDL,
                         METRIC,
+                        LIBRARY_FUNCTIONS,
                         SYNC,
                         START_DELAY_MILLIS,
                         CHILDREN,

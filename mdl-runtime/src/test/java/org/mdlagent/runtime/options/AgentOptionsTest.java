@@ -51,6 +51,7 @@ class AgentOptionsTest {
                         List.of(),
                         List.of(),
                         List.of(),
+                        4096,
                         AgentOptions.Sync.AUTO,
                         50,
                         AgentOptions.Children.PROBED,
@@ -61,7 +62,7 @@ class AgentOptionsTest {
     void shouldReadEveryKey() {
         AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,sampleSize=20,epochMillis=5,"
                 + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
-                + "sync=strict,startDelayMillis=7,children=all,report=json");
+                + "libraryFunctions=120000,sync=strict,startDelayMillis=7,children=all,report=json");
 
         assertThat(options.session()).isEqualTo("/tmp/a=b");
         assertThat(options.await()).isTrue();
@@ -77,6 +78,7 @@ class AgentOptionsTest {
         assertThat(options.exclude()).extracting(FunctionGlob::toString).containsExactly("x.c:h");
         assertThat(options.mdl()).containsExactly("m.mdl");
         assertThat(options.metrics()).containsExactly("io_wait@/Code/a.c");
+        assertThat(options.libraryFunctions()).isEqualTo(120_000);
         assertThat(options.sync()).isEqualTo(AgentOptions.Sync.STRICT);
         assertThat(options.startDelayMillis()).isEqualTo(7);
         assertThat(options.report()).isEqualTo("json");

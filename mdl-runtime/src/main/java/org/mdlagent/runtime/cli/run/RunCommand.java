@@ -125,6 +125,12 @@ public final class RunCommand implements Callable<Integer> {
     private List<String> metrics = List.of();
 
     @Option(
+            names = "--library-functions",
+            paramLabel = "N",
+            description = "Room for functions of libraries that are opened later (4096).")
+    private @Nullable String libraryFunctions;
+
+    @Option(
             names = "--sync",
             paramLabel = "HOW",
             description = "tmax, membarrier or strict. Of no effect yet: for probes in unmodified code.")
@@ -235,6 +241,7 @@ public final class RunCommand implements Callable<Integer> {
                 text.add(AgentOptions.MDL, Path.of(value).toAbsolutePath().toString()));
         metrics.forEach(value -> text.add(AgentOptions.METRIC, value));
         addIf(sync, AgentOptions.SYNC, text);
+        addIf(libraryFunctions, AgentOptions.LIBRARY_FUNCTIONS, text);
         addIf(startDelay, AgentOptions.START_DELAY_MILLIS, text);
         addIf(children, AgentOptions.CHILDREN, text);
         addIf(report, AgentOptions.REPORT, text);
