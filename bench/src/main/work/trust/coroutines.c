@@ -12,15 +12,6 @@ static int running;
 static double seconds;
 volatile uint64_t sink;
 
-INLINED uint64_t spun(uint64_t x, int times) {
-  for (int i = 0; i < times; i++) {
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-  }
-  return x;
-}
-
 UNPROBED static void yield(void) {
   stacks[running] = truth_current;
   swapcontext(&contexts[running], &scheduler);
@@ -56,13 +47,8 @@ UNPROBED static void coroutine(void) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    return 2;
-  }
-  seconds = atof(arguments[1]);
   static const char *const names[FUNCTIONS] = {"task", "part", "compute"};
-  memcpy(truth_names, names, sizeof names);
-  truth_begin();
+  seconds = truth_begin(count, arguments, names, FUNCTIONS);
   truth_open();
   int left = COROUTINES;
   for (int i = 0; i < COROUTINES; i++) {

@@ -6,15 +6,6 @@ enum { FUNCTIONS = 20000, KNOWN = 16 };
 
 volatile uint64_t sink;
 
-INLINED uint64_t spun(uint64_t x, unsigned times) {
-  for (unsigned i = 0; i < times; i++) {
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-  }
-  return x;
-}
-
 typedef uint64_t function(uint64_t);
 
 #define OTHER(n) \
@@ -44,13 +35,8 @@ static function *const others[FUNCTIONS] = {TEN_THOUSAND(NAMED_OTHER, 1) TEN_THO
 static function *const frequent[KNOWN] = {SIXTEEN(NAMED_FREQUENT)};
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    return 2;
-  }
-  double seconds = atof(arguments[1]);
   static const char *const names[KNOWN] = {SIXTEEN(NAME)};
-  memcpy(truth_names, names, sizeof names);
-  truth_begin();
+  double seconds = truth_begin(count, arguments, names, KNOWN);
   truth_open();
   uint64_t x = 1;
   while (truth_seconds() < seconds) {

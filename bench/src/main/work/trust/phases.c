@@ -5,15 +5,6 @@ enum { READ, DECODE, STEP, FLUSH, SCAN, FUNCTIONS };
 
 volatile uint64_t sink;
 
-INLINED uint64_t spun(uint64_t x, int times) {
-  for (int i = 0; i < times; i++) {
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-  }
-  return x;
-}
-
 /* In the first phase a tenth of what it takes in the second. */
 NOINLINE static uint64_t read_block(uint64_t x, int size) {
   TIMED(READ);
@@ -55,13 +46,8 @@ NOINLINE static uint64_t scan(uint64_t x, int phase) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    return 2;
-  }
-  double seconds = atof(arguments[1]);
   static const char *const names[FUNCTIONS] = {"read_block", "decode", "step", "flush", "scan"};
-  memcpy(truth_names, names, sizeof names);
-  truth_begin();
+  double seconds = truth_begin(count, arguments, names, FUNCTIONS);
   truth_open();
   uint64_t x = (uint64_t)__rdtsc() | 1;
   double now = 0;

@@ -7,17 +7,9 @@ enum { WALK, EVEN, ODD, SORT, LEAF, FUNCTIONS };
 static uint32_t items[ITEMS];
 volatile uint64_t sink;
 
-INLINED uint64_t mixed(uint64_t x) {
-  x ^= x << 13;
-  x ^= x >> 7;
-  return x ^ (x << 17);
-}
-
 NOINLINE static void leaf(uint64_t x) {
   TIMED(LEAF);
-  for (int i = 0; i < 200; i++) {
-    x = mixed(x);
-  }
+  x = spun(x, 200);
   if (x % 5000 == 0) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   }
@@ -28,27 +20,23 @@ NOINLINE static void leaf(uint64_t x) {
 NOINLINE static int walk(int depth, uint64_t x) {
   TIMED(WALK);
   if (depth < 2) {
-    leaf(mixed(x));
+    leaf(spun(x, 1));
     return 1;
   }
-  return walk(depth - 1, mixed(x)) + walk(depth - 2, mixed(x + 1));
+  return walk(depth - 1, spun(x, 1)) + walk(depth - 2, spun(x + 1, 1));
 }
 
 static uint64_t odd(int depth, uint64_t x);
 
 NOINLINE static uint64_t even(int depth, uint64_t x) {
   TIMED(EVEN);
-  for (int i = 0; i < 50; i++) {
-    x = mixed(x);
-  }
+  x = spun(x, 50);
   return depth == 0 ? x : odd(depth - 1, x) + 1;
 }
 
 NOINLINE static uint64_t odd(int depth, uint64_t x) {
   TIMED(ODD);
-  for (int i = 0; i < 100; i++) {
-    x = mixed(x);
-  }
+  x = spun(x, 100);
   return depth == 0 ? x : even(depth - 1, x) + 1;
 }
 
@@ -76,18 +64,13 @@ NOINLINE static void sort(uint32_t *from, uint32_t *to) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    return 2;
-  }
-  double seconds = atof(arguments[1]);
   static const char *const names[FUNCTIONS] = {"walk", "even", "odd", "sort", "leaf"};
-  memcpy(truth_names, names, sizeof names);
-  truth_begin();
+  double seconds = truth_begin(count, arguments, names, FUNCTIONS);
   truth_open();
   uint64_t x = 1;
   while (truth_seconds() < seconds) {
     for (int i = 0; i < ITEMS; i++) {
-      x = mixed(x);
+      x = spun(x, 1);
       items[i] = (uint32_t)x;
     }
     sort(items, items + ITEMS);

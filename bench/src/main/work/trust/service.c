@@ -9,18 +9,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static double seconds;
 volatile uint64_t sink;
 
-INLINED uint64_t mixed(uint64_t x) {
-  x ^= x << 13;
-  x ^= x >> 7;
-  return x ^ (x << 17);
-}
-
 /* Some 30 ns. */
 NOINLINE static uint64_t hash_key(uint64_t x) {
   TIMED(HASH);
-  for (int i = 0; i < 10; i++) {
-    x = mixed(x);
-  }
+  x = spun(x, 10);
   return x;
 }
 
@@ -28,7 +20,7 @@ NOINLINE static uint64_t lookup(uint64_t key) {
   TIMED(LOOKUP);
   uint64_t found = 0;
   for (int i = 0; i < 40; i++) {
-    key = mixed(key);
+    key = spun(key, 1);
     found += table[key % TABLE];
   }
   return found;
@@ -36,9 +28,7 @@ NOINLINE static uint64_t lookup(uint64_t key) {
 
 NOINLINE static uint64_t parse_request(uint64_t x) {
   TIMED(PARSE);
-  for (int i = 0; i < 100; i++) {
-    x = mixed(x);
-  }
+  x = spun(x, 100);
   return x;
 }
 
@@ -46,9 +36,7 @@ NOINLINE static uint64_t parse_request(uint64_t x) {
 NOINLINE static uint64_t compress_body(uint64_t x) {
   TIMED(COMPRESS);
   int words = x % HEAVY == 0 ? 20 * WORDS : WORDS;
-  for (int i = 0; i < words * 10; i++) {
-    x = mixed(x);
-  }
+  x = spun(x, words * 10);
   return x;
 }
 
@@ -57,7 +45,7 @@ NOINLINE static void update_state(uint64_t x) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < 300; i++) {
     table[(x + (uint64_t)i) % TABLE] += x;
-    x = mixed(x);
+    x = spun(x, 1);
   }
   pthread_mutex_unlock(&lock);
 }
@@ -99,14 +87,9 @@ static void *work(void *seed) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    return 2;
-  }
-  seconds = atof(arguments[1]);
   static const char *const names[FUNCTIONS] = {"handle_request", "parse_request", "lookup",   "hash_key",
                                                "compress_body",  "update_state",  "write_log"};
-  memcpy(truth_names, names, sizeof names);
-  truth_begin();
+  seconds = truth_begin(count, arguments, names, FUNCTIONS);
   pthread_t workers[WORKERS];
   for (uintptr_t i = 0; i < WORKERS; i++) {
     pthread_create(&workers[i], NULL, work, (void *)(i + 1));

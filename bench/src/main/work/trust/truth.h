@@ -100,6 +100,16 @@ UNPROBED NOINLINE static void truth_empty(unsigned id) {
   TIMED(id);
 }
 
+/* Work of some 3 cycles for each time. */
+INLINED uint64_t spun(uint64_t x, unsigned times) {
+  for (unsigned i = 0; i < times; i++) {
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+  }
+  return x;
+}
+
 UNPROBED static int truth_compare(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
@@ -130,9 +140,17 @@ UNPROBED static void truth_close(void) {
   truth_own = NULL;
 }
 
-/* Before the first thread begins. */
-UNPROBED static void truth_begin(void) {
+/* Before the first thread begins.
+ *
+ * names: of the functions by their numbers
+ * returns how many seconds the program is to run */
+UNPROBED static double truth_begin(int count, char **arguments, const char *const *names, size_t functions) {
   enum { TIMES = 10001 };
+  if (count != 3) {
+    fprintf(stderr, "usage: %s SECONDS FILE\n", arguments[0]);
+    exit(2);
+  }
+  memcpy(truth_names, names, functions * sizeof *names);
   static uint64_t whole[TIMES], seen[TIMES];
   truth_open();
   for (unsigned i = 0; i < TIMES; i++) {
@@ -156,6 +174,7 @@ UNPROBED static void truth_begin(void) {
   truth_own = NULL;
   truth_start_ticks = __rdtsc();
   clock_gettime(CLOCK_MONOTONIC, &truth_start_time);
+  return atof(arguments[1]);
 }
 
 INLINED double truth_seconds(void) {

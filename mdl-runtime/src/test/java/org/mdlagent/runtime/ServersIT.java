@@ -43,16 +43,7 @@ class ServersIT {
         int port = freePort();
         configure(port);
         // Root's files may not be read by others, to whom nginx would make its workers belong.
-        Process server = new ProcessBuilder(ExactCountsIT.exactly(
-                        session,
-                        List.of(
-                                Dist.debian("nginx").toString(),
-                                "-p",
-                                directory.toString(),
-                                "-e",
-                                "error.log",
-                                "-c",
-                                "nginx.conf")))
+        Process server = new ProcessBuilder(ExactCountsIT.exactly(session, nginx()))
                 .inheritIO()
                 .start();
         try {
@@ -69,6 +60,11 @@ class ServersIT {
         assertThat(Dist.calls(report)).containsEntry(SERVE, (long) REQUESTS);
         assertThat(report.get("dropped").asLong()).isZero();
         assertWorkers(report, session);
+    }
+
+    private List<String> nginx() throws Exception {
+        return List.of(
+                Dist.debian("nginx").toString(), "-p", directory.toString(), "-e", "error.log", "-c", "nginx.conf");
     }
 
     /// Each has served something, and together they have served all.
@@ -95,16 +91,7 @@ class ServersIT {
         Path session = directory.resolve("session");
         int port = freePort();
         configure(port);
-        Process server = preloaded(
-                session,
-                List.of(
-                        Dist.debian("nginx").toString(),
-                        "-p",
-                        directory.toString(),
-                        "-e",
-                        "error.log",
-                        "-c",
-                        "nginx.conf"));
+        Process server = preloaded(session, nginx());
         try {
             awaitPort(server, port);
             load(port);
