@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 2u /* raised with each change of what a session holds */
+#define MDL_VERSION 3u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -143,21 +143,21 @@ enum mdl_site_flag { MDL_VARIES = 1, MDL_SNIPPETS = 2 };
 struct mdl_site {
   uint64_t function; /*  0 struct mdl_function, or header.unknown_function; a wrong one is corrected by the first call */
   uint64_t store;    /*  8 where to store, through the alias */
-  uint32_t on;       /* 16 */
-  uint32_t off;      /* 20 */
-  uint8_t size;      /* 24 1, 2 or 4 */
-  uint8_t kind;      /* 25 enum mdl_site_kind */
-  uint8_t flags;     /* 26 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown.
+  uint64_t on;       /* 16 */
+  uint64_t off;      /* 24 */
+  uint8_t size;      /* 32 1, 2, 4 or 5 */
+  uint8_t kind;      /* 33 enum mdl_site_kind */
+  uint8_t flags;     /* 34 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown.
                            MDL_SNIPPETS: it has some */
-  uint8_t recording; /* 27 1 while the recorder wants it */
-  uint32_t index;    /* 28 of this record in header.sites */
-  uint64_t address;  /* 32 of the instruction */
-  uint64_t stub;     /* 40 the trampoline's head */
-  uint32_t image;    /* 48 path of the ELF file, as in mdl_function */
-  uint32_t bodies;   /* 52 offset in the file of the struct mdl_bodies that its stub leads to; 0: not open to clients */
-  uint64_t client;   /* 56 the C function that runs here (fastinst.h), 0 for none */
-  uint64_t snippets; /* 64 code of its snippets; mdl_bodies.resume while it has none */
-  uint64_t owner;    /* 72 exit hooks: struct mdl_function that the instruction is in, 0 when it is none with probes.
+  uint8_t recording; /* 35 1 while the recorder wants it */
+  uint32_t index;    /* 36 of this record in header.sites */
+  uint64_t address;  /* 40 of the instruction */
+  uint64_t stub;     /* 48 the trampoline's head */
+  uint32_t image;    /* 56 path of the ELF file, as in mdl_function */
+  uint32_t bodies;   /* 60 offset in the file of the struct mdl_bodies that its stub leads to; 0: not open to clients */
+  uint64_t client;   /* 64 the C function that runs here (fastinst.h), 0 for none */
+  uint64_t snippets; /* 72 code of its snippets; mdl_bodies.resume while it has none */
+  uint64_t owner;    /* 80 exit hooks: struct mdl_function that the instruction is in, 0 when it is none with probes.
                            A site of another one's is of a call that was inlined there */
 };
 
@@ -463,8 +463,8 @@ MDL_AT(mdl_function, index, 40);
 MDL_AT(mdl_function, row, 64);
 MDL_AT(mdl_function, site_list, 112);
 static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
-MDL_AT(mdl_site, index, 28);
-static_assert(sizeof(struct mdl_site) == 80, "mdl_site");
+MDL_AT(mdl_site, index, 36);
+static_assert(sizeof(struct mdl_site) == 88, "mdl_site");
 MDL_AT(mdl_bodies, record, 16);
 static_assert(sizeof(struct mdl_bodies) == 64, "mdl_bodies");
 MDL_AT(mdl_frame, weight, 60);

@@ -318,12 +318,38 @@ bool code_has_user(const struct mdl_site *site) {
   return __atomic_load_n(&site->client, __ATOMIC_RELAXED) != 0 || code_has_snippets(site);
 }
 
-static uint32_t wanted(const struct mdl_site *site) {
+static uint64_t wanted(const struct mdl_site *site) {
   bool on = code_is_recording(site) || code_has_user(site) || (site->kind == MDL_WHOLE && code_has_user(site + 1));
   return on ? site->on : site->off;
 }
 
-void code_follow(const struct mdl_site *site) { code_store(site->store, wanted(site), site->size); }
+/* Five bytes that lie within an atomic unit: those of a word that does, too. */
+struct five {
+  uint64_t word;
+  unsigned shift;
+};
+
+static const uint64_t FIVE_BYTES = 0xFFFFFFFFFF;
+
+static struct five five_at(uint64_t alias) {
+  enum { LINE = 64, WORD = 8, FIVE = 5 };
+  uint64_t word = alias % WORD <= WORD - FIVE ? alias / WORD * WORD : alias;
+  if (word % LINE > LINE - WORD) {
+    word = word / LINE * LINE + LINE - WORD;
+  }
+  return (struct five){word, (unsigned)(alias - word) * 8};
+}
+
+static void store_word(uint64_t alias, uint64_t value, uint8_t size) {
+  if (size == 5) {
+    struct five five = five_at(alias);
+    code_replace(five.word, FIVE_BYTES << five.shift, (value & FIVE_BYTES) << five.shift);
+  } else {
+    code_store(alias, value, size);
+  }
+}
+
+void code_follow(const struct mdl_site *site) { store_word(site->store, wanted(site), site->size); }
 
 void code_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
@@ -331,7 +357,11 @@ static bool is_as_wanted(const struct mdl_site *site) {
   switch (site->size) {
     case 1: return __atomic_load_n((const uint8_t *)site->store, __ATOMIC_RELAXED) == (uint8_t)wanted(site);
     case 2: return __atomic_load_n((const uint16_t *)site->store, __ATOMIC_RELAXED) == (uint16_t)wanted(site);
-    default: return __atomic_load_n((const uint32_t *)site->store, __ATOMIC_RELAXED) == wanted(site);
+    case 4: return __atomic_load_n((const uint32_t *)site->store, __ATOMIC_RELAXED) == (uint32_t)wanted(site);
+    default: {
+      struct five five = five_at(site->store);
+      return ((*(const volatile uint64_t *)five.word ^ wanted(site) << five.shift) & FIVE_BYTES << five.shift) == 0;
+    }
   }
 }
 
@@ -358,14 +388,14 @@ void code_switch_all_off(void) {
   for (uint32_t i = 0; sites && i < count; i++) {
     /* The place last: the agent, should it be giving the site another one, writes it first, so a new word never goes to
      * the old place, which a forked process may execute; and an old word in the new place is never shown (code_show). */
-    uint32_t off = __atomic_load_n(&sites[i].off, __ATOMIC_ACQUIRE);
+    uint64_t off = __atomic_load_n(&sites[i].off, __ATOMIC_ACQUIRE);
     uint8_t size = __atomic_load_n(&sites[i].size, __ATOMIC_ACQUIRE);
     uint64_t store = __atomic_load_n(&sites[i].store, __ATOMIC_ACQUIRE);
     if (store) {
       __atomic_store_n(&sites[i].recording, 0, __ATOMIC_RELAXED);
       __atomic_store_n(&sites[i].client, 0, __ATOMIC_RELAXED);
       __atomic_fetch_and(&sites[i].flags, (uint8_t)~MDL_SNIPPETS, __ATOMIC_RELAXED);
-      code_store(store, off, size);
+      store_word(store, off, size);
     }
   }
 }

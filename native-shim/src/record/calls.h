@@ -9,7 +9,7 @@
 #define FRAME_RBX 40
 
 /* In struct mdl_site. */
-#define SITE_RECORDING 27
+#define SITE_RECORDING 35
 
 /* A stub's size, a multiple of which is its address, and where its body returns to (org.mdlagent.arch.x86.FunctionStub). */
 #define STUB_BYTES 64

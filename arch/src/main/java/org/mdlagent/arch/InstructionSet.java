@@ -3,6 +3,7 @@ package org.mdlagent.arch;
 import org.mdlagent.arch.code.CodeRelocation;
 import org.mdlagent.arch.cpu.Cpu;
 import org.mdlagent.arch.site.CodeSearch;
+import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.PatchSites;
 import org.mdlagent.arch.site.StubCode;
 import org.mdlagent.arch.snippet.SnippetCompiler;
@@ -10,6 +11,7 @@ import org.mdlagent.arch.x86.emit.X86SnippetCompiler;
 import org.mdlagent.arch.x86.emit.X86StubCode;
 import org.mdlagent.arch.x86.find.X86CodeSearch;
 import org.mdlagent.arch.x86.patch.X86CodeRelocation;
+import org.mdlagent.arch.x86.patch.X86EntryPuns;
 import org.mdlagent.arch.x86.patch.X86PatchSites;
 
 /// What the layers above ask of an instruction set, by who asks. Here alone one is chosen; no code outside this
@@ -24,6 +26,7 @@ import org.mdlagent.arch.x86.patch.X86PatchSites;
 /// @param atomicUnit bytes within which a store to code is atomic for instruction fetch; a power of two, at least 8
 /// @param search     for those who look for sites, calls and linkage in a program's code
 /// @param sites      for those who patch sites
+/// @param puns       for those who probe functions that no compiler has prepared
 /// @param stubs      for those who lay out trampolines
 /// @param snippets   for those who compile snippets
 /// @param relocation for those who replace instructions that other threads execute
@@ -31,6 +34,7 @@ public record InstructionSet(
         int atomicUnit,
         CodeSearch search,
         PatchSites sites,
+        EntryPuns puns,
         StubCode stubs,
         SnippetCompiler snippets,
         CodeRelocation relocation) {
@@ -46,6 +50,7 @@ public record InstructionSet(
                 atomicUnit,
                 new X86CodeSearch(),
                 new X86PatchSites(atomicUnit),
+                new X86EntryPuns(atomicUnit),
                 new X86StubCode(),
                 new X86SnippetCompiler(),
                 new X86CodeRelocation());

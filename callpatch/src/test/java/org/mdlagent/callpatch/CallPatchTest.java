@@ -345,7 +345,8 @@ class CallPatchTest {
             case CALL_INDIRECT -> withDisplacement(address, originalSlot, 0xFF, 0x15);
             case JUMP -> withDisplacement(address, original, 0xE9);
             case JUMP_INDIRECT -> withDisplacement(address, originalSlot, 0xFF, 0x25);
-            case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException(form + " is no transfer");
+            case NOP, NOP_RUN, NOP_SHORT, SKIP, INSTRUCTIONS ->
+                throw new IllegalArgumentException(form + " is no transfer");
         };
     }
 

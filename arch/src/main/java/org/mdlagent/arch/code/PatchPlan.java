@@ -12,12 +12,12 @@ package org.mdlagent.arch.code;
 /// @param address     of the instruction
 /// @param length      of the instruction in bytes
 /// @param neutralAt   address of the neutralising store
-/// @param neutralSize its size: 1, 2 or 4
+/// @param neutralSize its size: 1, 2 or 4; 0 when there is none ([#isMade])
 /// @param neutral     its value
 /// @param tailAt      address of the first tail byte
 /// @param tail        bytes that are the same whether the site is on or off
 /// @param toggleAt    address of the toggling store
-/// @param toggleSize  its size: 1, 2 or 4
+/// @param toggleSize  its size: 1, 2 or 4; 5 for an entry that no compiler has prepared
 /// @param on          the value that leads to the trampoline
 /// @param off         the value that does nothing
 /// @param rewritten   all bytes of the site in the state that does nothing, at most eight; empty where the neutralising
@@ -32,8 +32,8 @@ public record PatchPlan(
         byte[] tail,
         long toggleAt,
         int toggleSize,
-        int on,
-        int off,
+        long on,
+        long off,
         byte[] rewritten) {
     /// A site that one store neutralises.
     public PatchPlan(
@@ -46,8 +46,8 @@ public record PatchPlan(
             byte[] tail,
             long toggleAt,
             int toggleSize,
-            int on,
-            int off) {
+            long on,
+            long off) {
         this(
                 address,
                 length,
@@ -61,5 +61,15 @@ public record PatchPlan(
                 on,
                 off,
                 new byte[0]);
+    }
+
+    /// A site that is off as it stands, and has nothing that is the same in both states.
+    public static PatchPlan asItIs(long address, int length, int toggleSize, long on, long off) {
+        return new PatchPlan(address, length, address, 0, 0, address, new byte[0], address, toggleSize, on, off);
+    }
+
+    /// Whether nothing need be stored before the site can be toggled.
+    public boolean isMade() {
+        return neutralSize == 0;
     }
 }

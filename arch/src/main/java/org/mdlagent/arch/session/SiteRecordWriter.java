@@ -15,8 +15,8 @@ public record SiteRecordWriter(long address) {
     /// @param plan  says what to store
     public void setToggle(long alias, PatchPlan plan) {
         Memory.putLong(address + SiteDescriptor.STORE, alias);
-        Memory.putInt(address + SiteDescriptor.ON, plan.on());
-        Memory.putInt(address + SiteDescriptor.OFF, plan.off());
+        Memory.putLong(address + SiteDescriptor.ON, plan.on());
+        Memory.putLong(address + SiteDescriptor.OFF, plan.off());
         Memory.putByte(address + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
     }
 

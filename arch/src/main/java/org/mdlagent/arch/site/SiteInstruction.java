@@ -47,13 +47,16 @@ public record SiteInstruction(long address, Form form, int length, Role role, lo
         /// Two bytes that do nothing, with room for a jump in front of the function.
         NOP_SHORT,
         /// A short jump over the rest of the site, which has room for a long one (XRay).
-        SKIP;
+        SKIP,
+        /// The first instructions of a function that no compiler has prepared.
+        INSTRUCTIONS;
 
         private int length() {
             return switch (this) {
                 case CALL, JUMP -> 5;
                 case CALL_PADDED, CALL_INDIRECT, JUMP_INDIRECT -> 6;
-                case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException(this + " has many lengths");
+                case NOP, NOP_RUN, NOP_SHORT, SKIP, INSTRUCTIONS ->
+                    throw new IllegalArgumentException(this + " has many lengths");
             };
         }
     }

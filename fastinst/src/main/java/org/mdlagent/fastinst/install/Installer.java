@@ -22,7 +22,7 @@ import org.mdlagent.fastinst.provider.ImageProbes;
 ///     tables, which need not be there yet
 ///  2. [#install]: the text is copied; stubs, sites and records are written
 public final class Installer {
-    /// Room in the session's tables for what is opened later: a site takes 80 bytes, a function 160, and 8 in each
+    /// Room in the session's tables for what is opened later: a site takes 88 bytes, a function 160, and 8 in each
     /// thread's block, in exact and mixed mode 16.
     private static final int SITES_OF_FUNCTION = 4;
 

@@ -39,9 +39,10 @@ public final class PreparedText {
 
     /// Makes sites, which are off afterwards. Their text has been copied, or is the agent's own.
     public void install(List<PatchPlan> plans) {
-        for (PatchPlan plan : plans) {
+        List<PatchPlan> unmade = plans.stream().filter(plan -> !plan.isMade()).toList();
+        for (PatchPlan plan : unmade) {
             Memory.put(code.alias(plan.address()), plan.rewritten());
         }
-        callPatch.install(plans);
+        callPatch.install(unmade);
     }
 }

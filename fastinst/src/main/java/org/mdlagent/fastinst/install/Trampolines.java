@@ -2,6 +2,7 @@ package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -16,6 +17,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.arch.site.DisplacementRule;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.ImageProbes;
@@ -36,6 +38,7 @@ public final class Trampolines {
     private final PreparedText prepared;
     private final RecordingEntryPoints recording;
     private final int recordingSize;
+    private final DisplacedEntries displaced;
 
     public Trampolines(
             NativeApi api,
@@ -51,13 +54,15 @@ public final class Trampolines {
         this.prepared = prepared;
         this.recording = recording;
         recordingSize = instructions.stubs().recordingCode(recording, 0).bytes().length;
+        displaced = new DisplacedEntries(api, instructions, code);
     }
 
     /// A site and where it leads.
     ///
     /// @param hop  where a jump to the stub must stand, 0 when the site leads to the stub itself
+    /// @param body where the function goes on
     /// @param plan how the site is patched
-    public record Site(ProbeSite probe, long stub, long hop, PatchPlan plan) {
+    public record Site(ProbeSite probe, long stub, long hop, long body, PatchPlan plan) {
         public SiteInstruction hook() {
             return probe.hook();
         }
@@ -94,6 +99,11 @@ public final class Trampolines {
 
         private long nextWholeStub;
         private long nextCountStub;
+        private long nextCopy;
+
+        /// Bytes that the copies of displaced instructions take, by site.
+        private final int[] copySizes;
+
         private @Nullable TextCopy copy;
         private @Nullable StubBodies bodies;
         private boolean known;
@@ -109,14 +119,18 @@ public final class Trampolines {
                             instructions.stubs().hookStubSize()));
             int countStubs =
                     wholeStubs + Math.multiplyExact(whole, instructions.stubs().functionStubSize());
-            unwindTable = countStubs
+            int copies = countStubs
                     + aligned(Math.multiplyExact(counted, instructions.stubs().countStubSize()));
+            copySizes = text.sites().stream()
+                    .mapToInt(site -> DisplacedEntries.isOne(site.hook()) ? displaced.size(site.hook()) : 0)
+                    .toArray();
+            unwindTable = copies + aligned(Arrays.stream(copySizes).reduce(0, Math::addExact));
             // It holds wherever the piece is: what it says of addresses is relative.
             byte[] table = instructions
                     .stubs()
                     .unwindTable(
                             unwindTable,
-                            ranges(hookStubs, wholeStubs, countStubs, unwindTable),
+                            ranges(hookStubs, wholeStubs, countStubs, copies, unwindTable),
                             recording,
                             api.personality());
             base = aligned(
@@ -125,6 +139,7 @@ public final class Trampolines {
             nextHookStub = base + hookStubs;
             nextWholeStub = base + wholeStubs;
             nextCountStub = base + countStubs;
+            nextCopy = base + copies;
             Memory.put(code.alias(base), body.bytes());
             Memory.put(code.alias(base + unwindTable), table);
         }
@@ -135,12 +150,14 @@ public final class Trampolines {
                     .count();
         }
 
-        private static List<TrampolineRange> ranges(int hookStubs, int wholeStubs, int countStubs, int end) {
+        private static List<TrampolineRange> ranges(
+                int hookStubs, int wholeStubs, int countStubs, int copies, int end) {
             List<TrampolineRange> ranges = new ArrayList<>();
             ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
             addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);
             addRange(wholeStubs, countStubs, TrampolineRange.Kind.FUNCTION_STUBS, ranges);
-            addRange(countStubs, end, TrampolineRange.Kind.LEAF, ranges);
+            addRange(countStubs, copies, TrampolineRange.Kind.LEAF, ranges);
+            addRange(copies, end, TrampolineRange.Kind.LEAF, ranges);
             return ranges;
         }
 
@@ -152,7 +169,14 @@ public final class Trampolines {
 
         private void planSites(List<ProbeSite> all) throws IOException {
             List<ProbeSite> choosing = new ArrayList<>();
-            for (ProbeSite site : all) {
+            ConstrainedHops constrained =
+                    new ConstrainedHops(code, instructions.sites().hop(0, 0).length);
+            for (int i = 0; i < copySizes.length; i++) {
+                ProbeSite site = all.get(i);
+                if (DisplacedEntries.isOne(site.hook())) {
+                    planDisplaced(site, copySizes[i], constrained);
+                    continue;
+                }
                 long[] places = instructions.sites().hops(site.hook());
                 if (places.length > 1) {
                     choosing.add(site);
@@ -171,6 +195,7 @@ public final class Trampolines {
                 planChoosing(choosing.subList(from, to));
                 from = to;
             }
+            hops.addAll(constrained.ranges());
             sites.sort(Comparator.comparingLong(site -> site.hook().address()));
         }
 
@@ -198,10 +223,28 @@ public final class Trampolines {
         private void planSite(ProbeSite site, long hop) throws IOException {
             long stub = nextStub(site.hook().role());
             try {
-                sites.add(new Site(site, stub, hop, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
+                long body = site.hook().address() + site.hook().length();
+                sites.add(new Site(site, stub, hop, body, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }
+        }
+
+        private void planDisplaced(ProbeSite site, int copySize, ConstrainedHops constrained) throws IOException {
+            SiteInstruction hook = site.hook();
+            long stub = nextStub(hook.role());
+            long copy = nextCopy;
+            nextCopy += copySize;
+            DisplacementRule rule = instructions.puns().rule(api, hook);
+            boolean direct = rule.equals(DisplacementRule.ANY);
+            long hop = copySize == 0 || direct
+                    ? 0
+                    : constrained.place(instructions.puns().behind(hook), rule);
+            if (copySize == 0 || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
+                refused++;
+                return;
+            }
+            sites.add(new Site(site, stub, hop, copy, instructions.puns().plan(api, hook, direct ? stub : hop)));
         }
 
         private long nextStub(SiteInstruction.Role role) {
@@ -298,14 +341,13 @@ public final class Trampolines {
                     instructions
                             .stubs()
                             .functionStub(
-                                    record,
-                                    stub,
-                                    hook.address() + hook.length(),
-                                    base + body.functionEntry(),
-                                    base + body.functionExit());
+                                    record, stub, site.body(), base + body.functionEntry(), base + body.functionExit());
                 case COUNT -> instructions.stubs().countStub(record, stub, base + body.count());
             };
             Memory.put(code.alias(stub), bytes);
+            if (DisplacedEntries.isOne(hook)) {
+                displaced.write(hook, site.body());
+            }
             if (site.hop() != 0) {
                 Memory.put(code.alias(site.hop()), instructions.sites().hop(site.hop(), stub));
             }

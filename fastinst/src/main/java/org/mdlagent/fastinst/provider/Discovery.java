@@ -62,7 +62,8 @@ public final class Discovery {
                 new InstrumentFunctionsProvider(instructions, api::decode, functionHooks),
                 new XRayProvider(instructions),
                 new PatchableEntryProvider(instructions),
-                new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof));
+                new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof),
+                new BareEntryProvider(api, instructions, images.getFirst()));
     }
 
     /// The probes of an image, with its file, which is the caller's to close; null when it has none.

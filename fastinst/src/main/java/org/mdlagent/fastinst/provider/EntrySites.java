@@ -11,6 +11,7 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
 
@@ -70,6 +71,31 @@ public final class EntrySites {
             sites.put(at, site);
         } else {
             cramped++;
+        }
+    }
+
+    /// Adds the entry of a function that no compiler has prepared, if its first instructions can be displaced.
+    ///
+    /// @param function where it begins, as the image's file says it
+    /// @param end      behind its last byte
+    /// @param next     where the next function begins
+    void addBare(NativeApi decoder, long function, long end, long next) {
+        Segment segment = segmentOf(function + image.bias());
+        if (segment == null || isExcluded(function + image.bias())) {
+            return;
+        }
+        long textEnd = segment.address() + segment.fileSize();
+        SiteInstruction site = instructions
+                .puns()
+                .site(
+                        decoder,
+                        function + image.bias(),
+                        Math.min(end, textEnd) + image.bias(),
+                        Math.min(next, textEnd) + image.bias());
+        if (site == null) {
+            cramped++;
+        } else {
+            sites.put(site.address(), site);
         }
     }
 

@@ -64,8 +64,8 @@ final class ProbeWindow {
         long record = ALL_SITES + site * SiteDescriptor.SIZE;
         Memory.putLong(record + SiteDescriptor.FUNCTION, function);
         Memory.putLong(record + SiteDescriptor.STORE, store);
-        Memory.putInt(record + SiteDescriptor.ON, ON);
-        Memory.putInt(record + SiteDescriptor.OFF, OFF);
+        Memory.putLong(record + SiteDescriptor.ON, ON);
+        Memory.putLong(record + SiteDescriptor.OFF, OFF);
         Memory.putByte(record + SiteDescriptor.SIZE_AT, (byte) STORE_BYTES);
         Memory.putInt(LISTS + (long) site * Integer.BYTES, site);
         Memory.putInt(store, ON);

@@ -62,7 +62,7 @@ public final class EntryReader {
             case NOP_RUN -> run(code);
             case NOP -> nop(code);
             case NOP_SHORT -> Math.max(run(code), nop(code));
-            case JUMP, JUMP_INDIRECT -> throw new IllegalArgumentException("no entry: " + form);
+            case JUMP, JUMP_INDIRECT, INSTRUCTIONS -> throw new IllegalArgumentException("no entry: " + form);
         };
     }
 

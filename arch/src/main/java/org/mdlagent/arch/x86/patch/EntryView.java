@@ -105,7 +105,7 @@ public final class EntryView {
             case SKIP -> whole && !isSplitBehindOne();
             case NOP_RUN -> whole;
             case NOP_SHORT -> whole && isInert(hopOfShort() - (address + SHORT_JUMP_LENGTH));
-            case JUMP, JUMP_INDIRECT -> false;
+            case JUMP, JUMP_INDIRECT, INSTRUCTIONS -> false;
         };
     }
 
@@ -166,7 +166,7 @@ public final class EntryView {
                 yield inert(Encoding.JUMP, displacement, Integer.BYTES);
             }
             case NOP_SHORT -> inert(SHORT_JUMP, Math.toIntExact(target - (address + SHORT_JUMP_LENGTH)), Byte.BYTES);
-            case JUMP, JUMP_INDIRECT -> throw new IllegalArgumentException("no entry: " + site.form());
+            case JUMP, JUMP_INDIRECT, INSTRUCTIONS -> throw new IllegalArgumentException("no entry: " + site.form());
         };
     }
 

@@ -44,7 +44,7 @@ public final class HookView {
             case CALL_INDIRECT -> first == 0xFF && second == 0x15;
             case JUMP -> first == Encoding.JUMP;
             case JUMP_INDIRECT -> first == 0xFF && second == 0x25;
-            case NOP, NOP_RUN, NOP_SHORT, SKIP -> false;
+            case NOP, NOP_RUN, NOP_SHORT, SKIP, INSTRUCTIONS -> false;
         };
         if (!right) {
             throw new IllegalArgumentException("no " + site.form() + " at 0x" + Long.toHexString(site.address())
@@ -85,7 +85,8 @@ public final class HookView {
             }
             case JUMP, JUMP_INDIRECT ->
                 plan(address, 1, Encoding.JUMP, Encoding.RET, address + 1, Encoding.displacement(address + 5, stub), 4);
-            case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException("no transfer: " + site.form());
+            case NOP, NOP_RUN, NOP_SHORT, SKIP, INSTRUCTIONS ->
+                throw new IllegalArgumentException("no transfer: " + site.form());
         };
     }
 

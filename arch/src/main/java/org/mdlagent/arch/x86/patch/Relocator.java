@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Instruction;
 import org.mdlagent.arch.x86.bytes.InstructionDecoder;
@@ -48,6 +49,11 @@ public final class Relocator {
     ///
     /// @throws IllegalArgumentException when there is no such copy; the message says why
     public byte[] relocate(byte[] code, long address, long at) {
+        return relocated(code, address, at).bytes();
+    }
+
+    /// The same, with what stands for which instruction.
+    public RelocatedCode relocated(byte[] code, long address, long at) {
         Copy copy = new Copy(code, address, at);
         boolean goesOn = true;
         for (int offset = 0; offset < code.length; ) {
@@ -58,7 +64,7 @@ public final class Relocator {
         if (goesOn) {
             copy.jump(address + code.length);
         }
-        return copy.toBytes();
+        return new RelocatedCode(copy.toBytes(), copy.copies);
     }
 
     /// @param at offset in the copy of a displacement of 4 bytes

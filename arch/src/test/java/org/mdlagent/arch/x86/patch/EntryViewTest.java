@@ -194,7 +194,7 @@ class EntryViewTest {
         assertThat(at / UNIT).isEqualTo((at + size - 1) / UNIT);
     }
 
-    private static void store(long address, int value, int size) {
+    private static void store(long address, long value, int size) {
         for (int i = 0; i < size; i++) {
             Memory.putByte(address + i, (byte) (value >> 8 * i));
         }

@@ -122,11 +122,12 @@ class HookViewTest {
             case CALL_INDIRECT -> new byte[] {(byte) 0xFF, 0x15, 1, 2, 3, 4};
             case JUMP -> new byte[] {(byte) 0xE9, 1, 2, 3, 4};
             case JUMP_INDIRECT -> new byte[] {(byte) 0xFF, 0x25, 1, 2, 3, 4};
-            case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException(form + " is no transfer");
+            case NOP, NOP_RUN, NOP_SHORT, SKIP, INSTRUCTIONS ->
+                throw new IllegalArgumentException(form + " is no transfer");
         };
     }
 
-    private static void store(long address, int value, int size) {
+    private static void store(long address, long value, int size) {
         for (int i = 0; i < size; i++) {
             Memory.putByte(address + i, (byte) (value >> 8 * i));
         }
@@ -160,7 +161,8 @@ class HookViewTest {
                 case CALL_PADDED, CALL_INDIRECT ->
                     before == 1 ? PADDED_BEHIND_ONE : before < 4 ? PADDED_BEHIND_TWO : PADDED_WHOLE;
                 case JUMP, JUMP_INDIRECT -> JUMP;
-                case NOP, NOP_RUN, NOP_SHORT, SKIP -> throw new IllegalArgumentException(form + " is no transfer");
+                case NOP, NOP_RUN, NOP_SHORT, SKIP, INSTRUCTIONS ->
+                    throw new IllegalArgumentException(form + " is no transfer");
             };
         }
     }

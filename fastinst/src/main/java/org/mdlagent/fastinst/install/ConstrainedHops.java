@@ -1,0 +1,136 @@
+package org.mdlagent.fastinst.install;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.site.DisplacementRule;
+
+/// Room for hops of sites whose jumps may have some displacements only: pages where the jumps can lead, filled one
+/// after
+/// the other.
+final class ConstrainedHops {
+    private static final int PAGE = 4096;
+
+    /// The highest byte of each displacement: far below the text, where a position-independent program has nothing.
+    private static final int TOP = 0xCC;
+
+    private static final int LOWEST = TOP << 24;
+    private static final int TOP_MASK = 0xFF << 24;
+
+    /// Pages that are asked for in vain before a site is given up.
+    private static final int REFUSALS_MAX = 64;
+
+    private final CodeMemory code;
+    private final int hopSize;
+
+    /// Bytes in use by address of the page; null where there is no memory to be had.
+    private final TreeMap<Long, @Nullable BitSet> pages = new TreeMap<>();
+
+    /// Those with room, the newest last.
+    private final List<Long> open = new ArrayList<>();
+
+    ConstrainedHops(CodeMemory code, int hopSize) {
+        this.code = code;
+        this.hopSize = hopSize;
+    }
+
+    /// A place for a hop.
+    ///
+    /// @param from behind the jump that leads there
+    /// @return 0 when there is none
+    /// @throws IOException when the kernel refuses memory
+    long place(long from, DisplacementRule rule) throws IOException {
+        DisplacementRule constrained = new DisplacementRule(rule.mask() | TOP_MASK, rule.value() | LOWEST);
+        if (!rule.allows(rule.value() & ~TOP_MASK | LOWEST)) {
+            return 0;
+        }
+        for (int i = open.size() - 1; i >= 0; i--) {
+            long found = placeIn(open.get(i), from, constrained);
+            if (found != 0) {
+                return found;
+            }
+        }
+        return placeInNewPage(from, constrained);
+    }
+
+    private long placeInNewPage(long from, DisplacementRule rule) throws IOException {
+        int refused = 0;
+        long displacement = rule.firstFrom(LOWEST);
+        while (displacement != DisplacementRule.NONE && refused < REFUSALS_MAX) {
+            long page = from + (int) displacement & -PAGE;
+            if (!pages.containsKey(page)) {
+                boolean given = code.allocateAt(page, page + PAGE);
+                pages.put(page, given ? new BitSet(PAGE) : null);
+                if (given) {
+                    open.add(page);
+                    long found = placeIn(page, from, rule);
+                    if (found != 0) {
+                        return found;
+                    }
+                } else {
+                    refused++;
+                }
+            }
+            long next = page + PAGE - from;
+            if (next > (LOWEST | ~TOP_MASK)) {
+                break;
+            }
+            displacement = rule.firstFrom((int) next);
+        }
+        return 0;
+    }
+
+    private long placeIn(long page, long from, DisplacementRule rule) {
+        BitSet used = pages.get(page);
+        long first = Math.max(page - from, LOWEST);
+        long last = Math.min(page + PAGE - hopSize - from, LOWEST | ~TOP_MASK);
+        while (used != null && first <= last) {
+            long displacement = rule.firstFrom((int) first);
+            int at = (int) (from + (int) displacement - page);
+            if (displacement == DisplacementRule.NONE || (int) displacement > last) {
+                return 0;
+            }
+            int taken = used.previousSetBit(at + hopSize - 1);
+            if (taken < at) {
+                used.set(at, at + hopSize);
+                if (used.cardinality() > PAGE - 16 * hopSize) {
+                    open.remove(page);
+                }
+                return page + at;
+            }
+            first = page + used.nextClearBit(taken) - from;
+        }
+        return 0;
+    }
+
+    /// The pages, those that lie side by side as one range.
+    List<TrampolineRange> ranges() {
+        List<TrampolineRange> ranges = new ArrayList<>();
+        long start = 0;
+        long end = 0;
+        for (Map.Entry<Long, @Nullable BitSet> page : pages.entrySet()) {
+            if (page.getValue() == null) {
+                continue;
+            }
+            if (page.getKey() != end) {
+                addRange(ranges, start, end);
+                start = page.getKey();
+            }
+            end = page.getKey() + PAGE;
+        }
+        addRange(ranges, start, end);
+        return ranges;
+    }
+
+    private static void addRange(List<TrampolineRange> ranges, long start, long end) {
+        if (start < end) {
+            ranges.add(new TrampolineRange(start, end - start, TrampolineRange.Kind.LEAF));
+        }
+    }
+}

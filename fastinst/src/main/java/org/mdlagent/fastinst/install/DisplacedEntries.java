@@ -1,0 +1,65 @@
+package org.mdlagent.fastinst.install;
+
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.Redirect;
+import org.mdlagent.arch.code.RelocatedCode;
+import org.mdlagent.arch.code.TrapTable;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.SiteInstruction;
+
+/// The first instructions of functions that no compiler has prepared, as copies: a jump covers the originals while a
+/// probe is on. Copies last as long as the session, and so does what leads threads to them that meet a trapping byte.
+final class DisplacedEntries {
+    private final NativeApi api;
+    private final InstructionSet instructions;
+    private final CodeMemory code;
+
+    /// Null while no instruction is displaced.
+    private @Nullable TrapTable traps;
+
+    DisplacedEntries(NativeApi api, InstructionSet instructions, CodeMemory code) {
+        this.api = api;
+        this.instructions = instructions;
+        this.code = code;
+    }
+
+    static boolean isOne(SiteInstruction site) {
+        return site.form() == SiteInstruction.Form.INSTRUCTIONS;
+    }
+
+    /// Bytes of the copy; 0 when there can be none.
+    int size(SiteInstruction site) {
+        try {
+            return instructions.puns().displaced(api, site, site.address()).bytes().length;
+        } catch (IllegalArgumentException e) {
+            return 0;
+        }
+    }
+
+    /// Writes a site's copy, and leads there who meets a trapping byte of its jump.
+    ///
+    /// @param at where the copy will stand
+    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
+    void write(SiteInstruction site, long at) {
+        RelocatedCode copy = instructions.puns().displaced(api, site, at);
+        Memory.put(code.alias(at), copy.bytes());
+        for (int head = 1; head < copy.starts().length; head++) {
+            if (copy.starts()[head] >= 0) {
+                TrapTable table = table();
+                table.publish(table.row(site.address() + head), new Redirect.Jump(at + copy.starts()[head]).action());
+            }
+        }
+    }
+
+    private TrapTable table() {
+        TrapTable table = traps;
+        if (table == null) {
+            table = new TrapTable(api);
+            traps = table;
+        }
+        return table;
+    }
+}

@@ -1,0 +1,61 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.CfaRule;
+import org.mdlagent.arch.elf.EhFrame;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.NativeApi;
+
+/// Code that no compiler has prepared: functions as the unwind tables know them, at whose entry a jump can take the
+/// place of the first instructions.
+///
+/// What does not begin with its return address on top of the stack is no function that is called, but a part of one
+/// that was moved elsewhere.
+public final class BareEntryProvider implements ProbeProvider {
+    /// The stack pointer, as DWARF numbers registers (System V ABI, figure 3.36).
+    private static final int RSP = 7;
+
+    private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(RSP, Long.BYTES);
+
+    private final NativeApi api;
+    private final InstructionSet instructions;
+    private final LoadedImage program;
+
+    /// @param program the one image whose functions are probed so
+    public BareEntryProvider(NativeApi api, InstructionSet instructions, LoadedImage program) {
+        this.api = api;
+        this.instructions = instructions;
+        this.program = program;
+    }
+
+    @Override
+    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+        EhFrame frames = elf.ehFrame();
+        if (!image.equals(program) || frames == null) {
+            return null;
+        }
+        EntrySites sites = new EntrySites(image, elf, instructions);
+        long[] starts = new long[frames.size()];
+        for (int i = 0; i < starts.length; i++) {
+            starts[i] = frames.start(i);
+        }
+        CfaRule[] rules = frames.cfaAt(starts);
+        int found = 0;
+        for (int i = 0; i < starts.length; i++) {
+            if (rules[i].equals(AT_ENTRY) && starts[i] != elf.entry()) {
+                long next = i + 1 < starts.length ? starts[i + 1] : Long.MAX_VALUE;
+                sites.addBare(api, starts[i], starts[i] + frames.length(i), next);
+                found++;
+            }
+        }
+        if (sites.cramped() > 0) {
+            notes.add(image.path() + ": " + sites.cramped() + " of " + found
+                    + " functions left alone: no jump can take the place of their first instructions");
+        }
+        return sites.toProbes();
+    }
+}
