@@ -12,6 +12,9 @@ import java.util.stream.Stream;
 final class ConformanceTable {
     private static final String PATCHABLE = "-fpatchable-function-entry=";
 
+    /// What compilers do anyway.
+    private static final String NOTHING = "-fno-common";
+
     private ConformanceTable() {}
 
     enum Compiler {
@@ -62,6 +65,11 @@ final class ConformanceTable {
                     .findFirst()
                     .orElseThrow()
                     .equals(this);
+        }
+
+        /// Whether the compiler leaves nothing for probes.
+        boolean isBare() {
+            return flags.equals(NOTHING);
         }
 
         private String kind() {
@@ -135,6 +143,15 @@ final class ConformanceTable {
 
         /// Why there is no such program, empty when there is.
         private Optional<String> reason() {
+            if (provider.isBare() && (column.is(Trait.LINKED_LIBRARY) || column.is(Trait.OPENED_LIBRARY))) {
+                return Optional.of("libraries have such probes only where a compiler has prepared them");
+            }
+            if (provider.isBare() && column.flags.contains("-no-pie")) {
+                return Optional.of("below a program that is not position-independent is no room for hops");
+            }
+            if (provider.isBare() && provider.compiler == Compiler.GCC && column.flags.matches("-O[01]")) {
+                return Optional.of("the compiler does not align functions there, so that some have no probes");
+            }
             if (column.isRust() && provider.rust.isEmpty()) {
                 return Optional.of("the Rust compiler makes no such probes");
             }
@@ -182,7 +199,9 @@ final class ConformanceTable {
                     "-fxray-instrument -fxray-instruction-threshold=1",
                     Seen.ENDS,
                     false,
-                    "instrument-xray=always"));
+                    "instrument-xray=always"),
+            new Provider(Compiler.GCC, NOTHING, Seen.ENDS),
+            new Provider(Compiler.CLANG, NOTHING, Seen.ENDS));
 
     private static final List<Column> BEHAVIOURS = List.of(
             behaviour("recursion, 100,000 deep", "recursion.c"),
@@ -323,9 +342,7 @@ final class ConformanceTable {
         for (Provider provider : PROVIDERS) {
             text.append("| ")
                     .append(provider.compiler.c)
-                    .append(" `")
-                    .append(provider.flags)
-                    .append("` |");
+                    .append(provider.isBare() ? ", without an option |" : " `" + provider.flags + "` |");
             for (Column column : columns) {
                 text.append(' ')
                         .append(mark(new Cell(provider, column), reasons))

@@ -283,7 +283,7 @@ class LibrariesIT {
     private Dist.Outcome underAgent(Path session, Object... arguments) throws Exception {
         return Dist.run(
                 directory,
-                Dist.preload("wait,exact,session=" + session),
+                Dist.preload("wait,exact,exclude=host!*,session=" + session),
                 command(List.of(host().toString()), arguments));
     }
 

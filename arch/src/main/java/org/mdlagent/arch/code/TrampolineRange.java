@@ -1,10 +1,25 @@
 package org.mdlagent.arch.code;
 
+import java.util.List;
+import org.mdlagent.arch.elf.FrameRule;
+
 /// Generated code, as far as unwinders must know it.
 ///
 /// @param start  address
 /// @param length in bytes
-public record TrampolineRange(long start, long length, Kind kind) {
+/// @param rules  how callers are found from copies of instructions; none for other kinds
+public record TrampolineRange(long start, long length, Kind kind, List<FrameRule> rules) {
+    public TrampolineRange(long start, long length, Kind kind) {
+        this(start, length, kind, List.of());
+    }
+
+    /// A copy of instructions from a function's entry.
+    ///
+    /// @param rules of offsets in the copy
+    public static TrampolineRange displaced(long start, long length, List<FrameRule> rules) {
+        return new TrampolineRange(start, length, Kind.DISPLACED, rules);
+    }
+
     public enum Kind {
         /// [RecordingCode].
         RECORDING,
@@ -13,6 +28,8 @@ public record TrampolineRange(long start, long length, Kind kind) {
         /// Code that runs when the body of a whole function has returned, and never moves the stack pointer.
         FRAMED,
         /// Code that never moves the stack pointer and keeps every callee-saved register: all other stubs.
-        LEAF
+        LEAF,
+        /// A copy of the first instructions of a function.
+        DISPLACED
     }
 }

@@ -1,6 +1,9 @@
 package org.mdlagent.arch.elf;
 
+import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Interprets the call frame instructions of one range as far as they concern the CFA (DWARF 5 section 6.4.2).
@@ -65,6 +68,31 @@ final class CfaProgram {
             step(instructions);
         }
         return rule();
+    }
+
+    /// The instructions that hold in front of an address, by where they begin to.
+    List<FrameRule> rulesUntil(long end) throws ElfFormatException {
+        long start = location;
+        List<FrameRule> rules = new ArrayList<>();
+        ByteArrayOutputStream own = new ByteArrayOutputStream();
+        while (instructions.hasRemaining()) {
+            long before = location;
+            int from = instructions.position();
+            step(instructions);
+            if (location == before) {
+                for (int at = from; at < instructions.position(); at++) {
+                    own.write(instructions.byteAt(at));
+                }
+                continue;
+            }
+            rules.add(new FrameRule((int) (before - start), own.toByteArray()));
+            own.reset();
+            if (location >= end) {
+                return rules;
+            }
+        }
+        rules.add(new FrameRule((int) (location - start), own.toByteArray()));
+        return rules;
     }
 
     private CfaRule rule() {

@@ -3,6 +3,7 @@ package org.mdlagent.arch.elf;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -177,6 +178,18 @@ public final class EhFrame {
             }
         }
         return rules;
+    }
+
+    /// The rules for the first instructions of a range.
+    ///
+    /// @param length bytes of these instructions
+    /// @return in ascending order of offset; null when the range is described in an unusual way
+    public @Nullable List<FrameRule> rulesOfFirst(int range, int length) throws ElfFormatException {
+        Fde fde = new Fde(entries[range]);
+        if (!fde.cie.known || fde.cie.codeAlignment != 1 || fde.cie.dataAlignment != -Long.BYTES) {
+            return null;
+        }
+        return new CfaProgram(fde.cie, fde.instructions, fde.start, bases).rulesUntil(fde.start + length);
     }
 
     /// What descriptions have in common (CIE).

@@ -1,14 +1,18 @@
 package org.mdlagent.fastinst.install;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.Redirect;
 import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.code.TrapTable;
+import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// The first instructions of functions that no compiler has prepared, as copies: a jump covers the originals while a
 /// probe is on. Copies last as long as the session, and so does what leads threads to them that meet a trapping byte.
@@ -30,12 +34,34 @@ final class DisplacedEntries {
         return site.form() == SiteInstruction.Form.INSTRUCTIONS;
     }
 
-    /// Bytes of the copy; 0 when there can be none.
-    int size(SiteInstruction site) {
+    /// Of a site's instructions.
+    ///
+    /// @param size  bytes; 0 when there can be none
+    /// @param rules how callers are found from it, by offset in it
+    record Copy(int size, List<FrameRule> rules) {
+        private static final Copy NONE = new Copy(0, List.of());
+    }
+
+    /// What the copy of a site's instructions will be; [Copy#NONE] for other sites.
+    Copy copyOf(ProbeSite site) {
+        SiteInstruction hook = site.hook();
+        if (!isOne(hook)) {
+            return Copy.NONE;
+        }
         try {
-            return instructions.puns().displaced(api, site, site.address()).bytes().length;
+            RelocatedCode code = instructions.puns().displaced(api, hook, hook.address());
+            List<FrameRule> rules = new ArrayList<>();
+            for (FrameRule rule : site.rules()) {
+                if (rule.offset() < hook.length()) {
+                    if (code.starts()[rule.offset()] < 0) {
+                        return Copy.NONE; // It begins within an instruction.
+                    }
+                    rules.add(new FrameRule(code.starts()[rule.offset()], rule.instructions()));
+                }
+            }
+            return new Copy(code.bytes().length, rules);
         } catch (IllegalArgumentException e) {
-            return 0;
+            return Copy.NONE; // They cannot be executed elsewhere.
         }
     }
 

@@ -2,7 +2,6 @@ package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -101,8 +100,8 @@ public final class Trampolines {
         private long nextCountStub;
         private long nextCopy;
 
-        /// Bytes that the copies of displaced instructions take, by site.
-        private final int[] copySizes;
+        /// Of displaced instructions, by site.
+        private final List<DisplacedEntries.Copy> copiesOfSites;
 
         private @Nullable TextCopy copy;
         private @Nullable StubBodies bodies;
@@ -121,16 +120,17 @@ public final class Trampolines {
                     wholeStubs + Math.multiplyExact(whole, instructions.stubs().functionStubSize());
             int copies = countStubs
                     + aligned(Math.multiplyExact(counted, instructions.stubs().countStubSize()));
-            copySizes = text.sites().stream()
-                    .mapToInt(site -> DisplacedEntries.isOne(site.hook()) ? displaced.size(site.hook()) : 0)
-                    .toArray();
-            unwindTable = copies + aligned(Arrays.stream(copySizes).reduce(0, Math::addExact));
+            copiesOfSites = text.sites().stream().map(displaced::copyOf).toList();
+            unwindTable = copies
+                    + aligned(copiesOfSites.stream()
+                            .mapToInt(DisplacedEntries.Copy::size)
+                            .reduce(0, Math::addExact));
             // It holds wherever the piece is: what it says of addresses is relative.
             byte[] table = instructions
                     .stubs()
                     .unwindTable(
                             unwindTable,
-                            ranges(hookStubs, wholeStubs, countStubs, copies, unwindTable),
+                            ranges(hookStubs, wholeStubs, countStubs, copies),
                             recording,
                             api.personality());
             base = aligned(
@@ -150,14 +150,19 @@ public final class Trampolines {
                     .count();
         }
 
-        private static List<TrampolineRange> ranges(
-                int hookStubs, int wholeStubs, int countStubs, int copies, int end) {
+        private List<TrampolineRange> ranges(int hookStubs, int wholeStubs, int countStubs, int copies) {
             List<TrampolineRange> ranges = new ArrayList<>();
             ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
             addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);
             addRange(wholeStubs, countStubs, TrampolineRange.Kind.FUNCTION_STUBS, ranges);
             addRange(countStubs, copies, TrampolineRange.Kind.LEAF, ranges);
-            addRange(copies, end, TrampolineRange.Kind.LEAF, ranges);
+            int at = copies;
+            for (DisplacedEntries.Copy one : copiesOfSites) {
+                if (one.size() > 0) {
+                    ranges.add(TrampolineRange.displaced(at, one.size(), one.rules()));
+                    at += one.size();
+                }
+            }
             return ranges;
         }
 
@@ -171,10 +176,10 @@ public final class Trampolines {
             List<ProbeSite> choosing = new ArrayList<>();
             ConstrainedHops constrained =
                     new ConstrainedHops(code, instructions.sites().hop(0, 0).length);
-            for (int i = 0; i < copySizes.length; i++) {
+            for (int i = 0; i < all.size(); i++) {
                 ProbeSite site = all.get(i);
                 if (DisplacedEntries.isOne(site.hook())) {
-                    planDisplaced(site, copySizes[i], constrained);
+                    planDisplaced(site, copiesOfSites.get(i).size(), constrained);
                     continue;
                 }
                 long[] places = instructions.sites().hops(site.hook());

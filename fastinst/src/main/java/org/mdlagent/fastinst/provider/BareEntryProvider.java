@@ -19,6 +19,9 @@ public final class BareEntryProvider implements ProbeProvider {
     /// The stack pointer, as DWARF numbers registers (System V ABI, figure 3.36).
     private static final int RSP = 7;
 
+    /// The table of functions that Go's runtime has.
+    private static final String GO_FUNCTIONS = ".gopclntab";
+
     private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(RSP, Long.BYTES);
 
     private final NativeApi api;
@@ -38,6 +41,10 @@ public final class BareEntryProvider implements ProbeProvider {
         if (!image.equals(program) || frames == null) {
             return null;
         }
+        if (elf.section(GO_FUNCTIONS) != null) {
+            notes.add(image.path() + ": left alone: Go moves stacks, and blocks signals without libc");
+            return null;
+        }
         EntrySites sites = new EntrySites(image, elf, instructions);
         long[] starts = new long[frames.size()];
         for (int i = 0; i < starts.length; i++) {
@@ -48,7 +55,7 @@ public final class BareEntryProvider implements ProbeProvider {
         for (int i = 0; i < starts.length; i++) {
             if (rules[i].equals(AT_ENTRY) && starts[i] != elf.entry()) {
                 long next = i + 1 < starts.length ? starts[i + 1] : Long.MAX_VALUE;
-                sites.addBare(api, starts[i], starts[i] + frames.length(i), next);
+                sites.addBare(api, frames, i, next);
                 found++;
             }
         }

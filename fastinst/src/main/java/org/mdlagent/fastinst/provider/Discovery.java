@@ -2,6 +2,7 @@ package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,12 +59,15 @@ public final class Discovery {
                 // discover says so.
             }
         }
-        providers = List.of(
+        List<ProbeProvider> all = new ArrayList<>(List.of(
                 new InstrumentFunctionsProvider(instructions, api::decode, functionHooks),
                 new XRayProvider(instructions),
                 new PatchableEntryProvider(instructions),
-                new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof),
-                new BareEntryProvider(api, instructions, images.getFirst()));
+                new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof)));
+        if (!gprof) { // It looks at return addresses, of which stubs put others.
+            all.add(new BareEntryProvider(api, instructions, images.getFirst()));
+        }
+        providers = List.copyOf(all);
     }
 
     /// The probes of an image, with its file, which is the caller's to close; null when it has none.

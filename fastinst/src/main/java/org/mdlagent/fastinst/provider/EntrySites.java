@@ -2,12 +2,16 @@ package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
@@ -47,6 +51,7 @@ public final class EntrySites {
     private final SymbolTable symbols;
     private final List<Segment> segments;
     private final TreeMap<Long, SiteInstruction> sites = new TreeMap<>();
+    private final Map<Long, List<FrameRule>> rules = new HashMap<>();
     private int cramped;
 
     EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions) throws IOException {
@@ -76,27 +81,38 @@ public final class EntrySites {
 
     /// Adds the entry of a function that no compiler has prepared, if its first instructions can be displaced.
     ///
-    /// @param function where it begins, as the image's file says it
-    /// @param end      behind its last byte
-    /// @param next     where the next function begins
-    void addBare(NativeApi decoder, long function, long end, long next) {
-        Segment segment = segmentOf(function + image.bias());
-        if (segment == null || isExcluded(function + image.bias())) {
+    /// @param range of its code
+    /// @param next  where the next function begins, as the image's file says it
+    void addBare(NativeApi decoder, EhFrame frames, int range, long next) throws IOException {
+        long at = frames.start(range) + image.bias();
+        Segment segment = segmentOf(at);
+        if (segment == null || isExcluded(at)) {
             return;
         }
         long textEnd = segment.address() + segment.fileSize();
-        SiteInstruction site = instructions
-                .puns()
-                .site(
-                        decoder,
-                        function + image.bias(),
-                        Math.min(end, textEnd) + image.bias(),
-                        Math.min(next, textEnd) + image.bias());
-        if (site == null) {
+        long end = Math.min(frames.start(range) + frames.length(range), textEnd) + image.bias();
+        SiteInstruction site = instructions.puns().site(decoder, at, end, Math.min(next, textEnd) + image.bias());
+        List<FrameRule> found = site == null ? null : rulesFrom(frames, range, site);
+        if (site == null || found == null) {
             cramped++;
         } else {
             sites.put(site.address(), site);
+            rules.put(site.address(), found);
         }
+    }
+
+    /// How callers are found from the site's instructions, by offset in the site.
+    private @Nullable List<FrameRule> rulesFrom(EhFrame frames, int range, SiteInstruction site) throws IOException {
+        int before = Math.toIntExact(site.address() - site.function());
+        List<FrameRule> all = frames.rulesOfFirst(range, before + site.length());
+        if (all == null || before == 0) {
+            return all;
+        }
+        List<FrameRule> own = new ArrayList<>();
+        for (FrameRule rule : all) {
+            own.add(new FrameRule(Math.max(0, rule.offset() - before), rule.instructions()));
+        }
+        return own;
     }
 
     private @Nullable Segment segmentOf(long address) {
@@ -127,7 +143,7 @@ public final class EntrySites {
             long end = start + segment.memorySize();
             List<ProbeSite> own = new ArrayList<>();
             for (SiteInstruction site : sites.subMap(start, end).values()) {
-                own.add(new ProbeSite(site, FrameKey.UNKNOWN));
+                own.add(new ProbeSite(site, FrameKey.UNKNOWN, rules.getOrDefault(site.address(), List.of())));
             }
             if (!own.isEmpty()) {
                 texts.add(new ImageProbes.Text(start, end, own));

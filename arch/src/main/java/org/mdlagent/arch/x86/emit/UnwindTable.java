@@ -3,6 +3,7 @@ package org.mdlagent.arch.x86.emit;
 import java.util.Arrays;
 import java.util.List;
 import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.layout.FrameDescriptor;
 
 /// Describes generated code to unwinders: `.eh_frame_hdr` with its search table and `.eh_frame` behind it
@@ -99,6 +100,7 @@ public final class UnwindTable {
                 case RECORDING -> frame(plainCie, range.start(), range.length(), recording);
                 case FRAMED -> frame(plainCie, range.start(), range.length(), FRAMED_ROWS);
                 case LEAF -> frame(plainCie, range.start(), range.length(), List.of());
+                case DISPLACED -> displaced(range);
                 case FUNCTION_STUBS -> {
                     for (int i = 0; i < stubs(range); i++) {
                         frame(stubCie, range.start() + (long) i * FunctionStub.SIZE, FunctionStub.SIZE, STUB_ROWS);
@@ -132,13 +134,7 @@ public final class UnwindTable {
     }
 
     private void frame(int cie, long code, long length, List<UnwindRow> rows) {
-        int start = begin();
-        table.putInt(Math.toIntExact(code - at));
-        table.putInt(Math.toIntExact(framesAt + start - at));
-        frames.putInt(frames.size() - cie);
-        frames.putInt(Math.toIntExact(code - (framesAt + frames.size())));
-        frames.putInt(Math.toIntExact(length));
-        frames.put(0);
+        int start = beginFrame(cie, code, length);
         int from = 0;
         for (UnwindRow row : rows) {
             advance(row.offset() - from);
@@ -146,6 +142,28 @@ public final class UnwindTable {
             rule(row.rule());
         }
         end(start);
+    }
+
+    private void displaced(TrampolineRange range) {
+        int start = beginFrame(plainCie, range.start(), range.length());
+        int from = 0;
+        for (FrameRule rule : range.rules()) {
+            advance(rule.offset() - from);
+            from = rule.offset();
+            frames.put(rule.instructions());
+        }
+        end(start);
+    }
+
+    private int beginFrame(int cie, long code, long length) {
+        int start = begin();
+        table.putInt(Math.toIntExact(code - at));
+        table.putInt(Math.toIntExact(framesAt + start - at));
+        frames.putInt(frames.size() - cie);
+        frames.putInt(Math.toIntExact(code - (framesAt + frames.size())));
+        frames.putInt(Math.toIntExact(length));
+        frames.put(0);
+        return start;
     }
 
     private void advance(int bytes) {
@@ -222,6 +240,12 @@ public final class UnwindTable {
             for (int value : values) {
                 bytes[size++] = (byte) value;
             }
+        }
+
+        void put(byte[] values) {
+            reserve(values.length);
+            System.arraycopy(values, 0, bytes, size, values.length);
+            size += values.length;
         }
 
         void putInt(int value) {

@@ -76,7 +76,7 @@ public final class EntryReader {
     }
 
     /// Length of the instruction when it does nothing, else 0 (Intel SDM vol. 2B, NOP).
-    private static int nop(byte[] code) {
+    public static int nop(byte[] code) {
         int at = 0;
         while (at < code.length && (u8(code, at) == OPERAND_SIZE_PREFIX || u8(code, at) == CODE_SEGMENT_PREFIX)) {
             at++;
@@ -111,7 +111,7 @@ public final class EntryReader {
 
     /// Bytes at the start of a function that are no instructions of its own: what clang's `-fsanitize=function` notes
     /// of its type, behind a jump over it.
-    static int typeData(byte[] code, int function) {
+    public static int typeData(byte[] code, int function) {
         return function + Integer.BYTES <= code.length && i32(code, function) == TYPE_SIGNATURE ? TYPE_BYTES : 0;
     }
 }

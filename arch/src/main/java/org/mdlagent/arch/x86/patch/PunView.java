@@ -7,6 +7,7 @@ import org.mdlagent.arch.site.DisplacementRule;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.InstructionDecoder;
+import org.mdlagent.arch.x86.find.EntryReader;
 
 /// A view of the entry of a function that no compiler has prepared. It toggles between its own instructions and a jump
 /// by one store of five bytes ("Instruction Punning", PLDI 2017). When it is off, the text is what the file says.
@@ -80,10 +81,13 @@ public final class PunView {
 
     /// The site at a function's entry, null when a jump cannot take its place by one store.
     ///
-    /// @param end  behind the function; what lies between it and `next` is padding
-    /// @param next the next function, or the end of the text
-    static @Nullable SiteInstruction find(long at, long end, long next, int atomicUnit, InstructionDecoder decoder) {
-        if (next - at < JUMP_LENGTH || at % atomicUnit + JUMP_LENGTH > atomicUnit) {
+    /// @param function its first byte
+    /// @param end      behind the function; what lies between it and `next` is padding
+    /// @param next     the next function, or the end of the text
+    static @Nullable SiteInstruction find(
+            long function, long end, long next, int atomicUnit, InstructionDecoder decoder) {
+        long at = function + EntryReader.typeData(Memory.copy(function, Math.clamp(end - function, 0, Long.BYTES)), 0);
+        if (at % atomicUnit + JUMP_LENGTH > atomicUnit || !isPadding(end, at + JUMP_LENGTH, next)) {
             return null;
         }
         int own = (int) Math.min(end - at, JUMP_LENGTH + InstructionDecoder.LENGTH_MAX);
@@ -94,11 +98,26 @@ public final class PunView {
                 length += decoder.decode(code, length, at).length();
             }
             SiteInstruction site = new SiteInstruction(
-                    at, SiteInstruction.Form.INSTRUCTIONS, length, SiteInstruction.Role.FUNCTION, at);
+                    at, SiteInstruction.Form.INSTRUCTIONS, length, SiteInstruction.Role.FUNCTION, function);
             return new PunView(site, decoder).site;
         } catch (IllegalArgumentException e) {
             return null;
         }
+    }
+
+    /// Whether nobody executes the bytes from `from` to `to`, if there are any: tables name no function there, and
+    /// nothing stands there that does something. What a linker brings along, as `_fini`, is in no table.
+    private static boolean isPadding(long from, long to, long next) {
+        long at = from;
+        while (at < to) {
+            byte[] code = Memory.copy(at, Math.clamp(next - at, 0, InstructionDecoder.LENGTH_MAX));
+            int length = code.length > 0 && (code[0] & 0xFF) == TRAP ? 1 : EntryReader.nop(code);
+            if (length == 0) {
+                return false;
+            }
+            at += length;
+        }
+        return next >= to;
     }
 
     DisplacementRule rule() {

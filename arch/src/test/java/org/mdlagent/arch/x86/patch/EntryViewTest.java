@@ -313,6 +313,6 @@ class EntryViewTest {
         assertThatThrownBy(() -> instructions.sites().plan(site, site.address(), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no NOP at 0x" + Long.toHexString(site.address()) + " but CALL");
-        assertThat(EnumSet.allOf(Form.class)).hasSize(9);
+        assertThat(EnumSet.allOf(Form.class)).hasSize(10);
     }
 }

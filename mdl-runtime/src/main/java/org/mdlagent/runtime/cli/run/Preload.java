@@ -75,15 +75,11 @@ final class Preload {
                             : explains);
             return false;
         }
-        probed = file.instrumentation() != null;
-        if (!probed && file.gprof()) {
+        probed = file.instrumentation() != null || !file.gprof();
+        if (!probed) {
             console.say(
                     name + " is linked with -pg: it measures itself with gprof, to which its calls are left",
                     "compile it with -pg, but link it without (" + explains + ")");
-        } else if (!probed) {
-            console.say(
-                    name + " has no probes: it was compiled without instrumentation",
-                    "try: gcc -finstrument-functions ...     (" + explains + ")");
         }
         return true;
     }

@@ -80,9 +80,9 @@ class RunCommandTest {
         assertThat(outcome.status()).isEqualTo(3);
         assertThat(outcome.out()).isEqualTo("out\n");
         assertThat(outcome.err()).isEqualTo("""
-            mdl: sh has no probes: it was compiled without instrumentation
-                 try: gcc -finstrument-functions ...     (mdl doctor sh explains)
             err
+            mdl: there is no session: the program ended before the agent had started
+                 try: mdl run --wait ...
             """);
     }
 
