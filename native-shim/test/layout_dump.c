@@ -65,6 +65,8 @@ int main(void) {
   FIELD(mdl_header, start_ticks);
   FIELD(mdl_header, boot);
   FIELD(mdl_header, processes_unprobed);
+  FIELD(mdl_header, expired);
+  FIELD(mdl_header, tick_price);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
@@ -166,6 +168,7 @@ int main(void) {
   FIELD(mdl_thread, credited);
   FIELD(mdl_thread, shared);
   FIELD(mdl_thread, in_client);
+  FIELD(mdl_thread, paid);
   SIZE(mdl_thread);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);

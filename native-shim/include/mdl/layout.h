@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 3u /* raised with each change of what a session holds */
+#define MDL_VERSION 4u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -84,7 +84,10 @@ struct mdl_header {
   uint64_t start_ticks;       /* 376 field 22 of /proc/PID/stat, 0 when unknown: with pid and boot it names the process, */
   char boot[40];              /* 384 boot id, NUL-terminated                      whatever the clocks are set to */
   uint64_t processes_unprobed; /* 424 that were forked before the probes were in place, and stay without */
-  uint8_t reserved[80];       /* 432 */
+  uint64_t expired;           /* 432 functions whose windows threads have ended: those were late, or too dear. Only grows */
+  uint64_t tick_price;        /* 440 mixed mode: of a thread's time, what a tick of measuring it takes up, in 256ths of a tick:
+                                     100 ticks at a budget of 1 %. 0: there is no limit */
+  uint8_t reserved[64];       /* 448 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -98,8 +101,9 @@ enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_
 /* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations.
  * MDL_OFF: the recorder leaves it out, because somebody has asked for that (control.c).
  * MDL_EVERY_CALL: every call that has returned is in a thread's row, for its mean has been 1 since before its first call.
- * MDL_IMPORTED: a library's without probes, as the program calls it. The recorder leaves it out, too. */
-enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_IMPORTED = 8 };
+ * MDL_IMPORTED: a library's without probes, as the program calls it. The recorder leaves it out, too.
+ * MDL_NAMED: somebody has named its tier. Its calls are recorded whatever that costs. */
+enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_IMPORTED = 8, MDL_NAMED = 16 };
 
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
@@ -257,6 +261,7 @@ struct mdl_thread {
   uint32_t shared;    /* 248 1 when other processes' calls are in it too */
   uint32_t in_client; /* 252 advanced when the thread enters a client's function and when it leaves; ~0: it never does.
                              Odd: it is in one */
+  uint64_t paid;      /* 256 mixed mode, tsc: what measuring has cost the thread has taken up its time until then */
 };
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
@@ -472,7 +477,7 @@ static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
 static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
-static_assert(sizeof(struct mdl_thread) == 256, "mdl_thread");
+static_assert(sizeof(struct mdl_thread) == 264, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);

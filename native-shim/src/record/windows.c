@@ -58,7 +58,9 @@ void record_expire_entry(struct mdl_site *site) {
     function->whole = 0;
     switch_off(site);
     uint32_t sampling = MDL_SAMPLING;
-    __atomic_compare_exchange_n(&function->state, &sampling, MDL_EXPIRED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&function->state, &sampling, MDL_EXPIRED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+      __atomic_fetch_add(&session->expired, 1, __ATOMIC_RELEASE);
+    }
   }
   __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
 }

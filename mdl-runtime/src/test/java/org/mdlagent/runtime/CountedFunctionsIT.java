@@ -10,6 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// Functions whose calls are all counted: all are timed, or some by chance. Their tier is named, or the profiler's
 /// choice
@@ -144,6 +146,34 @@ class CountedFunctionsIT {
         assertThat(work.get("callsExact").asBoolean()).isTrue();
         assertThat(work.get("exact").asBoolean()).isTrue();
         assertThat(work.get("sampled").asLong()).isEqualTo(calls);
+    }
+
+    /// By the thread that calls it, which pays for 64 calls at a time: at this budget their price is 15 ms of its time,
+    /// and it has saved 0.1 s. All these calls take less than the agent needs to come to look at them.
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldStopWhatBecomesHotBeforeTheAgentLooks(String flags) throws Exception {
+        int calls = 100_000;
+        Path program = Dist.compile(directory, "sudden", flags);
+        Process process = Dist.start(List.of(program.toString()), "wait,budgetPercent=0.01,session=" + session());
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        Dist.await("tiers have been chosen", () -> price() != 0);
+        process.outputWriter().write(calls + "\n");
+        process.outputWriter().flush();
+        assertThat(awaitCalls(output)).isEqualTo(calls);
+
+        JsonNode called = Dist.function(end(process), "called");
+
+        // Windows that have opened since have timed some.
+        assertThat(called.get("sampled").asLong()).isBetween(2 * 64L, calls / 10L);
+        // Whether the agent has come meanwhile or not.
+        assertThat(called.get("callsExact").asBoolean()).isFalse();
+        assertThat(called.get("exact").asBoolean()).isFalse();
+    }
+
+    private long price() throws IOException {
+        return SessionWords.of(SessionFile.locate(session())).get(HeaderDescriptor.TICK_PRICE);
     }
 
     /// Some million calls a second of each thread, for as long as it takes.

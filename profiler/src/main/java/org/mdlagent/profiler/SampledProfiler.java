@@ -142,6 +142,7 @@ public final class SampledProfiler implements Collector {
 
     private final Tiers tiers;
     private final Telling telling;
+    private final Allowance allowance;
 
     /// When functions were found to be too hot to be counted that are not closed yet, else 0.
     private long demotionTsc;
@@ -154,7 +155,7 @@ public final class SampledProfiler implements Collector {
     /// By open function: calls that are in its estimate.
     private long[] callsEstimated = {};
 
-    /// By windowed function: calls for each nanosecond of CPU time, smoothed.
+    /// By windowed function: calls for each nanosecond of CPU time, smoothed; not a number while it is not known.
     private double[] rates = {};
 
     private CallEstimate[] estimates = {};
@@ -249,6 +250,7 @@ public final class SampledProfiler implements Collector {
                 new ProbeCost((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0);
         tiers = new Tiers(cost, header, budget, ticksPerNano);
         spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
+        allowance = new Allowance(header, budget);
         telling = new Telling(budget, ticksPerNano, runLength);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.returnSites()::at);
@@ -325,6 +327,9 @@ public final class SampledProfiler implements Collector {
     private void move(int function, Tier tier, boolean named) {
         probes.setTier(function, tier);
         tiers.move(function, tier, named, calls[function]);
+        if (named) {
+            Allowance.lift(probes.function(function));
+        }
         if (!probes.isLeftOut(function)) {
             endEstimate(function);
             beginOpen(function);
@@ -334,8 +339,10 @@ public final class SampledProfiler implements Collector {
 
     /// Gives functions the tiers that suit their rates, when that is due. No windows are open.
     private void chooseTiers(long now) {
+        windowStopped(now);
         int[] chosen = tiers.choose(now, cpu, spending.pace(), calls, i -> windowed[i] ? rates[i] : -1);
         if (chosen != null) {
+            allowance.set(tiers.pace());
             moveTo(chosen);
         }
     }
@@ -362,11 +369,38 @@ public final class SampledProfiler implements Collector {
         long unused = api.arm(armed, longest, opening);
     }
 
-    private void startWindows(int function, double rate) {
+    /// Windows choose the calls of functions that threads have stopped ([Allowance]), from then on. How often they are
+    /// called is not known before the first.
+    private void windowStopped(long now) {
+        if (!allowance.haveStopped()) {
+            return;
+        }
+        drainRings();
+        for (int i = 0; i < windowed.length; i++) {
+            long record = probes.function(i);
+            if (windowed[i] || probes.isLeftOut(i) || !Allowance.isStopped(record)) {
+                continue;
+            }
+            double ago = (now - Memory.getLong(record + FunctionDescriptor.DEADLINE)) / ticksPerNano;
+            double since = cpu - Math.clamp(spending.pace() * ago, 0, (double) cpu - cpuAtLook);
+            long fresh = calls[i] - callsEstimated[i];
+            estimates[i].addExact(fresh);
+            if (tiers.isCounted(i)) {
+                move(i, Tier.WINDOWED, false);
+            }
+            callsEstimated[i] = calls[i];
+            changed[i] = true;
+            startWindows(i, since - lost, fresh / Math.max(windowNanos, since - cpuAtLook));
+            rates[i] = Double.NaN;
+            weighOpen(i);
+        }
+    }
+
+    private void startWindows(int function, double now, double rate) {
         windowed[function] = true;
         rates[function] = rate;
-        estimates[function].startWindows(progress(), rate, windowNanos);
-        progressAtTiming[function] = progress();
+        estimates[function].startWindows(now, rate, windowNanos);
+        progressAtTiming[function] = now;
     }
 
     /// The function is open from now on, without calls.
@@ -419,6 +453,9 @@ public final class SampledProfiler implements Collector {
             estimates[i] = new CallEstimate();
             runs.timeFirst(i, probes.function(i));
             tiers.begin(i, probes.tier(i), probes.isTierNamed(i));
+            if (probes.isTierNamed(i)) {
+                Allowance.lift(probes.function(i));
+            }
         }
     }
 
@@ -488,6 +525,7 @@ public final class SampledProfiler implements Collector {
             }
         }
         rotating = false;
+        windowStopped(api.tsc());
         drainRings();
         // Not before the windows: a function that is found to be hot now would be seen so at once, and be taken to be
         // so until its next window.
@@ -599,7 +637,9 @@ public final class SampledProfiler implements Collector {
             estimate.endBlock(progress());
         }
         if (observed > 0) {
-            rates[function] += RATE_WEIGHT * (counted * slowdown / observed - rates[function]);
+            double rate = counted * slowdown / observed;
+            double before = Double.isNaN(rates[function]) ? rate : rates[function];
+            rates[function] = before + RATE_WEIGHT * (rate - before);
         }
         // Half as much before a function is opened again, so that it does not change to and fro.
         windowed[function] = isHot(2 * rates[function]);
@@ -660,7 +700,7 @@ public final class SampledProfiler implements Collector {
             estimates[i].addExact(fresh);
             double rate = passed > 0 ? fresh / passed : 0;
             if (isHot(rate) && !tiers.isCounted(i)) {
-                startWindows(i, rate);
+                startWindows(i, progress(), rate);
                 weighOpen(i);
                 arm(closing++, i, 0);
             } else if (tiers.isCounted(i)) {

@@ -11,8 +11,11 @@ final class Spending {
     /// The part of the budget that is aimed at: what is spent comes in lumps.
     private static final double AIM = 0.8;
 
-    /// The part of the budget that functions whose calls are all counted may use up.
+    /// The part of the budget that functions whose calls are all counted may use up, and those of them whose tier was
+    /// chosen: what these cost beyond it is over when they have lost that tier, and windows are needed then.
     private static final double COUNTED_PART = 0.9;
+
+    private static final double CHOSEN_PART = 0.55;
 
     /// So many times the budget of the time between two looks is a burst: a new phase of the program, or the compiler
     /// after a rotation or a slice of time. The next rotation is not to adjoin it. But it does not wait for long:
@@ -133,11 +136,13 @@ final class Spending {
         double elapsed = last.elapsed - before.elapsed;
         pace = Math.max(1, (last.cpu - before.cpu) / elapsed);
         double income = budget * pace * elapsed;
-        if (last.named - before.named > income && !exceeded) {
+        double named = last.named - before.named;
+        if (named > income && !exceeded) {
             exceeded = true;
             overBudget.run();
         }
-        double spent = last.cost - before.cost + Math.min(COUNTED_PART * income, last.always - before.always);
+        double chosen = Math.clamp(last.always - before.always - named, 0, CHOSEN_PART * income);
+        double spent = last.cost - before.cost + Math.min(COUNTED_PART * income, named + chosen);
         double cost = last.cost - costAtRotation;
         return governor.rest(pace * elapsed, spent, pace * rotation, cost, random.nextDouble()) / pace;
     }

@@ -190,7 +190,8 @@ final class Tiers {
 
     /// What windows say of rates.
     interface WindowRates {
-        /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose
+        /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose, and not a number where
+        ///         they do not know yet
         double of(int function);
     }
 
@@ -222,6 +223,10 @@ final class Tiers {
         double taken = 0;
         for (int i = 0; i < calls.length; i++) {
             double seen = windows.of(i);
+            if (Double.isNaN(seen)) {
+                free[i] = -1;
+                continue;
+            }
             double rate = seen >= 0 ? seen * pace * 1e9 : (calls[i] - callsAtChoice[i]) / seconds;
             rates[i] = Math.max(rate, kept * rates[i]);
             free[i] = named[i] ? -1 : rates[i];
@@ -239,6 +244,11 @@ final class Tiers {
         long limit = Memory.getLong(header + HeaderDescriptor.LIMIT);
         long threads = Math.max(1, Memory.getInt(header + HeaderDescriptor.THREAD_COUNT));
         return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
+    }
+
+    /// CPU time of the program for each nanosecond that had passed at the last choice; 1 at least.
+    double pace() {
+        return pace;
     }
 
     /// A function's calls for each nanosecond of CPU time, as it was at the last choice.

@@ -36,6 +36,7 @@ public final class FunctionDescriptor {
     public static final int FLAG_OFF = 2;
     public static final int FLAG_EVERY_CALL = 4;
     public static final int FLAG_IMPORTED = 8;
+    public static final int FLAG_NAMED = 16;
 
     public static final int STATE_IDLE = 0;
     public static final int STATE_REARMING = 1;

@@ -62,6 +62,8 @@ public final class HeaderDescriptor {
     public static final long START_TICKS = 376;
     public static final long BOOT = 384;
     public static final long PROCESSES_UNPROBED = 424;
+    public static final long EXPIRED = 432;
+    public static final long TICK_PRICE = 440;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
@@ -69,7 +71,7 @@ public final class HeaderDescriptor {
     public static final long SIZE = 4096;
 
     public static final long MAGIC_VALUE = 0x31535345534c444dL;
-    public static final int VERSION_VALUE = 3;
+    public static final int VERSION_VALUE = 4;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

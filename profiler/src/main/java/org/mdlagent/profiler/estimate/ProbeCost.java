@@ -1,5 +1,7 @@
 package org.mdlagent.profiler.estimate;
 
+import org.mdlagent.arch.site.RecordingTicks;
+
 /// What probes cost the program, observed: the calls that recording code has counted anyway, times what it was
 /// measured to add to a call of an empty function ("Performance Measurement Tools and MDL", 1997, calls the sum
 /// obsCost). In ticks of the time-stamp counter; a call into memory that is not in a cache costs more.
@@ -10,37 +12,31 @@ package org.mdlagent.profiler.estimate;
 ///
 /// @param cpuTime whether durations are measured by the threads' CPU time
 public record ProbeCost(boolean cpuTime) {
-    private static final double COUNTED = 8;
     private static final double TIMED = 1000;
-    private static final double EXACT = 58;
-    private static final double BY_CHANCE = 400;
-
-    /// Asking the kernel for the thread's CPU time, at the begin of a call and at its end.
-    private static final double CPU_TIME = 950;
 
     /// Of functions that are sampled.
     ///
     /// @param counted calls that were counted
     /// @param timed   of these, calls of which a record was written
     public double sampled(long counted, long timed) {
-        return COUNTED * counted + TIMED * timed + clock(timed);
+        return RecordingTicks.COUNTED * (double) counted + TIMED * timed + clock(timed);
     }
 
     /// Of functions whose calls are all counted, and timed by chance.
     ///
     /// @param timed of the calls
     public double counted(double calls, double timed) {
-        return COUNTED * calls + BY_CHANCE * timed + clock(timed);
+        return RecordingTicks.COUNTED * calls + RecordingTicks.BY_CHANCE * timed + clock(timed);
     }
 
     /// Of functions whose calls are all recorded.
     ///
     /// @param timed calls that have returned
     public double exact(long timed) {
-        return EXACT * timed + clock(timed);
+        return RecordingTicks.EXACT * (double) timed + clock(timed);
     }
 
     private double clock(double timed) {
-        return cpuTime ? CPU_TIME * timed : 0;
+        return cpuTime ? RecordingTicks.CPU_TIME * timed : 0;
     }
 }

@@ -102,6 +102,7 @@ public final class RecordingAssembler {
     private final WholeCallAssembler whole;
     private final ClientAssembler client;
     private final DurationClock clock;
+    private final SpendingLimit limit;
     private final long at;
 
     public RecordingAssembler(RecordingEntryPoints shim, long at) {
@@ -111,6 +112,7 @@ public final class RecordingAssembler {
         whole = new WholeCallAssembler(shim, out);
         client = new ClientAssembler(shim, out);
         clock = new DurationClock(shim, out);
+        limit = new SpendingLimit(shim, out);
     }
 
     /// How to unwind from within the code that was assembled.
@@ -279,7 +281,7 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(everyCall);
-        checkDeadline(over);
+        checkDeadline(over, limit::exact);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
         push(1);
@@ -290,9 +292,11 @@ public final class RecordingAssembler {
 
         out.bind(checkDeadline);
         out.readTsc();
-        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
-        out.jump(BELOW_OR_EQUAL, counted);
+        out.jump(ABOVE, over);
+        pay(limit::open, over);
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        out.jump(counted);
         out.bind(over);
         out.mov(RDI, R10);
         out.mov(R11, shim.expireEntry());
@@ -302,17 +306,25 @@ public final class RecordingAssembler {
         continueInShim(shim.entrySlow());
     }
 
-    /// Goes on at `over` where the agent has given no sign of life for long. That is looked at once in some calls,
-    /// which
-    /// are counted in RDX[RSI]. Changes RAX and RDX.
-    private void checkDeadline(Label over) {
+    /// Goes on at `over` where the agent has given no sign of life for long, or the thread cannot afford more. That is
+    /// looked at once in some calls, which are counted in RDX[RSI]. Changes RAX, RDX and RDI.
+    private void checkDeadline(Label over, SpendingLimit.Price price) {
         Label inTime = new Label();
         out.testLowByteIndexed(RDX, RSI, DEADLINE_CHECK_CALLS - 1);
         out.jump(NOT_EQUAL, inTime);
+        checkDeadlineAtOnce(over, price);
+        out.bind(inTime);
+    }
+
+    private void checkDeadlineAtOnce(Label over, SpendingLimit.Price price) {
         out.readTsc();
         out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
         out.jump(ABOVE, over);
-        out.bind(inTime);
+        pay(price, over);
+    }
+
+    private void pay(SpendingLimit.Price price, Label over) {
+        limit.pay(price, RAX, R9, R11, RDI, RDX, over);
     }
 
     /// Counts the call in RDX[RSI]. Those whose turn it is are timed (`tier.h`).
@@ -327,7 +339,7 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(timed);
-        checkDeadline(over);
+        checkDeadlineAtOnce(over, limit::byChance);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RAX, RAX, RSI);

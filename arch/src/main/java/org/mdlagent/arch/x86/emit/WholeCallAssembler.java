@@ -66,6 +66,9 @@ final class WholeCallAssembler {
     /// Below these: what the call stands for.
     private static final int WEIGHT_AT = ENTRY_SAVED - 5 * Long.BYTES;
 
+    /// The same, before that is known: the site.
+    private static final int SITE_AT = WEIGHT_AT;
+
     /// At the exit the first word below the stack pointer is where the return address goes.
     private static final int EXIT_SAVED = -8;
 
@@ -75,6 +78,7 @@ final class WholeCallAssembler {
     private final RecordingEntryPoints shim;
     private final Assembler out;
     private final DurationClock clock;
+    private final SpendingLimit limit;
     private final List<UnwindRow> unwind = new ArrayList<>();
     private final Label entryLiteral = new Label();
     private final Label exitLiteral = new Label();
@@ -86,6 +90,7 @@ final class WholeCallAssembler {
         this.shim = shim;
         this.out = out;
         clock = new DurationClock(shim, out);
+        limit = new SpendingLimit(shim, out);
     }
 
     /// How to unwind from within the code emitted so far; where it says nothing, the rule of a called function holds.
@@ -154,7 +159,7 @@ final class WholeCallAssembler {
         out.cmpInt(RAX, MEAN, 1);
         out.jump(EQUAL, everyCall);
         out.jump(ABOVE, byChance);
-        findCalls(slow);
+        findCalls(slow, limit::open);
         out.loadIndexed(RDX, R10, RCX, 0);
         out.incrementInt(RDX);
         out.addInt(RDX, RAX, (int) FunctionDescriptor.RUN_PHASE);
@@ -189,7 +194,7 @@ final class WholeCallAssembler {
         timeByChance(counted, slow);
 
         out.bind(everyCall);
-        findCalls(slow);
+        findCalls(slow, limit::exact);
         recordEveryCall(slow);
     }
 
@@ -205,7 +210,7 @@ final class WholeCallAssembler {
         out.jump(counted);
 
         out.bind(timed);
-        findCalls(slow);
+        checkDeadline(slow, limit::byChance);
         findThread(slow);
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
@@ -262,7 +267,7 @@ final class WholeCallAssembler {
             out.load(R10, R10, (int) ThreadDescriptor.CALLS);
             out.loadInt(RCX, RAX, INDEX);
         } else {
-            findCalls(slow);
+            findCalls(slow, limit::open);
         }
         out.incrementIndexed(R10, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
@@ -379,19 +384,38 @@ final class WholeCallAssembler {
     }
 
     /// Goes on with the calls of the function in RAX at R10[RCX], unless its window is over; changes RDX.
-    private void findCalls(Label slow) {
+    private void findCalls(Label slow, SpendingLimit.Price price) {
         Label inTime = new Label();
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
         out.testLowByteIndexed(R10, RCX, RecordingAssembler.DEADLINE_CHECK_CALLS - 1);
         out.jump(NOT_EQUAL, inTime);
+        checkDeadline(slow, price);
+        out.loadThreadWord(R10, shim.tlsOffset());
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.bind(inTime);
+    }
+
+    /// RCX index of the function in RAX; goes on at `slow` where the agent has given no sign of life for long, or the
+    /// thread cannot afford more. Changes R10 and RDX.
+    private void checkDeadline(Label slow, SpendingLimit.Price price) {
+        Label over = new Label();
+        Label inTime = new Label();
         out.mov(RCX, RAX);
         out.readTsc();
         out.cmp(RAX, RCX, (int) FunctionDescriptor.DEADLINE);
+        out.jump(ABOVE, slow);
+        out.store(RSP, SITE_AT, R11);
+        out.loadThreadWord(R10, shim.tlsOffset());
+        limit.pay(price, RAX, RCX, R10, R11, RDX, over);
+        out.load(R11, RSP, SITE_AT);
+        out.jump(inTime);
+        out.bind(over);
+        out.load(R11, RSP, SITE_AT);
+        out.jump(slow);
+        out.bind(inTime);
         out.mov(RAX, RCX);
         out.loadInt(RCX, RAX, INDEX);
-        out.jump(ABOVE, slow);
-        out.bind(inTime);
     }
 
     /// Fills the frame at RDX, which is in R11 then, but for its time and its key.

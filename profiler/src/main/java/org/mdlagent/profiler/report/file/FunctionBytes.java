@@ -58,7 +58,14 @@ public record FunctionBytes(SessionBytes bytes, long at) {
     }
 
     public boolean isEveryCallRecorded() throws IOException {
-        return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL);
+        return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL) && !isStopped();
+    }
+
+    /// Whether all its calls were to be counted, and a thread has stopped that: the agent has not looked since.
+    public boolean isStopped() throws IOException {
+        return bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_EXPIRED
+                && bytes.getInt(at + FunctionDescriptor.MEAN) != 0
+                && !isLeftOut();
     }
 
     /// Whether its window has been open all the time.

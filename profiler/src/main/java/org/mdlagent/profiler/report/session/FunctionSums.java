@@ -160,7 +160,9 @@ final class FunctionSums {
         boolean whole = complete && function.isWhole();
         long samples = Math.addExact(inWindows, byThreads);
         long calls = Math.max(whole ? entered : Math.max(Math.round(estimate), entered), samples);
-        OptionalDouble error = Confidence.relativeError(variance, calls);
+        // What a stopped one was called since is not known.
+        OptionalDouble error =
+                function.isStopped() ? OptionalDouble.empty() : Confidence.relativeError(variance, calls);
         return profile(known, samples, calls, whole, error, known.totalNanosOf(calls), OptionalLong.empty());
     }
 

@@ -357,6 +357,25 @@ class SessionReaderTest {
                 .isEqualTo(3L);
     }
 
+    /// A thread has ended its windows, and the agent has not come since.
+    @Test
+    void shouldNotKnowTheCallsOfWhatWasStopped() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        int stopped = image.function("stopped");
+        image.putInt(image.functionAt(stopped) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
+        image.putInt(image.functionAt(stopped) + FunctionDescriptor.MEAN, 1);
+        image.putInt(image.functionAt(stopped) + FunctionDescriptor.STATE, FunctionDescriptor.STATE_EXPIRED);
+        image.putInt(image.functionAt(stopped) + FunctionDescriptor.WHOLE, 0);
+        image.count(image.lastThread(), stopped, 152);
+
+        FunctionProfile function = read(image).functions().get(stopped);
+
+        assertThat(function.calls()).isEqualTo(152);
+        assertThat(function.callsExact()).isFalse();
+        assertThat(function.exact()).isFalse();
+        assertThat(function.callsError()).isEmpty();
+    }
+
     @Test
     void shouldCountACountedFunctionAndEstimateWhatItTakes() throws IOException {
         SessionImage image = SessionImage.sampledSample();
