@@ -7,6 +7,7 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.CfaRule;
 import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.NativeApi;
 
@@ -53,7 +54,7 @@ public final class BareEntryProvider implements ProbeProvider {
         CfaRule[] rules = frames.cfaAt(starts);
         int found = 0;
         for (int i = 0; i < starts.length; i++) {
-            if (rules[i].equals(AT_ENTRY) && starts[i] != elf.entry()) {
+            if (rules[i].equals(AT_ENTRY) && starts[i] != elf.entry() && !isLinkage(starts[i], elf)) {
                 long next = i + 1 < starts.length ? starts[i + 1] : Long.MAX_VALUE;
                 sites.addBare(api, frames, i, next);
                 found++;
@@ -64,5 +65,18 @@ public final class BareEntryProvider implements ProbeProvider {
                     + " functions left alone: no jump can take the place of their first instructions");
         }
         return sites.toProbes();
+    }
+
+    /// Whether what the linker has made stands at an address: it passes on to others, or is a part of what libc calls.
+    private static boolean isLinkage(long address, ElfFile elf) throws IOException {
+        for (Section section : elf.sections()) {
+            if (address - section.address() >= 0 && address - section.address() < section.size()) {
+                String name = section.name();
+                if (name.startsWith(".plt") || name.equals(".init") || name.equals(".fini")) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 }
