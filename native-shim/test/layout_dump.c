@@ -169,6 +169,7 @@ int main(void) {
   FIELD(mdl_thread, shared);
   FIELD(mdl_thread, in_client);
   FIELD(mdl_thread, paid);
+  FIELD(mdl_thread, first);
   SIZE(mdl_thread);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);

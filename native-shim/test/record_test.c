@@ -395,6 +395,30 @@ static void shouldWriteOneRecordPerTimedCallAndCountTheOthers(void) {
   CHECK_EQUAL(records[10].function, 0);
 }
 
+static void *record_and_end(void *unused) {
+  (void)unused;
+  thread_end_watch();
+  sample_enter(1, KEY(1));
+  sample_leave(1, KEY(1));
+  return mdl_self;
+}
+
+static void shouldKnowWhichRecordsAreOfThreadsThatHaveEnded(void) {
+  fixture(false);
+  arm(1, LONG_WINDOW);
+  struct mdl_thread *block = NULL;
+  for (uint64_t ended = 0; ended < 3; ended++) {
+    pthread_t thread;
+    void *used;
+    pthread_create(&thread, NULL, record_and_end, NULL);
+    pthread_join(thread, &used);
+    CHECK(!block || block == used);
+    block = used;
+    CHECK_EQUAL(block->first, ended);
+    CHECK_EQUAL(block->head, ended + 1);
+  }
+}
+
 static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   fixture(false);
   session->flags = MDL_MIXED;
@@ -499,6 +523,7 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
     CHECK_EQUAL(calls(1), mean);
     CHECK_EQUAL(functions[1].state, MDL_EXPIRED);
     CHECK_EQUAL(functions[1].whole, 0);
+    CHECK_EQUAL(session->expired, mean);
   }
 }
 
@@ -890,6 +915,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
        shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere},
       {"shouldArmExitsAndEntriesAndCountTheStores", shouldArmExitsAndEntriesAndCountTheStores},
       {"shouldWriteOneRecordPerTimedCallAndCountTheOthers", shouldWriteOneRecordPerTimedCallAndCountTheOthers},
+      {"shouldKnowWhichRecordsAreOfThreadsThatHaveEnded", shouldKnowWhichRecordsAreOfThreadsThatHaveEnded},
       {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",
        shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
       {"shouldTimeCallsByChanceAndCountAll", shouldTimeCallsByChanceAndCountAll},

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 4u /* raised with each change of what a session holds */
+#define MDL_VERSION 5u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -262,6 +262,7 @@ struct mdl_thread {
   uint32_t in_client; /* 252 advanced when the thread enters a client's function and when it leaves; ~0: it never does.
                              Odd: it is in one */
   uint64_t paid;      /* 256 mixed mode, tsc: what measuring has cost the thread has taken up its time until then */
+  uint64_t first;     /* 264 head when the thread got the block: records before are of others that have ended */
 };
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
@@ -477,7 +478,7 @@ static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
 static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
-static_assert(sizeof(struct mdl_thread) == 264, "mdl_thread");
+static_assert(sizeof(struct mdl_thread) == 272, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);

@@ -67,6 +67,7 @@ struct mdl_thread *record_attach(void) {
       if (thread) {
         thread->tid = (uint32_t)syscall(SYS_gettid);
         thread->pid = (uint32_t)getpid();
+        thread->first = thread->head;
         thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
         values_begin(thread);
         __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);

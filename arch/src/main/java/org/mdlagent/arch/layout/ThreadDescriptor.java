@@ -35,8 +35,9 @@ public final class ThreadDescriptor {
     public static final long SHARED = 248;
     public static final long IN_CLIENT = 252;
     public static final long PAID = 256;
+    public static final long FIRST = 264;
 
-    public static final long SIZE = 264;
+    public static final long SIZE = 272;
 
     public static final int STATE_FREE = 0;
     public static final int STATE_LIVE = 1;

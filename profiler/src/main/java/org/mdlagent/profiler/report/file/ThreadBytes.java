@@ -112,6 +112,11 @@ public record ThreadBytes(SessionBytes bytes, long at) {
         return bytes.getLong(at + ThreadDescriptor.HEAD);
     }
 
+    /// Records that were written before by other threads, which have ended.
+    public long first() throws IOException {
+        return bytes.getLong(at + ThreadDescriptor.FIRST);
+    }
+
     /// Records that the agent has taken from it.
     public long tail() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.TAIL);

@@ -65,10 +65,14 @@ public final class TraceReport {
             name("process_name", pid, pid, BaseName.of(session.program()), json);
             order("process_sort_index", pid, pid, order++, json);
             for (int tid : byProcess.getOrDefault(pid, Set.of())) {
-                name("thread_name", pid, tid, threads.getOrDefault(tid, tid == pid ? "first thread" : "thread"), json);
+                name("thread_name", pid, tid, threads.getOrDefault(tid, kind(pid, tid)), json);
                 order("thread_sort_index", pid, tid, order++, json);
             }
         }
+    }
+
+    private static String kind(int pid, int tid) {
+        return tid == pid ? "first thread" : tid < 0 ? "threads that have ended" : "thread";
     }
 
     private static void name(String what, int pid, int tid, String name, JsonWriter json) throws IOException {

@@ -34,12 +34,17 @@ final class RingReader {
         read(thread, thread.tail(), action);
     }
 
-    /// Reads all that is there, the oldest first.
-    void all(ThreadBytes thread, Action action) throws IOException {
-        read(thread, 0, action);
+    /// Reads all that is there, the oldest first: what threads have left that had the block before, and the thread's.
+    void all(ThreadBytes thread, Action ended, Action own) throws IOException {
+        read(thread, 0, thread.first(), ended);
+        read(thread, thread.first(), own);
     }
 
     private void read(ThreadBytes thread, long from, Action action) throws IOException {
+        read(thread, from, Long.MAX_VALUE, action);
+    }
+
+    private void read(ThreadBytes thread, long from, long to, Action action) throws IOException {
         long ring = thread.ring();
         if (ring == 0) {
             return;
@@ -52,7 +57,7 @@ final class RingReader {
         long start = bytes.offset(ring, size, "a ring");
         bytes.claim(size);
         long head = thread.head();
-        for (long position = Math.max(from, head - mask - 1); position < head; position++) {
+        for (long position = Math.max(from, head - mask - 1); position < Math.min(to, head); position++) {
             long at = start + (position & mask) * RecordDescriptor.SIZE;
             int indexed = bytes.getInt(at + RecordDescriptor.FUNCTION);
             int function = indexed & ~RecordDescriptor.TOLD;

@@ -210,20 +210,27 @@ public final class SessionReader implements AutoCloseable {
         double nanosPerUnit = facts.nanosPerUnit().orElse(0);
         long began = bytes.getLong(HeaderDescriptor.START_TSC);
         RingReader rings = new RingReader(bytes, functions.size());
+        Timing timed = (pid, tid, function, start, ticks) -> new TimedCall(
+                pid,
+                tid,
+                functions.get(function),
+                Math.round((start - began) * nanosPerTick),
+                Math.round(ticks * nanosPerUnit));
         List<TimedCall> calls = new ArrayList<>();
+        int ended = 0;
         for (ThreadBytes thread : ThreadBytes.all(bytes)) {
-            int pid = thread.pid();
-            int tid = thread.tid();
-            rings.all(
-                    thread,
-                    (function, start, ticks, caller, told) -> calls.add(new TimedCall(
-                            pid,
-                            tid,
-                            functions.get(function),
-                            Math.round((start - began) * nanosPerTick),
-                            Math.round(ticks * nanosPerUnit))));
+            ended--;
+            rings.all(thread, add(calls, thread.pid(), ended, timed), add(calls, thread.pid(), thread.tid(), timed));
         }
         return calls;
+    }
+
+    private interface Timing {
+        TimedCall call(int pid, int tid, int function, long startTsc, long ticks);
+    }
+
+    private static RingReader.Action add(List<TimedCall> calls, int pid, int tid, Timing timed) {
+        return (function, start, ticks, caller, told) -> calls.add(timed.call(pid, tid, function, start, ticks));
     }
 
     /// The metrics that are enabled now, in the order in which that was asked for.

@@ -604,6 +604,26 @@ class SessionReaderTest {
     }
 
     @Test
+    void shouldNotTakeCallsOfEndedThreadsForThoseOfTheNextThatHasTheirBlock() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(image.lastThread() + ThreadDescriptor.FIRST, 5);
+        image.write(directory);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.lastCalls())
+                    .extracting(TimedCall::tid, TimedCall::startNanos)
+                    .containsExactly(
+                            tuple(-1, 4_000L),
+                            tuple(-1, 5_000L),
+                            tuple(101, 6_000L),
+                            tuple(101, 7_000L),
+                            tuple(101, 8_000L),
+                            tuple(101, 9_000L),
+                            tuple(101, 10_000L));
+        }
+    }
+
+    @Test
     void shouldCallTheCountOfAFunctionExactWhoseWindowNeverEnded() throws IOException {
         FunctionProfile rare = read(SessionImage.sampledSample()).functions().get(1);
 
