@@ -69,7 +69,7 @@ class CallersIT {
                 table.sort(keys)
                 print(#keys > 0, fib(20), pcall(error, "caught"))
                 """);
-        Map<Edge, Long> sampled = sampledEdges(List.of(lua.toString(), script.toString(), "400000"), null);
+        Map<Edge, Long> sampled = sampledEdges(List.of(lua.toString(), script.toString(), "1200000"), null);
 
         Set<Edge> counted = callgrindEdges(List.of(lua.toString(), script.toString(), "4000"));
 
