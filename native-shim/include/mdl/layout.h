@@ -37,7 +37,7 @@ struct mdl_header {
   uint64_t start_tsc;         /*  56 one instant on three clocks: the agent's constructor */
   uint64_t start_mono_nanos;  /*  64 CLOCK_MONOTONIC */
   uint64_t start_real_nanos;  /*  72 CLOCK_REALTIME */
-  uint64_t now_tsc;           /*  80 a later instant, renewed each 60 ms and at the end: */
+  uint64_t now_tsc;           /*  80 a later instant, renewed each 60 ms unless the program is idle, and at the end: */
   uint64_t now_mono_nanos;    /*  88 the two give the frequency of the TSC */
   int32_t exit_status;        /*  96 -1 while unknown */
   int32_t exit_signal;        /* 100 0 for none */

@@ -5,16 +5,23 @@
 #include "os/sys.h"
 #include "session/session.h"
 
-/* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. A request that comes
- * just before the sleep begins waits as long. */
+/* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. They do not grow where
+ * Java means to sleep for long, because the program is idle. */
 static const uint64_t CLOCK_AGE_NANOS = 60000000u;
+static const uint64_t LONG_NANOS = 100000000u;
+static const uint64_t IDLE_AGE_NANOS = 500000000u;
 
 int64_t agent_sleep(uint64_t nanos) {
   uint32_t done = libraries_openings_followed();
   uint64_t now = clock_nanos(CLOCK_MONOTONIC);
   uint64_t end = now + nanos;
-  while (libraries_openings() == done && !control_has_request() && now < end) {
-    libraries_sleep(done, end - now < CLOCK_AGE_NANOS ? end - now : CLOCK_AGE_NANOS);
+  uint64_t most = nanos > LONG_NANOS ? IDLE_AGE_NANOS : CLOCK_AGE_NANOS;
+  for (;;) {
+    uint32_t bell = libraries_bell();
+    if (libraries_openings() != done || control_has_request() || now >= end) {
+      break;
+    }
+    libraries_sleep(bell, end - now < most ? end - now : most);
     session_renew_now();
     now = clock_nanos(CLOCK_MONOTONIC);
   }

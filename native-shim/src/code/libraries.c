@@ -22,7 +22,7 @@
  *                                             5 held = false, wake
  *
  *   dlopen that waits, when it has opened     the agent
- *   5 ticket = ++opened, wake                 6 asleep; or awake, seen = opened
+ *   5 ticket = ++opened, ring                 6 asleep; or awake, seen = opened
  *   6 wait until followed has come to ticket  7 steps 1 to 5
  *                                             8 followed = seen, wake
  *
@@ -66,6 +66,7 @@ static struct changes {
 } noted;                        /* when the agent began to hold */
 static _Atomic uint64_t covered; /* additions that have been followed */
 static _Atomic uint32_t opened;
+static _Atomic uint32_t bell; /* rung when there is something to do for the agent */
 static _Atomic uint32_t followed;
 static _Atomic bool following;
 
@@ -293,9 +294,14 @@ uint32_t libraries_openings(void) { return atomic_load(&opened); }
 
 uint32_t libraries_openings_followed(void) { return atomic_load(&followed); }
 
-void libraries_sleep(uint32_t seen, uint64_t nanos) { futex_wait(&opened, seen, nanos); }
+uint32_t libraries_bell(void) { return atomic_load(&bell); }
 
-void libraries_interrupt(void) { futex_wake(&opened); }
+void libraries_sleep(uint32_t seen, uint64_t nanos) { futex_wait(&bell, seen, nanos); }
+
+void libraries_interrupt(void) {
+  atomic_fetch_add(&bell, 1);
+  futex_wake(&bell);
+}
 
 void libraries_followed(uint64_t seen) {
   atomic_store(&covered, noted.additions);
@@ -310,7 +316,7 @@ static void await_probes(const char *file) {
   atomic_fetch_sub(&busy, is_nested);
   uint32_t ticket = atomic_fetch_add(&opened, 1) + 1;
   uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + OPEN_NANOS_MAX;
-  futex_wake(&opened);
+  libraries_interrupt();
   for (uint32_t seen; (int32_t)((seen = atomic_load(&followed)) - ticket) < 0 && !agent_is_dead();) {
     if (!await_change(&followed, seen, deadline)) {
       log_line("the program goes on before the probes are in place of ", file ? file : "the program", NULL);

@@ -18,9 +18,10 @@ void libraries_followed(uint64_t opened);
 /* How often the application has begun to wait for the probes of a library, and how many of these times are followed. */
 uint32_t libraries_openings(void);
 uint32_t libraries_openings_followed(void);
-/* The agent sleeps until there are more openings than it has seen, or somebody interrupts it. */
-void libraries_sleep(uint32_t seen, uint64_t nanos);
-/* The word stays as it is, so a sleep that begins at this moment is not cut short. */
+/* The agent sleeps until there is another opening, or somebody interrupts it. `bell`: what the bell was before the agent looked
+ * whether there is something to do, so that a sleep does not begin when that comes at this moment. */
+uint32_t libraries_bell(void);
+void libraries_sleep(uint32_t bell, uint64_t nanos);
 void libraries_interrupt(void);
 
 /* In a relative, with the gate held, by the descriptor of the file of code there: the copies that the agent has put in place of texts

@@ -257,7 +257,7 @@ public final class Agent {
         long look = System.nanoTime();
         TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
         while (true) {
-            long next = ticks.due;
+            long next = metrics.areMeasured() ? Math.min(ticks.due, look) : ticks.due;
             followUntil(next, probes, collector, ticks, control, metrics);
             if (next >= look) {
                 look = next + LOOK_NANOS;
@@ -268,7 +268,7 @@ public final class Agent {
                 freeSnippets(probes);
                 observe(metrics::observe);
             }
-            ticks.goOn();
+            ticks.goOnWhenDue();
             long now = api.tsc();
             if (slices.isDue(now) && collector.settle()) {
                 slices.write(api.tsc());

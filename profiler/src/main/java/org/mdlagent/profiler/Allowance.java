@@ -35,6 +35,10 @@ final class Allowance {
         }
     }
 
+    boolean isSet() {
+        return told > 0;
+    }
+
     /// A function's calls are recorded whatever they cost.
     static void lift(long record) {
         new FunctionRecordWriter(record).addFlags(FunctionDescriptor.FLAG_NAMED);

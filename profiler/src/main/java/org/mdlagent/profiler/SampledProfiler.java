@@ -143,6 +143,7 @@ public final class SampledProfiler implements Collector {
     private final Tiers tiers;
     private final Telling telling;
     private final Allowance allowance;
+    private final Idleness idleness;
 
     /// When functions were found to be too hot to be counted that are not closed yet, else 0.
     private long demotionTsc;
@@ -194,6 +195,9 @@ public final class SampledProfiler implements Collector {
         /// A run of each function.
         TIMES
     }
+
+    /// All calls when they were last written down.
+    private long callsSettled;
 
     /// The calls of functions while they were sampled, when open ones were last looked at.
     private long callsSampledAtLook;
@@ -251,6 +255,7 @@ public final class SampledProfiler implements Collector {
         tiers = new Tiers(cost, header, budget, ticksPerNano);
         spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
         allowance = new Allowance(header, budget);
+        idleness = new Idleness(ticksPerNano);
         telling = new Telling(budget, ticksPerNano, runLength);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.returnSites()::at);
@@ -497,6 +502,13 @@ public final class SampledProfiler implements Collector {
 
     private double rest() {
         long now = api.tsc();
+        double look = idleness.lookNanos(now, cpu, tiers.calls());
+        boolean settled = tiers.calls() == callsSettled && demotionTsc == 0;
+        if (look > LOOK_NANOS && settled && allowance.isSet()) {
+            api.renewClocks();
+            renewLeases();
+            return look;
+        }
         long beginTsc = spending.nextRotation(now);
         boolean demoting = demotionTsc != 0 && now - demotionTsc < IN_FLIGHT_NANOS * ticksPerNano;
         if (now >= beginTsc && !demoting) {
@@ -511,6 +523,7 @@ public final class SampledProfiler implements Collector {
             demotionTsc = 0;
             estimateOpen(false);
             publish();
+            callsSettled = tiers.calls();
             double took = (api.tsc() - now) / ticksPerNano;
             closeLookNanos = Math.clamp(took / (CLOSE_LOOK_PART * budget), CLOSE_LOOK_NANOS, CLOSE_LOOK_NANOS_MAX);
         }
@@ -530,6 +543,7 @@ public final class SampledProfiler implements Collector {
         // Not before the windows: a function that is found to be hot now would be seen so at once, and be taken to be
         // so until its next window.
         estimateOpen(true);
+        callsSettled = tiers.calls();
         renewLeases();
         long now = api.tsc();
         double rest = spending.endRotation(now, cpu);

@@ -47,10 +47,12 @@ final class Tiers {
 
     private long[] callsAtChoice = {};
 
-    /// The calls of functions while windows chose, and what the others have cost, in ticks: of these, what those have
+    /// All calls, those of functions while windows chose, and what the others have cost, in ticks: of these, what those
+    /// have
     /// cost whose tier is named.
     private long callsSampled;
 
+    private long calls;
     private double ticks;
     private double namedTicks;
 
@@ -141,11 +143,13 @@ final class Tiers {
 
     /// Adds up what has been called so far.
     void count(long[] calls) {
+        this.calls = 0;
         callsSampled = callsMoved;
         ticks = ticksMoved;
         namedTicks = 0;
         for (int i = 0; i < calls.length; i++) {
             double price = prices[i];
+            this.calls += calls[i];
             if (price > 0) {
                 ticks += price * calls[i];
                 namedTicks += named[i] ? price * calls[i] : 0;
@@ -153,6 +157,11 @@ final class Tiers {
                 callsSampled += calls[i];
             }
         }
+    }
+
+    /// The calls of all functions.
+    long calls() {
+        return calls;
     }
 
     /// The calls of functions while they were sampled.

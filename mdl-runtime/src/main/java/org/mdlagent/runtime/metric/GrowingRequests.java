@@ -46,6 +46,10 @@ final class GrowingRequests {
         }
     }
 
+    boolean isEmpty() {
+        return requests.isEmpty();
+    }
+
     /// @return whether the request was there
     boolean remove(MetricRequest request) throws IOException {
         Growing ended = requests.remove(request);

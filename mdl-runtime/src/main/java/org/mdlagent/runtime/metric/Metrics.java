@@ -289,6 +289,11 @@ public final class Metrics {
         }
     }
 
+    /// Whether there is anything to observe that often.
+    public boolean areMeasured() {
+        return !enabled.isEmpty() || !growing.isEmpty();
+    }
+
     /// Measures what is enabled in what the program has got since, too.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
