@@ -140,6 +140,11 @@ public final class EhFrame {
         return new Fde(entries[range]).length;
     }
 
+    /// Whether a range is what signal handlers return to, not a function.
+    public boolean signalFrame(int range) throws ElfFormatException {
+        return new Fde(entries[range]).cie.signalFrame;
+    }
+
     /// The range that an address lies in, or -1.
     public int containing(long address) throws ElfFormatException {
         int range = lastNotAfter(address);
@@ -201,6 +206,7 @@ public final class EhFrame {
         final boolean augmented;
 
         final int pointerEncoding;
+        final boolean signalFrame;
         final boolean known;
 
         /// The state that every description starts from.
@@ -222,6 +228,7 @@ public final class EhFrame {
             }
             int encoding = PointerEncoding.ABSOLUTE;
             boolean understood = true;
+            boolean signals = false;
             this.augmented = !plain && augmentation.u8() == 'z';
             if (augmented) {
                 Cursor data = body.take(body.uleb());
@@ -234,6 +241,7 @@ public final class EhFrame {
                     } else if (letter == 'L') {
                         data.u8();
                     } else {
+                        signals |= letter == 'S';
                         understood = letter == 'S' || letter == 'B';
                     }
                 }
@@ -241,6 +249,7 @@ public final class EhFrame {
                 understood = plain;
             }
             this.pointerEncoding = encoding;
+            this.signalFrame = signals;
             this.known = understood;
             this.initial = new CfaProgram(this, body, bases);
         }

@@ -1,5 +1,6 @@
 package org.mdlagent.arch.site;
 
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -32,6 +33,22 @@ public interface CodeSearch {
     /// @param code    its bytes
     /// @param address where it is executed
     List<Transfer> transfers(byte[] code, long address, LengthDecoder decoder);
+
+    /// Calls back for what leads to functions: calls and jumps, and instructions that load an address. Finds the bytes
+    /// without decoding: it may report one that is no instruction, seldom, and misses none.
+    ///
+    /// @param code     that lies at `address`
+    /// @param absolute whether addresses of functions may stand in instructions as they are
+    /// @param starts   offsets from `base` where functions start
+    void findReferences(byte[] code, long address, boolean absolute, long base, BitSet starts, FunctionUses uses);
+
+    /// What a function's own code says about its entry.
+    ///
+    /// @param code the function's bytes, as compiled
+    FunctionShape shape(byte[] code, LengthDecoder decoder);
+
+    /// Whether filling between functions starts at `at`, which nobody executes.
+    boolean isPadding(byte[] code, int at);
 
     /// Addresses in `[address, address + code.length)` of linkage stubs (PLT entries) that jump through `slot`.
     ///

@@ -11,6 +11,7 @@ import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeRanges;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.CodeSearch;
+import org.mdlagent.arch.site.FunctionShape;
+import org.mdlagent.arch.site.FunctionUses;
 import org.mdlagent.arch.site.HookScan;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
@@ -85,6 +88,37 @@ public final class X86CodeSearch implements CodeSearch {
             long unused = decoder.decode(copy, code.length, copy + code.length);
             return new TransferFinder(code, Memory.copy(copy + code.length, code.length), address).find();
         }
+    }
+
+    @Override
+    public void findReferences(
+            byte[] code, long address, boolean absolute, long base, BitSet starts, FunctionUses uses) {
+        FunctionReferences.find(code, address, absolute, base, starts, uses);
+    }
+
+    @Override
+    public FunctionShape shape(byte[] code, LengthDecoder decoder) {
+        try (Arena arena = Arena.ofConfined()) {
+            long copy = arena.allocate(2L * Math.max(1, code.length)).address();
+            Memory.put(copy, code);
+            long decoded = decoder.decode(copy, code.length, copy + code.length);
+            return new ShapeFinder(code, Memory.copy(copy + code.length, code.length)).find(decoded == code.length);
+        }
+    }
+
+    @Override
+    public boolean isPadding(byte[] code, int at) {
+        int operands = at;
+        while (operands < code.length && (u8(code, operands) == 0x66 || u8(code, operands) == 0x2E)) {
+            operands++;
+        }
+        if (operands >= code.length) {
+            return false;
+        }
+        int opcode = u8(code, operands);
+        return opcode == EntryReader.NOP
+                || opcode == 0xCC
+                || opcode == 0x0F && operands + 1 < code.length && u8(code, operands + 1) == 0x1F;
     }
 
     @Override

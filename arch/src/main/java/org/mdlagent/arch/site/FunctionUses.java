@@ -1,0 +1,13 @@
+package org.mdlagent.arch.site;
+
+/// Receives what leads to functions; [CodeSearch#findReferences] calls it.
+public interface FunctionUses {
+    /// An instruction jumps to a function's start.
+    ///
+    /// @param from        an address in the instruction
+    /// @param conditional whether it may go on behind
+    void jump(long from, long function, boolean conditional);
+
+    /// An instruction calls a function or takes its address.
+    void reference(long function);
+}

@@ -1,0 +1,55 @@
+package org.mdlagent.arch.x86.find;
+
+import static org.mdlagent.arch.x86.bytes.Encoding.i32;
+import static org.mdlagent.arch.x86.bytes.Encoding.u8;
+
+import java.util.BitSet;
+import org.mdlagent.arch.site.FunctionUses;
+import org.mdlagent.arch.x86.bytes.Encoding;
+
+/// Finds what leads to functions in code that nobody decodes: in calls, jumps and loads of an address the displacement
+/// comes last, so four bytes that lead from their end to a function's start are taken for one, when the byte in front
+/// of them can be the one that such an instruction has there.
+///
+/// Linkers place a function's parts in sections of their own, which jumps of eight bits cannot reach.
+final class FunctionReferences {
+    /// Of the byte in front of a displacement: the operand is relative to the end of the instruction.
+    private static final int OPERAND_MASK = 0xC7;
+
+    private static final int OPERAND_RELATIVE = 0x05;
+    private static final int OPERAND_OF_TWO = 0x04;
+
+    private FunctionReferences() {}
+
+    static void find(byte[] code, long address, boolean absolute, long base, BitSet starts, FunctionUses uses) {
+        int span = starts.length();
+        for (int at = 1; at + Integer.BYTES <= code.length; at++) {
+            int operand = i32(code, at);
+            long target = address + at + Integer.BYTES + operand - base;
+            if (target >= 0 && target < span && starts.get((int) target)) {
+                relative(code, at, address, base + target, uses);
+            }
+            long word = (operand & 0xFFFF_FFFFL) - base;
+            if (absolute && word >= 0 && word < span && starts.get((int) word)) {
+                uses.reference(base + word);
+            }
+        }
+    }
+
+    private static void relative(byte[] code, int at, long address, long target, FunctionUses uses) {
+        int before = u8(code, at - 1);
+        if (before == Encoding.JUMP) {
+            uses.jump(address + at, target, false);
+        } else if (at >= 2 && (before & 0xF0) == 0x80 && u8(code, at - 2) == 0x0F) {
+            uses.jump(address + at, target, true);
+        } else if (before == Encoding.CALL || isRelativeOperand(code, at)) {
+            uses.reference(target);
+        }
+    }
+
+    /// The byte in front may be the second one of an operand, too, which is an address near 0 then.
+    private static boolean isRelativeOperand(byte[] code, int at) {
+        boolean second = at >= 2 && (u8(code, at - 2) & OPERAND_MASK) == OPERAND_OF_TWO;
+        return (u8(code, at - 1) & OPERAND_MASK) == OPERAND_RELATIVE && !second;
+    }
+}

@@ -1,0 +1,256 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.CfaRule;
+import org.mdlagent.arch.elf.EhFrame;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Section;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.site.CodeSearch;
+import org.mdlagent.arch.site.FunctionShape;
+import org.mdlagent.arch.site.LengthDecoder;
+
+/// The functions of an ELF file that nobody prepared for probes, by ascending address of link time, numbered from 0.
+///
+/// They come from the unwind tables, and from symbols where these have gaps. A range that starts with the return
+/// address anywhere but on top of the stack is the cold part of a function. So is one without a name that nothing but
+/// jumps of one other function lead to, or conditional jumps of some, and that is not aligned: that leaves out a
+/// function
+/// which is called by nothing but jumps of another one, rather than let a probe fire in the middle of a function.
+///
+/// Linkage stubs, start code, what chooses functions for the dynamic linker, and the functions of
+/// [EntrySites#EXCLUDED] are none either.
+public final class FunctionEntries {
+    private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(7, Long.BYTES);
+    private static final Set<String> LEFT_OUT = Set.of(".plt", ".plt.got", ".plt.sec", ".init", ".fini");
+
+    /// Bytes of a jump.
+    private static final int JUMP_LENGTH = 5;
+
+    private final ElfFile elf;
+    private final CodeSearch search;
+    private final @Nullable EhFrame frames;
+    private final long[] starts;
+    private final long[] lengths;
+
+    /// Whether the unwind tables say that a call leads there.
+    private final BitSet described;
+
+    private final int size;
+    private final int coldParts;
+
+    private FunctionEntries(ElfFile elf, CodeSearch search, Ranges found, int coldParts) throws IOException {
+        this.elf = elf;
+        this.search = search;
+        this.frames = elf.ehFrame();
+        this.starts = found.starts;
+        this.lengths = found.lengths;
+        this.described = found.described;
+        this.size = found.size;
+        this.coldParts = coldParts;
+    }
+
+    /// Finds them; the file must stay open while [#refusal] is asked.
+    public static FunctionEntries of(ElfFile elf, CodeSearch search) throws IOException {
+        Ranges all = ranges(elf);
+        BitSet cold = new BitSet(all.size);
+        BitSet leftOut = new BitSet(all.size);
+        BitSet unnamed = new BitSet(all.size);
+        classify(elf, all, cold, leftOut, unnamed);
+        if (!unnamed.isEmpty()) {
+            cold.or(new ColdParts(elf, search, all.starts, all.lengths, all.size, unnamed).find());
+        }
+        Ranges entries = new Ranges(all.size);
+        for (int i = 0; i < all.size; i++) {
+            if (!cold.get(i) && !leftOut.get(i)) {
+                entries.add(all.starts[i], all.lengths[i], all.described.get(i));
+            }
+        }
+        return new FunctionEntries(elf, search, entries, cold.cardinality());
+    }
+
+    /// Pieces of code, by ascending address.
+    private static final class Ranges {
+        final long[] starts;
+        final long[] lengths;
+        final BitSet described;
+        int size;
+
+        Ranges(int capacity) {
+            starts = new long[capacity];
+            lengths = new long[capacity];
+            described = new BitSet(capacity);
+        }
+
+        void add(long start, long length, boolean isFunction) {
+            boolean repeated = size > 0 && starts[size - 1] == start;
+            if (!repeated) {
+                starts[size++] = start;
+            }
+            lengths[size - 1] = length;
+            described.set(size - 1, isFunction);
+        }
+
+        long end() {
+            return size == 0 ? Long.MIN_VALUE : starts[size - 1] + lengths[size - 1];
+        }
+    }
+
+    /// All that the unwind tables describe, and the symbols between.
+    private static Ranges ranges(ElfFile elf) throws IOException {
+        EhFrame frames = elf.ehFrame();
+        SymbolTable symbols = elf.symbols();
+        int frameCount = frames == null ? 0 : frames.size();
+        Ranges all = new Ranges(frameCount + symbols.size());
+        CfaRule[] rules = frames == null ? new CfaRule[0] : frames.cfaAt(starts(frames));
+        int symbol = 0;
+        for (int i = 0; i <= frameCount; i++) {
+            long start = frames == null || i == frameCount ? Long.MAX_VALUE : frames.start(i);
+            for (; symbol < symbols.size() && symbols.start(symbol) <= start; symbol++) {
+                long at = symbols.start(symbol);
+                if (at < start && at >= all.end() && inCode(elf, at)) {
+                    all.add(at, Math.min(symbols.length(symbol), start - at), false);
+                }
+            }
+            if (frames != null && i < frameCount && frames.length(i) > 0 && inCode(elf, start)) {
+                all.add(start, frames.length(i), rules[i].equals(AT_ENTRY));
+            }
+        }
+        return all;
+    }
+
+    private static long[] starts(EhFrame frames) {
+        long[] starts = new long[frames.size()];
+        for (int i = 0; i < starts.length; i++) {
+            starts[i] = frames.start(i);
+        }
+        return starts;
+    }
+
+    private static boolean inCode(ElfFile elf, long address) {
+        for (Segment segment : elf.executableSegments()) {
+            if (Long.compareUnsigned(address - segment.address(), segment.fileSize()) < 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// What names, sections and unwind tables say of each range.
+    ///
+    /// @param unnamed receives those that have to be looked at
+    private static void classify(ElfFile elf, Ranges all, BitSet cold, BitSet leftOut, BitSet unnamed)
+            throws IOException {
+        SymbolTable symbols = elf.symbols();
+        for (int i = 0; i < all.size; i++) {
+            long start = all.starts[i];
+            int symbol = symbols.at(start);
+            if (start == elf.entry() || isLeftOut(elf, start)) {
+                leftOut.set(i);
+            } else if (symbol >= 0) {
+                String name = symbols.name(symbol);
+                cold.set(i, isCold(name));
+                leftOut.set(i, symbols.resolver(symbol) || EntrySites.EXCLUDED.contains(name));
+            } else {
+                unnamed.set(i, all.described.get(i));
+                cold.set(i, !all.described.get(i));
+            }
+        }
+    }
+
+    private static boolean isLeftOut(ElfFile elf, long address) throws IOException {
+        for (Section section : elf.sections()) {
+            if (section.address() != 0
+                    && Long.compareUnsigned(address - section.address(), section.size()) < 0
+                    && LEFT_OUT.contains(section.name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// `f.cold`, and `f.cold.7` of older compilers.
+    private static boolean isCold(String name) {
+        int suffix = name.lastIndexOf(".cold");
+        return suffix > 0 && (suffix + 5 == name.length() || name.charAt(suffix + 5) == '.');
+    }
+
+    /// How many functions there are, those that are refused among them.
+    public int size() {
+        return size;
+    }
+
+    /// Virtual address of a function's first byte, at link time.
+    public long start(int function) {
+        return starts[function];
+    }
+
+    /// Bytes of a function; 0 where only a symbol is known that does not say.
+    public long length(int function) {
+        return lengths[function];
+    }
+
+    /// How many pieces of code were left out because other functions jump to them.
+    public int coldParts() {
+        return coldParts;
+    }
+
+    /// Bytes from a function's start to the next one's, the filling between among them.
+    public long room(int function) {
+        return function + 1 < size ? starts[function + 1] - starts[function] : lengths[function];
+    }
+
+    /// Why a function gets no probe; null when it may. Decodes its code in the file, each time.
+    public @Nullable Refusal refusal(int function, LengthDecoder decoder) throws IOException {
+        EhFrame table = frames;
+        long start = starts[function];
+        if (table != null) {
+            int range = table.containing(start);
+            if (range >= 0 && table.signalFrame(range)) {
+                return Refusal.SIGNAL_FRAME;
+            }
+        }
+        if (table == null || !described.get(function)) {
+            return Refusal.NO_UNWIND_TABLE;
+        }
+        if (lengths[function] < JUMP_LENGTH && !hasFilling(function)) {
+            return Refusal.TOO_SHORT;
+        }
+        FunctionShape shape = search.shape(elf.code(start, lengths[function]), decoder);
+        if (!shape.decoded()) {
+            return Refusal.UNKNOWN_INSTRUCTION;
+        } else if (shape.loops()) {
+            return Refusal.LOOPS_TO_ENTRY;
+        } else if (shape.intoEntry()) {
+            return Refusal.BRANCH_INTO_ENTRY;
+        }
+        return readsReturnAddress(table, start, shape) ? Refusal.READS_RETURN_ADDRESS : null;
+    }
+
+    private boolean hasFilling(int function) throws IOException {
+        if (room(function) < JUMP_LENGTH) {
+            return false;
+        }
+        byte[] code = elf.code(starts[function], JUMP_LENGTH + 8L);
+        return search.isPadding(code, (int) lengths[function]);
+    }
+
+    /// The return address is the word below the CFA.
+    private static boolean readsReturnAddress(EhFrame frames, long start, FunctionShape shape) throws IOException {
+        long[] addresses = shape.stackLoads().stream()
+                .mapToLong(load -> start + load.offset())
+                .toArray();
+        CfaRule[] rules = frames.cfaAt(addresses);
+        for (int i = 0; i < rules.length; i++) {
+            FunctionShape.StackLoad load = shape.stackLoads().get(i);
+            if (rules[i].equals(new CfaRule.RegisterOffset(load.register(), load.displacement() + 8L))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
