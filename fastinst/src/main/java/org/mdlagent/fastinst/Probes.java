@@ -75,7 +75,7 @@ public final class Probes {
         lines = new SourceLines(api, functions, notes);
         Installer installer = new Installer(
                 api, trampolines, prepared, tables, functions, sites, learned, lines, filter, libraryFunctions, notes);
-        images = new Images(api, instructions, code, installer, functions, sites, notes, new ImageListener());
+        images = new Images(api, instructions, code, installer, filter, functions, sites, notes, new ImageListener());
         snippets = new Snippets(api, instructions, code, recording);
         metrics = new MetricTable(api, tables, snippets.values());
         callable = new CallableFunctions(api);

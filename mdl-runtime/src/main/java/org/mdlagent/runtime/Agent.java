@@ -344,6 +344,11 @@ public final class Agent {
         }
 
         @Override
+        public boolean names(String image) {
+            return options.names(image);
+        }
+
+        @Override
         public boolean needsFiles() {
             return options.needsFiles();
         }

@@ -50,6 +50,23 @@ class LibrariesIT {
         assertThat(log(session)).containsOnlyOnce("libplugin.so: opened").doesNotContain("goes on before");
     }
 
+    @Test
+    void shouldCountEveryCallOfALibraryThatNoCompilerHasPrepared() throws Exception {
+        int cycles = 50;
+        Path library = plugin("-fno-common");
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Dist.preload("wait,exact,include=libplugin.so!*,session=" + session),
+                command(List.of(host().toString()), "cycles", library, cycles, CALLS));
+
+        assertThat(run.status()).isZero();
+        assertThat(run.text()).isEqualTo(alone("cycles", library.toString(), cycles, CALLS));
+        assertThat(Dist.calls(Dist.report(directory, session)))
+                .containsExactlyInAnyOrderEntriesOf(Map.of("work", (long) cycles * CALLS, "leaf", cycles * LEAVES));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

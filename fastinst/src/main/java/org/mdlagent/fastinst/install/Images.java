@@ -29,6 +29,7 @@ public final class Images {
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final Installer installer;
+    private final ProbeFilter filter;
     private final FunctionTable functions;
     private final SiteTable sites;
     private final SiteSwitch siteSwitch;
@@ -67,6 +68,7 @@ public final class Images {
             InstructionSet instructions,
             CodeMemory code,
             Installer installer,
+            ProbeFilter filter,
             FunctionTable functions,
             SiteTable sites,
             List<String> notes,
@@ -75,6 +77,7 @@ public final class Images {
         this.instructions = instructions;
         this.code = code;
         this.installer = installer;
+        this.filter = filter;
         this.functions = functions;
         this.sites = sites;
         siteSwitch = new SiteSwitch(api);
@@ -153,7 +156,8 @@ public final class Images {
 
     private boolean openAll(List<LoadedImage> now, MemoryMap memory) throws IOException {
         boolean first = discovery == null;
-        Discovery providers = first ? new Discovery(api, instructions, now, notes) : Objects.requireNonNull(discovery);
+        Discovery providers =
+                first ? new Discovery(api, instructions, now, filter::names, notes) : Objects.requireNonNull(discovery);
         discovery = providers;
         List<ProbedImage> placed = new ArrayList<>();
         for (ImageProbes probes : discover(providers, now, memory, first)) {

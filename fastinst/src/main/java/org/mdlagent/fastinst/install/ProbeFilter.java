@@ -19,6 +19,14 @@ public interface ProbeFilter {
         return null;
     }
 
+    /// Whether functions of this very image have been asked for. Then it is probed though no compiler has prepared it.
+    /// The program always is.
+    ///
+    /// @param image path of the ELF file
+    default boolean names(String image) {
+        return false;
+    }
+
     /// Whether source files are looked at, so that line tables must be read before probes are armed.
     boolean needsFiles();
 }

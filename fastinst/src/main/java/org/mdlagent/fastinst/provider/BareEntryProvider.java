@@ -2,6 +2,7 @@ package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.CfaRule;
@@ -23,23 +24,34 @@ public final class BareEntryProvider implements ProbeProvider {
     /// The table of functions that Go's runtime has.
     private static final String GO_FUNCTIONS = ".gopclntab";
 
+    /// libc, the dynamic linker, the unwinder, and what the agent brings along.
+    private static final List<String> SYSTEM =
+            List.of("libc.so", "libc-", "ld-linux", "ld-2", "libgcc_s", "libunwind", "libmdlagent", "libjvm", "libZy");
+
     private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(RSP, Long.BYTES);
 
     private final NativeApi api;
     private final InstructionSet instructions;
     private final LoadedImage program;
+    private final Predicate<String> named;
 
-    /// @param program the one image whose functions are probed so
-    public BareEntryProvider(NativeApi api, InstructionSet instructions, LoadedImage program) {
+    /// @param program the image whose functions are probed so
+    /// @param named   whether those of another image are, by its path
+    public BareEntryProvider(NativeApi api, InstructionSet instructions, LoadedImage program, Predicate<String> named) {
         this.api = api;
         this.instructions = instructions;
         this.program = program;
+        this.named = named;
     }
 
     @Override
     public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
         EhFrame frames = elf.ehFrame();
-        if (!image.equals(program) || frames == null) {
+        if (frames == null || !image.equals(program) && !named.test(image.path())) {
+            return null;
+        }
+        if (isOfTheSystem(image)) {
+            notes.add(image.path() + ": left alone: it runs while signals are blocked, or looks at return addresses");
             return null;
         }
         if (elf.section(GO_FUNCTIONS) != null) {
@@ -65,6 +77,12 @@ public final class BareEntryProvider implements ProbeProvider {
                     + " functions left alone: no jump can take the place of their first instructions");
         }
         return sites.toProbes();
+    }
+
+    /// Whether threads execute it that cannot trap, or frames are walked in it.
+    private static boolean isOfTheSystem(LoadedImage image) {
+        String name = image.path().substring(image.path().lastIndexOf('/') + 1);
+        return SYSTEM.stream().anyMatch(name::startsWith);
     }
 
     /// Whether what the linker has made stands at an address: it passes on to others, or is a part of what libc calls.

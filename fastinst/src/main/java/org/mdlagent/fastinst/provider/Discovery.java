@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
@@ -34,8 +35,14 @@ public final class Discovery {
     /// Looks for hooks in the images that are loaded now: the dynamic linker chooses among these alone.
     ///
     /// @param images of the dynamic linker's list, in its order
+    /// @param named  whether an image, by its path, is to be probed though no compiler has prepared it
     /// @param notes  receives what was found and left alone, for the log
-    public Discovery(NativeApi api, InstructionSet instructions, List<LoadedImage> images, List<String> notes) {
+    public Discovery(
+            NativeApi api,
+            InstructionSet instructions,
+            List<LoadedImage> images,
+            Predicate<String> named,
+            List<String> notes) {
         this.api = api;
         this.notes = notes;
         first = Set.copyOf(images);
@@ -65,7 +72,7 @@ public final class Discovery {
                 new PatchableEntryProvider(instructions),
                 new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof)));
         if (!gprof) { // It looks at return addresses, of which stubs put others.
-            all.add(new BareEntryProvider(api, instructions, images.getFirst()));
+            all.add(new BareEntryProvider(api, instructions, images.getFirst(), named));
         }
         providers = List.copyOf(all);
     }

@@ -199,6 +199,18 @@ public record AgentOptions(
         return false;
     }
 
+    /// Whether functions of an image have been asked for by its name.
+    ///
+    /// @param image path of the ELF file
+    public boolean names(String image) {
+        for (FunctionGlob glob : include) {
+            if (glob.namesImage(image)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static boolean anyNeedsFile(List<FunctionGlob> globs) {
         for (int i = 0; i < globs.size(); i++) {
             if (globs.get(i).needsFile()) {

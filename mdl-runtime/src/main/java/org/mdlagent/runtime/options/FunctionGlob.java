@@ -66,6 +66,13 @@ public final class FunctionGlob {
         return !file.equals("*");
     }
 
+    /// Whether this pattern has a part for an image, which means this one.
+    ///
+    /// @param imagePath of the ELF file
+    public boolean namesImage(String imagePath) {
+        return !image.equals("*") && pathMatches(image, imagePath);
+    }
+
     /// Whether this is the plain name of a function, without a pattern, an image or a file.
     public boolean isName() {
         return function.equals(text) && text.indexOf('*') < 0 && text.indexOf('?') < 0;
