@@ -50,6 +50,7 @@ class LibrariesIT {
         assertThat(log(session)).containsOnlyOnce("libplugin.so: opened").doesNotContain("goes on before");
     }
 
+    /// Where hops can stand may be taken by others: then a function has no probe, and the log says so.
     @Test
     void shouldCountEveryCallOfALibraryThatNoCompilerHasPrepared() throws Exception {
         int cycles = 50;
@@ -63,8 +64,12 @@ class LibrariesIT {
 
         assertThat(run.status()).isZero();
         assertThat(run.text()).isEqualTo(alone("cycles", library.toString(), cycles, CALLS));
-        assertThat(Dist.calls(Dist.report(directory, session)))
-                .containsExactlyInAnyOrderEntriesOf(Map.of("work", (long) cycles * CALLS, "leaf", cycles * LEAVES));
+        Map<String, Long> calls = Dist.calls(Dist.report(directory, session));
+        Map<String, Long> all = Map.of("work", (long) cycles * CALLS, "leaf", cycles * LEAVES);
+        assertThat(all).containsAllEntriesOf(calls);
+        if (calls.size() < all.size()) {
+            assertThat(log(session)).contains("what their jumps can lead to is taken");
+        }
     }
 
     @ParameterizedTest
