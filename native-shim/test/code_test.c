@@ -272,6 +272,76 @@ static void shouldToggleSitesAndCountTheStores(void) {
   CHECK_EQUAL(session->toggles, 5);
 }
 
+enum { LINE = 64, FIVE = 5, PAGE = 4096 };
+
+static const uint64_t ON_FIVE = 0xCC1122CCE9, OFF_FIVE = 0x41E5894855;
+
+static void make_five(uint32_t index, uint8_t *at) {
+  sites[index].store = (uintptr_t)at;
+  sites[index].on = ON_FIVE;
+  sites[index].off = OFF_FIVE;
+  sites[index].size = FIVE;
+}
+
+/* A page between two that nobody may touch. */
+static uint8_t *lone_page(void) {
+  uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(pages != MAP_FAILED);
+  CHECK_EQUAL(mprotect(pages + PAGE, PAGE, PROT_READ | PROT_WRITE), 0);
+  return pages + PAGE;
+}
+
+static void shouldToggleFiveBytesAndNoOthers(void) {
+  fixture(true);
+  uint8_t *page = lone_page();
+  for (int line = 0; line < PAGE; line += PAGE - LINE) {
+    for (int offset = 0; offset <= LINE - FIVE; offset++) {
+      uint32_t index = 0;
+      uint8_t expected[PAGE];
+      memset(page, 0xEE, PAGE);
+      memset(expected, 0xEE, PAGE);
+      make_five(index, page + line + offset);
+      code_toggle(&index, 1, 1);
+      memcpy(expected + line + offset, &ON_FIVE, FIVE);
+      CHECK(memcmp(page, expected, PAGE) == 0);
+      code_toggle(&index, 1, 0);
+      memcpy(expected + line + offset, &OFF_FIVE, FIVE);
+      CHECK(memcmp(page, expected, PAGE) == 0);
+      code_toggle(&index, 1, 1);
+      code_switch_all_off();
+      CHECK(memcmp(page, expected, PAGE) == 0);
+    }
+  }
+}
+
+/* Neighbours whose words overlap: one word is aligned, the other begins with its site. */
+static _Alignas(64) uint8_t crowded[LINE];
+
+static void *toggle_five(void *second) {
+  enum { TOGGLES = 200000 };
+  uint32_t index = second ? 1 : 0;
+  for (int i = 0; i < TOGGLES; i++) {
+    int on = i % 2 == 0;
+    code_toggle(&index, 1, on);
+    CHECK(memcmp((const uint8_t *)sites[index].store, on ? &ON_FIVE : &OFF_FIVE, FIVE) == 0);
+  }
+  return NULL;
+}
+
+static void shouldUndoNoStoreOfANeighbourOfFiveBytes(void) {
+  fixture(true);
+  memset(crowded, 0xEE, sizeof crowded);
+  make_five(0, crowded + 8);
+  make_five(1, crowded + 8 + FIVE);
+  pthread_t other;
+  pthread_create(&other, NULL, toggle_five, crowded);
+  toggle_five(NULL);
+  pthread_join(other, NULL);
+  for (int i = 0; i < LINE; i++) {
+    CHECK(crowded[i] == 0xEE || (i >= 8 && i < 8 + 2 * FIVE));
+  }
+}
+
 static void shouldReachTheThreadsWordThroughTheOffset(void) {
   fixture(true);
   const struct mdl_api *api = api_table();
@@ -461,6 +531,8 @@ TESTS({"shouldMapExecutableMemoryExactlyThereWithAWritableAlias",
       {"shouldReplaceTheBitsOfTheMaskAndNoOthers", shouldReplaceTheBitsOfTheMaskAndNoOthers},
       {"shouldUndoNoStoreOfANeighbour", shouldUndoNoStoreOfANeighbour},
       {"shouldToggleSitesAndCountTheStores", shouldToggleSitesAndCountTheStores},
+      {"shouldToggleFiveBytesAndNoOthers", shouldToggleFiveBytesAndNoOthers},
+      {"shouldUndoNoStoreOfANeighbourOfFiveBytes", shouldUndoNoStoreOfANeighbourOfFiveBytes},
       {"shouldReachTheThreadsWordThroughTheOffset", shouldReachTheThreadsWordThroughTheOffset},
       {"shouldDecodeTheLengthsThatObjdumpSees", shouldDecodeTheLengthsThatObjdumpSees},
       {"shouldStopDecodingAtTheFirstBadInstruction", shouldStopDecodingAtTheFirstBadInstruction},

@@ -2,6 +2,7 @@ package org.mdlagent.stress.torture;
 
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.shim.CodeWriter;
+import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.wordpatch.TrapMode;
 
 /// What stands between a protocol and what it acts by: nothing, or what makes of it a broken twin.
@@ -18,5 +19,23 @@ interface Breakage {
 
     default TrapMode trapMode() {
         return TrapMode.REDIRECT;
+    }
+
+    /// Switches sites.
+    interface Toggle {
+        /// @param indices address of their indices in the site table
+        void toggle(long indices, int count, boolean on);
+    }
+
+    default Toggle toggle(Laboratory laboratory) {
+        SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());
+        return (indices, count, on) -> {
+            long unused = siteSwitch.toggle(indices, count, on);
+        };
+    }
+
+    /// Of jumps at entries that no compiler has prepared.
+    default int displacement() {
+        return PunInstaller.TRAPS;
     }
 }

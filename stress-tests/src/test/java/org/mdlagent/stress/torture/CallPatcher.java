@@ -2,12 +2,11 @@ package org.mdlagent.stress.torture;
 
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.callpatch.CallPatch;
-import org.mdlagent.callpatch.SiteSwitch;
 
-/// Toggles hook sites, and leads their stubs elsewhere, by [SiteSwitch] and [CallPatch].
+/// Toggles hook sites, and leads their stubs elsewhere, by [org.mdlagent.callpatch.SiteSwitch] and [CallPatch].
 final class CallPatcher extends Patcher {
     private final CallPatch callPatch;
-    private final SiteSwitch siteSwitch;
+    private final Breakage.Toggle toggle;
     private final Cell.Mode mode;
     private final Stops stops;
     private final Targets targets;
@@ -21,7 +20,7 @@ final class CallPatcher extends Patcher {
             Sites sites,
             long focus,
             CallPatch callPatch,
-            SiteSwitch siteSwitch,
+            Breakage.Toggle toggle,
             Cell.Mode mode,
             Stops stops,
             Targets targets,
@@ -29,7 +28,7 @@ final class CallPatcher extends Patcher {
             long indices) {
         super(sites.list().stream().map(Sites.Site::split).toList(), focus);
         this.callPatch = callPatch;
-        this.siteSwitch = siteSwitch;
+        this.toggle = toggle;
         this.mode = mode;
         this.stops = stops;
         this.targets = targets;
@@ -45,7 +44,8 @@ final class CallPatcher extends Patcher {
         on = !on;
         if (mode == Cell.Mode.TOGGLE_ALL) {
             stops.begin();
-            long unused = siteSwitch.toggle(indices, stubs.length, on);
+            stops.step("toggle");
+            toggle.toggle(indices, stubs.length, on);
             for (int i = 0; i < stubs.length; i++) {
                 toggled(i);
             }
@@ -55,7 +55,8 @@ final class CallPatcher extends Patcher {
             lookAt(i);
             stops.begin();
             if (mode == Cell.Mode.TOGGLE) {
-                long unused = siteSwitch.toggle(indices + (long) i * Integer.BYTES, 1, on);
+                stops.step("toggle");
+                toggle.toggle(indices + (long) i * Integer.BYTES, 1, on);
             } else {
                 callPatch.retarget(stubs[i], on ? targets.other() : targets.stub());
             }

@@ -24,7 +24,6 @@ import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Sync;
 import org.mdlagent.wordpatch.PatchSite;
-import org.mdlagent.wordpatch.TrapMode;
 import org.mdlagent.wordpatch.WordPatch;
 
 /// Runs one cell in this process: sites, executors, patchers, and what they have seen.
@@ -51,7 +50,7 @@ final class CellRun {
     private final Sites sites;
     private final InstructionSet instructions;
     private final Stops stops;
-    private final TrapMode trapMode;
+    private final Breakage breakage;
     private final List<Executor> executors = new ArrayList<>();
     private final List<Patcher> patchers = new ArrayList<>();
     private final List<WordPatcher.Word> words = new ArrayList<>();
@@ -62,12 +61,12 @@ final class CellRun {
         this.laboratory = laboratory;
         this.cell = cell;
         result = new CellResult(name);
-        sites = new Sites(laboratory, cell);
+        sites = new Sites(laboratory, cell, breakage.displacement());
         instructions = InstructionSet.ofAtomicUnit(cell.unit());
         CoreSync sync = cell.sync() == Sync.TMAX
                 ? new TmaxWait(laboratory.api(), TMAX_TICKS)
                 : new Membarrier(laboratory.api());
-        trapMode = breakage.trapMode();
+        this.breakage = breakage;
         stops = new Stops(breakage.writer(laboratory), breakage.sync(sync), this::executions);
         focuses = new long[cell.patchers()];
         for (int i = 0; i < focuses.length; i++) {
@@ -156,7 +155,7 @@ final class CellRun {
                     laboratory.arena(),
                     laboratory.traps(),
                     stops.sync(),
-                    trapMode,
+                    breakage.trapMode(),
                     instructions);
             for (int i = 0; i < sites.count(); i++) {
                 Sites.Site site = sites.list().get(i);
@@ -172,15 +171,14 @@ final class CellRun {
         } else {
             CallPatch callPatch =
                     new CallPatch(stops.writer(), laboratory.code(), laboratory.arena(), stops.sync(), instructions);
-            SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());
-            long[] stubs = install(callPatch, siteSwitch);
+            long[] stubs = install(callPatch);
             for (int i = 0; i < cell.patchers(); i++) {
                 long indices = laboratory.allocate((long) stubs.length * Integer.BYTES);
                 patchers.add(new CallPatcher(
                         sites,
                         focuses[i],
                         callPatch,
-                        siteSwitch,
+                        breakage.toggle(laboratory),
                         cell.mode(),
                         stops,
                         laboratory.targets(),
@@ -204,12 +202,17 @@ final class CellRun {
     }
 
     /// Installs one site after the other while executors are at it; those that are to be retargeted are on then.
-    private long[] install(CallPatch callPatch, SiteSwitch siteSwitch) throws IOException {
+    private long[] install(CallPatch callPatch) throws IOException {
         long header = laboratory.api().session();
         long table = laboratory.allocate(sites.count() * SiteDescriptor.SIZE);
         Memory.putLong(header + HeaderDescriptor.SITES, table);
         Memory.putInt(header + HeaderDescriptor.SITE_CAPACITY, sites.count());
         Memory.putInt(header + HeaderDescriptor.SITE_COUNT, sites.count());
+        result.add("installed", sites.count());
+        if (cell.kind().isPun()) {
+            return new PunInstaller(laboratory, instructions, breakage.displacement()).install(sites, table);
+        }
+        SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());
         long index = laboratory.allocate(Integer.BYTES);
         long[] stubs = new long[sites.count()];
         if (cell.interference() == Interference.STOPPED) {
@@ -241,7 +244,6 @@ final class CellRun {
                 long unused = siteSwitch.toggle(index, 1, true);
             }
         }
-        result.add("installed", stubs.length);
         return stubs;
     }
 

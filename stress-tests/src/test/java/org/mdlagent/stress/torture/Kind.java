@@ -98,6 +98,32 @@ enum Kind {
         Subject subject(long address, Targets targets) {
             return Subject.ofHook(Subject.transfer("ff25", address, targets.slot()));
         }
+    },
+    // Entries of functions that no compiler has prepared. The name says where instructions begin behind the first.
+    PUN_2_4(0x2214, "b111" + "b522" + "83c103", 2, 4),
+    PUN_2(0x13, "b111" + "83c903", 2),
+    PUN_1_4(0x12, "51" + "83c110" + "83c102" + "58", 1, 4), // push %rcx first, pop %rax behind
+    PUN_4(5, "f30f1efa" + "83c105", 4),
+    PUN_3(0x27, "83c107" + "83c120", 3),
+    PUN_1(0x1111, "51" + "81c111110000" + "58", 1),
+    PUN_1_2(9, "51" + "50" + "83c109" + "5858", 1, 2),
+    PUN_1_2_4(0x34, "51" + "50" + "b133" + "83c101" + "5858", 1, 2, 4),
+    PUN_1_2_3_4(0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
+    PUN_RELATIVE(0x11 + 0x20E2C148, "b111" + "030d00000000", 2), // adds the first bytes of Subject.AFTER
+    PUN_CONDITION(0x11, "85c9" + "7503" + "83c901" + "83c910", 2), // test %ecx,%ecx; jne; or $1,%ecx
+    PUN_CALL(Targets.ORIGINAL, "", 1) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            byte[] call = Subject.transfer("e8", address + 1, targets.original());
+            return Subject.ofEntry(Subject.joined(Subject.bytes("51"), call, Subject.bytes("58")), Targets.ORIGINAL);
+        }
+    },
+    /// lea (%rcx,%rdx),%eax; ret; and padding: shorter than a jump.
+    PUN_RETURN(0, "", 3) {
+        @Override
+        Subject subject(long address, Targets targets) {
+            return new Subject(Subject.bytes("8d0411" + "c3" + "90"), new long[] {0, 1}, List.of());
+        }
     };
 
     private final @Nullable String first;
@@ -105,11 +131,23 @@ enum Kind {
     private final long[] values;
     private final SiteInstruction.@Nullable Form form;
 
+    /// Instructions that threads come to without the ones before.
+    private final int[] heads;
+
     Kind(String first, String second, long... values) {
         this.first = first;
         this.second = second;
         this.values = values;
         form = null;
+        heads = new int[0];
+    }
+
+    Kind(long value, String instructions, int... heads) {
+        first = instructions;
+        second = null;
+        values = new long[] {value};
+        form = SiteInstruction.Form.INSTRUCTIONS;
+        this.heads = heads;
     }
 
     Kind() {
@@ -121,16 +159,29 @@ enum Kind {
         second = null;
         values = new long[0];
         this.form = form;
+        heads = new int[0];
     }
 
     /// The code at `address`.
     Subject subject(long address, Targets targets) {
+        if (isPun()) {
+            return Subject.ofEntry(Subject.bytes(first), values[0]);
+        }
         return Subject.ofWord(Subject.bytes(first), Subject.bytes(second), values);
     }
 
     /// How callpatch sees it; null for what only wordpatch changes.
     SiteInstruction.@Nullable Form form() {
         return form;
+    }
+
+    /// Whether it is the entry of a function that no compiler has prepared.
+    boolean isPun() {
+        return form == SiteInstruction.Form.INSTRUCTIONS;
+    }
+
+    int[] heads() {
+        return heads.clone();
     }
 
     String label() {

@@ -31,8 +31,12 @@ final class Matrix {
                 Arrays.stream(Kind.values()).filter(kind -> kind.form() == null).toList(),
                 List.of(Mode.PATCH, Mode.START, Mode.PATCH_ALL)));
         cells.addAll(pairwise(
-                Arrays.stream(Kind.values()).filter(kind -> kind.form() != null).toList(),
+                Arrays.stream(Kind.values())
+                        .filter(kind -> kind.form() != null && !kind.isPun())
+                        .toList(),
                 List.of(Mode.TOGGLE, Mode.TOGGLE_ALL, Mode.RETARGET)));
+        cells.addAll(pairwise(
+                Arrays.stream(Kind.values()).filter(Kind::isPun).toList(), List.of(Mode.TOGGLE, Mode.TOGGLE_ALL)));
         for (int unit : UNITS) {
             for (Kind kind : Kind.values()) {
                 if (kind.form() != null) {

@@ -24,7 +24,7 @@ class MatrixTest {
                     .as(kind + " by executors")
                     .hasSize(4);
             assertThat(values(ofKind, Cell::patchers)).as(kind + " by patchers").hasSize(3);
-            assertThat(values(ofKind, Cell::mode)).as(kind + " by mode").hasSize(3);
+            assertThat(values(ofKind, Cell::mode)).as(kind + " by mode").hasSize(kind.isPun() ? 2 : 3);
             assertThat(values(ofKind, Cell::interference))
                     .as(kind + " by interference")
                     .hasSize(Interference.values().length);

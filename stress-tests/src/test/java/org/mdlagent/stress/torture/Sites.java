@@ -23,19 +23,28 @@ final class Sites {
     /// @param split    how they lie over the boundary of an atomic unit
     record Site(long address, long function, Subject subject, String split) {}
 
-    Sites(Laboratory laboratory, Cell cell) throws IOException {
-        this(laboratory, cell, offsets(cell));
+    /// @param displacement of jumps over instructions
+    Sites(Laboratory laboratory, Cell cell, int displacement) throws IOException {
+        this(laboratory, cell, displacement, offsets(cell));
     }
 
     /// @param offsets of the instructions against the line
-    Sites(Laboratory laboratory, Cell cell, List<Integer> offsets) throws IOException {
+    Sites(Laboratory laboratory, Cell cell, int displacement, List<Integer> offsets) throws IOException {
         this.laboratory = laboratory;
-        long base = laboratory
-                .code()
-                .allocateNear(
-                        laboratory.targets().original(), laboratory.targets().other(), (long) offsets.size() * SLOT);
-        for (int i = 0; i < offsets.size(); i++) {
-            sites.add(write(cell, base + (long) i * SLOT + LINE + offsets.get(i)));
+        int[] heads = cell.kind().heads();
+        int ways = 1 + heads.length;
+        long bytes = (long) offsets.size() * ways * SLOT;
+        long base = cell.kind().isPun()
+                ? PunInstaller.place(laboratory, displacement, bytes)
+                : laboratory
+                        .code()
+                        .allocateNear(
+                                laboratory.targets().original(),
+                                laboratory.targets().other(),
+                                bytes);
+        for (int i = 0; i < offsets.size() * ways; i++) {
+            int head = i % ways == 0 ? 0 : heads[i % ways - 1];
+            sites.add(write(cell, base + (long) i * SLOT + LINE + offsets.get(i / ways), head));
         }
         table = laboratory.allocate(sites.size() * ExecutorDescriptor.SITE_SIZE);
         for (int i = 0; i < sites.size(); i++) {
@@ -57,22 +66,26 @@ final class Sites {
             // Without all offsets: every way to split over a line, and one that does not.
             int first = cell.everyOffset() ? 0 : LINE - length;
             for (int offset = first; offset < LINE; offset++) {
-                offsets.add(offset);
+                if (!cell.kind().isPun() || offset % cell.unit() + PunInstaller.JUMP <= cell.unit()) {
+                    offsets.add(offset);
+                }
             }
         }
         return offsets;
     }
 
-    private Site write(Cell cell, long address) {
+    /// @param head of the instruction that executors come to, where they do not come to the first
+    private Site write(Cell cell, long address, int head) {
         Subject subject = cell.kind().subject(address, laboratory.targets());
         SiteInstruction.Form form = cell.kind().form();
         boolean leaves = form == SiteInstruction.Form.JUMP || form == SiteInstruction.Form.JUMP_INDIRECT;
-        byte[] before = leaves ? Subject.BEFORE_JUMP : Subject.BEFORE;
+        byte[] before = leaves ? Subject.BEFORE_JUMP : subject.toHead(head);
         long function = address - before.length;
         Targets.write(laboratory.code(), function, before);
         Targets.write(laboratory.code(), address, subject.body());
         Targets.write(laboratory.code(), address + subject.body().length, Subject.AFTER);
-        return new Site(address, function, subject, split(address, subject.body().length, cell.unit()));
+        int changed = cell.kind().isPun() ? PunInstaller.JUMP : subject.body().length;
+        return new Site(address, function, subject, split(address, changed, cell.unit()));
     }
 
     /// How bytes lie over the boundary of an atomic unit: "3|2", or "0|5" when they do not.

@@ -76,7 +76,8 @@ final class Stops {
         steps.clear();
     }
 
-    private void step(String what) {
+    /// The calling thread is about to do something.
+    void step(String what) {
         if (Thread.currentThread() != victim) {
             return;
         }

@@ -1,5 +1,7 @@
 package org.mdlagent.stress.torture;
 
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -34,6 +36,19 @@ record Subject(byte[] body, long[] values, List<Change> changes) {
         return new Subject(body, new long[] {0, Targets.STUB, Targets.ORIGINAL, Targets.OTHER}, List.of());
     }
 
+    /// What a jump to a stub takes the place of that adds 1 to edx.
+    static Subject ofEntry(byte[] body, long value) {
+        return new Subject(body, new long[] {value, value | 1L << Integer.SIZE}, List.of());
+    }
+
+    static byte[] joined(byte[]... parts) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            all.writeBytes(part);
+        }
+        return all.toByteArray();
+    }
+
     static Change change(int offset, String first, String second) {
         return new Change(offset, first.length() / 2, word(bytes(first)), word(bytes(second)));
     }
@@ -49,6 +64,16 @@ record Subject(byte[] body, long[] values, List<Change> changes) {
 
     static byte[] transfer(String opcode, long address, long target) {
         return relative(opcode, Math.toIntExact(target - (address + opcode.length() / 2 + Integer.BYTES)));
+    }
+
+    /// What a function consists of in front of the instructions that comes to the one at `head`: it executes those
+    /// before
+    /// itself.
+    byte[] toHead(int head) {
+        if (head == 0) {
+            return BEFORE;
+        }
+        return joined(BEFORE, Arrays.copyOf(body, head), new byte[] {(byte) 0xEB, (byte) head});
     }
 
     private static long word(byte[] bytes) {

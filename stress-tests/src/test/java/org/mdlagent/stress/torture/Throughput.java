@@ -27,7 +27,7 @@ final class Throughput {
     /// Executions per second, by step; "beside", while nobody patches.
     static CellResult measure(Laboratory laboratory) throws IOException {
         CellResult result = new CellResult(NAME);
-        Sites sites = new Sites(laboratory, CELL, List.of(OFFSET));
+        Sites sites = new Sites(laboratory, CELL, PunInstaller.TRAPS, List.of(OFFSET));
         Sites.Site site = sites.list().getFirst();
         long focus = laboratory.allocate(Long.BYTES);
         int core = Runtime.getRuntime().availableProcessors() - 1;

@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.stress.torture.Torture.Options;
 
 /// The torture: each cell until it has made some toggles, or all of it, for one minute or `-Dtorture.minutes=N`.
@@ -47,7 +49,7 @@ class TortureIT {
 
         assertThat(summary).isNotNull();
         assertThat(summary.twins())
-                .hasSize(4)
+                .hasSize(Twin.values().length)
                 .allSatisfy(twin -> assertThat(twin.isBroken())
                         .as(twin.name() + " must be seen to be broken: " + twin.detail())
                         .isTrue());
@@ -65,6 +67,17 @@ class TortureIT {
         assertThat(Torture.Summary.sum(summary.cells(), "traps"))
                 .as("threads that met a trapping byte")
                 .isGreaterThan(10_000);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HEAD_DOES_NOTHING", "HEAD_IS_EVEX", "TORN_JUMP"})
+    void shouldSeeThatAJumpOverInstructionsIsBroken(Twin twin) {
+        CellResult result = new CellProcesses(Torture.harness())
+                .run(List.of(twin.label()), 0, 0, name -> {})
+                .getFirst();
+
+        assertThat(result.get("failed")).as(result.detail()).isZero();
+        assertThat(result.isBroken()).as(result.detail()).isTrue();
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.mdlagent.stress.torture;
 import java.util.Locale;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -11,8 +12,8 @@ import org.mdlagent.stress.torture.Cell.Mode;
 import org.mdlagent.stress.torture.Cell.Sync;
 import org.mdlagent.wordpatch.TrapMode;
 
-/// The real wordpatch, broken at one place each. The torture must show it within seconds, by a wrong
-/// execution or a stall, else its silence about the real one says nothing.
+/// The real protocols, broken at one place each. The torture must show it within seconds, by a wrong
+/// execution or a stall, else its silence about the real ones says nothing.
 enum Twin implements Breakage {
     /// All syncs, but no trapping byte.
     NO_TRAPPING_BYTE(Kind.LEA_8) {
@@ -64,6 +65,36 @@ enum Twin implements Breakage {
         Cell cell() {
             return new Cell(Kind.CALL_NOP, 8, Sync.TMAX, Mode.PATCH, 1, true, 1, Interference.STOPPED, 1, false);
         }
+    },
+    /// A jump over several instructions that does nothing where a thread stands on the second.
+    HEAD_DOES_NOTHING(Kind.PUN_2) {
+        @Override
+        public int displacement() {
+            return 0x909090CC;
+        }
+    },
+    /// What traps on old processors only: it begins an instruction since AVX-512.
+    HEAD_IS_EVEX(Kind.PUN_2) {
+        @Override
+        public int displacement() {
+            return 0xCCCC62CC;
+        }
+    },
+    /// Five bytes by two stores.
+    TORN_JUMP(Kind.PUN_2_4) {
+        @Override
+        public Toggle toggle(Laboratory laboratory) {
+            long sites = Memory.getLong(laboratory.api().session() + HeaderDescriptor.SITES);
+            return (indices, count, on) -> {
+                for (int i = 0; i < count; i++) {
+                    long site = sites + Memory.getInt(indices + (long) i * Integer.BYTES) * SiteDescriptor.SIZE;
+                    long store = Memory.getLong(site + SiteDescriptor.STORE);
+                    long value = Memory.getLong(site + (on ? SiteDescriptor.ON : SiteDescriptor.OFF));
+                    laboratory.api().store(store, value, Integer.BYTES);
+                    laboratory.api().store(store + Integer.BYTES, value >>> Integer.SIZE, 1);
+                }
+            };
+        }
     };
 
     static final long NANOS_MAX = 10_000_000_000L;
@@ -81,7 +112,8 @@ enum Twin implements Breakage {
 
     /// The cell in which it is shown.
     Cell cell() {
-        return new Cell(kind, 8, Sync.TMAX, Mode.PATCH, 1, true, 1, Interference.NONE, 1, false);
+        Mode mode = kind.isPun() ? Mode.TOGGLE : Mode.PATCH;
+        return new Cell(kind, 8, Sync.TMAX, mode, 1, true, 1, Interference.NONE, 1, false);
     }
 
     /// Keeps the trapping byte back.

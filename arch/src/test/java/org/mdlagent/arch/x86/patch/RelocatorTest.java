@@ -211,6 +211,15 @@ class RelocatorTest {
     }
 
     @Test
+    void shouldTellWhereTheCopyOfEachInstructionBegins() {
+        int[] starts =
+                relocator.relocated(bytes("eb02 ffc9 75fc ebfe"), ADDRESS, NEAR).starts();
+        assertThat(starts).containsExactly(0, -1, 5, -1, 7, -1, 13, -1);
+        starts = relocator.relocated(bytes("55 e210 ffd0"), ADDRESS, NEAR).starts();
+        assertThat(starts).containsExactly(0, 1, -1, 10, -1);
+    }
+
+    @Test
     void shouldReaimAsFarAsDisplacementsReach() {
         long next = ADDRESS + 7;
         String lea = "488d0500000000"; // lea 0(%rip),%rax

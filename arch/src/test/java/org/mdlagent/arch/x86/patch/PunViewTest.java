@@ -1,0 +1,161 @@
+package org.mdlagent.arch.x86.patch;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.shim.Harness;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.DisplacementRule;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.x86.bytes.InstructionDecoder;
+import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
+
+/// Entries of functions that no compiler has prepared: which there are, and what their jumps must look like.
+class PunViewTest {
+    private static final int LINE = 64;
+
+    /// push %rbp; mov %rsp,%rbp; push %r15; push %r14
+    private static final String FRAME = "55 4889e5 4157 4156";
+
+    private static final InstructionDecoder DECODER = new NativeInstructionDecoder(Harness.API);
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(4 * LINE, LINE);
+    private final long address = memory.address() + LINE;
+
+    @AfterEach
+    void close() {
+        arena.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 64})
+    void shouldFindSitesThatLieWithinAUnit(int unit) {
+        for (int offset = 0; offset < LINE; offset++) {
+            SiteInstruction site = find(FRAME, address + offset, 32, 32, unit);
+            assertThat(site != null).as("at %d", offset).isEqualTo(offset % unit <= unit - 5);
+            if (site != null) {
+                assertThat(site.length()).isEqualTo(6);
+                assertThat(site.address()).isEqualTo(address + offset);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "31c0 c3, 90 90, 3", // xor; ret, and nop
+        "31c0 c3, 6690, 3",
+        "31c0 c3, 0f1f4000, 3",
+        "c3, cccccccc, 1",
+        "c3, 0f1f840000000000, 1",
+        "f30f1efa, 90, 4",
+    })
+    void shouldUsePaddingBehindShortFunctions(String function, String padding, int length) {
+        int own = bytes(function).length;
+        int all = own + bytes(padding).length;
+
+        SiteInstruction site = requireNonNull(find(function + padding, address, own, all, 8));
+
+        assertThat(site.length()).isEqualTo(length);
+        assertThat(find(function + padding, address, own, 4, 8))
+                .as("the next one begins within")
+                .isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "31c0 c3 55 4889e5, 3, 32", // what no table names begins behind the function
+        "31c0 c3 90 55, 3, 32",
+        "55 cc 4889e5, 32, 32", // somebody else's trap, at a head
+        "cc 90 90 90 90 90, 32, 32",
+        "55 4889e5 4157, 3, 32", // ends in an instruction
+        "06 90 90 90 90, 32, 32",
+        "ffd0 90 90 90, 32, 32",
+    })
+    void shouldFindNothingElsewhere(String code, int end, int next) {
+        SiteInstruction site = find(code, address, end, next, 8);
+
+        // A call among the instructions can be decoded, but not displaced.
+        if (site != null) {
+            assertThat(code).startsWith("ffd0");
+            assertThatThrownBy(() -> new X86EntryPuns(8).displaced(Harness.API, site, address))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("has to be the last");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "4157 4156 4155, cc00cc00", // heads {2,4}
+        "4157 488b07, 0000cc00", // {2}
+        "55 4889e5 4157, cc0000cc", // {1,4}
+        "f30f1efa 55, cc000000", // {4}: over endbr64
+        "4889f8 488b07, 00cc0000", // {3}
+        "55 488d6f10, 000000cc", // {1}
+        "53 89fb 4889f0, 00cc00cc", // {1,3}
+        "53 55 488b07, 0000cccc", // {1,2}
+        "53 55 89fb 50, cc00cccc", // {1,2,4}
+        "53 55 50 51 52, cccccccc", // {1,2,3,4}
+        "4881ec00010000, 00000000", // none: one instruction of seven bytes
+        "b801000000, 00000000",
+    })
+    void shouldWantTrapsOverHeads(String code, String heads) {
+        DisplacementRule rule = view(code).rule();
+
+        int expected = HexFormat.fromHexDigits(heads);
+        assertThat(rule.value()).isEqualTo(expected);
+        assertThat(rule.mask()).isEqualTo((expected & 0x0C0C0C0C) / 0xC * 0xFF);
+    }
+
+    @Test
+    void shouldToggleBetweenInstructionsAndJump() {
+        PunView view = view(FRAME);
+
+        PatchPlan plan = view.plan(address + 5 + 0xCC1122CC);
+
+        assertThat(plan.isMade()).isTrue();
+        assertThat(plan.tail()).isEmpty();
+        assertThat(plan.toggleAt()).isEqualTo(address);
+        assertThat(plan.toggleSize()).isEqualTo(5);
+        assertThat(plan.on()).isEqualTo(0xCC_11_22_CC_E9L);
+        assertThat(plan.off()).isEqualTo(0x41_E5_89_48_55L);
+        assertThat(Memory.copy(address, 8)).as("it plans only").isEqualTo(bytes(FRAME));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0xCC1122CD, 0xCD1122CC, 0x621122CC, 0xCC112262, 0})
+    void shouldRefuseJumpWhoseHeadsDoNotTrap(int displacement) {
+        PunView view = view(FRAME);
+
+        assertThatThrownBy(() -> view.plan(address + 5 + displacement))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("does not trap over each instruction");
+    }
+
+    private PunView view(String code) {
+        return new PunView(requireNonNull(find(code, address, 32, 32, 8)), DECODER);
+    }
+
+    /// @param end  of the function, counted from its start
+    /// @param next where the next one begins
+    private @Nullable SiteInstruction find(String code, long at, int end, int next, int unit) {
+        memory.fill((byte) 0x90);
+        Memory.put(at, bytes(code));
+        return PunView.find(at, at + end, at + next, unit, DECODER);
+    }
+
+    private static byte[] bytes(String hex) {
+        return HexFormat.of().parseHex(hex.replace(" ", ""));
+    }
+}
