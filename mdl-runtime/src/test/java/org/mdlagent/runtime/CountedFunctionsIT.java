@@ -13,9 +13,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 
-/// Functions whose calls are all counted: all are timed, or some by chance. Their tier is named, or the profiler's
-/// choice
-/// by how often they are called, and may change while they run.
+/// Functions whose calls are all counted: all are timed, or some by chance. Their tier is named, or chosen by how often
+/// they are called, and may change while they run.
 class CountedFunctionsIT {
     private static final int MEAN = 50;
     private static final int THREADS = 4;

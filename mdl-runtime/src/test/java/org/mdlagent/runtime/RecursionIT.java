@@ -16,9 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// TOTAL is of the outermost calls of a function: nested ones are counted as calls, and their time once.
 ///
-/// Times are compared with times of the same readings of the clock, of which one lies within the other: however busy
-/// the
-/// machine is, what it takes from the inner call it takes from the outer one, too.
+/// Times are compared with times of the same readings of the clock, of which one lies within the other: what a busy
+/// machine takes from the inner call it takes from the outer one, too.
 class RecursionIT {
     /// Of `fib(12)`, 20 times.
     private static final long FIB_CALLS = 20 * 465;

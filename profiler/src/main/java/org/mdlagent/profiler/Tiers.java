@@ -47,9 +47,8 @@ final class Tiers {
 
     private long[] callsAtChoice = {};
 
-    /// All calls, those of functions while windows chose, and what the others have cost, in ticks: of these, what those
-    /// have
-    /// cost whose tier is named.
+    /// The calls of functions while windows chose, those of all, and what the others have cost, in ticks; of that, what
+    /// those have cost whose tier is named.
     private long callsSampled;
 
     private long calls;

@@ -38,7 +38,7 @@ public record Segment(int type, int flags, long offset, long address, long fileS
     }
 
     /// Whether the file holds the byte at a virtual address.
-    boolean holds(long virtualAddress) {
+    public boolean holds(long virtualAddress) {
         return Long.compareUnsigned(virtualAddress - address, fileSize) < 0;
     }
 }

@@ -11,9 +11,7 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.site.DisplacementRule;
 
-/// Room for hops of sites whose jumps may have some displacements only: pages where the jumps can lead, filled one
-/// after
-/// the other.
+/// Room for hops of sites whose jumps may have some displacements only: pages where the jumps can lead.
 final class ConstrainedHops {
     private static final int PAGE = 4096;
 

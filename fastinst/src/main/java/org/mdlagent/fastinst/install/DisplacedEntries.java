@@ -2,6 +2,7 @@ package org.mdlagent.fastinst.install;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
@@ -16,18 +17,21 @@ import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// The first instructions of functions that no compiler has prepared, as copies: a jump covers the originals while a
 /// probe is on. Copies last as long as the session, and so does what leads threads to them that meet a trapping byte.
-final class DisplacedEntries {
+public final class DisplacedEntries {
     private final NativeApi api;
     private final InstructionSet instructions;
     private final CodeMemory code;
+    private final Supplier<TrapTable> traps;
 
     /// Null while no instruction is displaced.
-    private @Nullable TrapTable traps;
+    private @Nullable TrapTable table;
 
-    DisplacedEntries(NativeApi api, InstructionSet instructions, CodeMemory code) {
+    /// @param traps the session's table; asked once, for the first instruction that threads may stand at
+    public DisplacedEntries(NativeApi api, InstructionSet instructions, CodeMemory code, Supplier<TrapTable> traps) {
         this.api = api;
         this.instructions = instructions;
         this.code = code;
+        this.traps = traps;
     }
 
     static boolean isOne(SiteInstruction site) {
@@ -69,23 +73,23 @@ final class DisplacedEntries {
     ///
     /// @param at where the copy will stand
     /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
-    void write(SiteInstruction site, long at) {
+    public void write(SiteInstruction site, long at) {
         RelocatedCode copy = instructions.puns().displaced(api, site, at);
         Memory.put(code.alias(at), copy.bytes());
         for (int head = 1; head < copy.starts().length; head++) {
             if (copy.starts()[head] >= 0) {
-                TrapTable table = table();
-                table.publish(table.row(site.address() + head), new Redirect.Jump(at + copy.starts()[head]).action());
+                TrapTable rows = table();
+                rows.publish(rows.row(site.address() + head), new Redirect.Jump(at + copy.starts()[head]).action());
             }
         }
     }
 
     private TrapTable table() {
-        TrapTable table = traps;
-        if (table == null) {
-            table = new TrapTable(api);
-            traps = table;
+        TrapTable known = table;
+        if (known == null) {
+            known = traps.get();
+            table = known;
         }
-        return table;
+        return known;
     }
 }

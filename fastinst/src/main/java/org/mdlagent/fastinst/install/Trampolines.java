@@ -12,6 +12,7 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TextCopy;
 import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
@@ -53,7 +54,7 @@ public final class Trampolines {
         this.prepared = prepared;
         this.recording = recording;
         recordingSize = instructions.stubs().recordingCode(recording, 0).bytes().length;
-        displaced = new DisplacedEntries(api, instructions, code);
+        displaced = new DisplacedEntries(api, instructions, code, () -> new TrapTable(api));
     }
 
     /// A site and where it leads.

@@ -1,6 +1,9 @@
 package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.mdlagent.arch.elf.ElfFile;
@@ -96,9 +99,11 @@ final class ColdParts implements FunctionUses {
         for (Segment segment : elf.segments()) {
             if (segment.loaded() && !segment.executable()) {
                 for (long at = -segment.address() & 7; at < segment.fileSize(); at += PIECE) {
-                    byte[] data = read(segment, at, 0);
-                    for (int i = 0; i + Long.BYTES <= data.length; i += Long.BYTES) {
-                        long offset = word(data, i) - base;
+                    LongBuffer words = ByteBuffer.wrap(read(segment, at, 0))
+                            .order(ByteOrder.LITTLE_ENDIAN)
+                            .asLongBuffer();
+                    while (words.hasRemaining()) {
+                        long offset = words.get() - base;
                         if (offset >= 0 && offset < sought.length() && sought.get((int) offset)) {
                             reference(base + offset);
                         }
@@ -106,14 +111,6 @@ final class ColdParts implements FunctionUses {
                 }
             }
         }
-    }
-
-    private static long word(byte[] data, int at) {
-        long word = 0;
-        for (int i = 7; i >= 0; i--) {
-            word = word << 8 | data[at + i] & 0xFF;
-        }
-        return word;
     }
 
     @Override

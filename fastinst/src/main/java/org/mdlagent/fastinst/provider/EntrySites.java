@@ -80,13 +80,14 @@ public final class EntrySites {
     }
 
     /// Adds the entry of a function that no compiler has prepared, if its first instructions can be displaced.
+    /// It is one of [FunctionEntries].
     ///
     /// @param range of its code
     /// @param next  where the next function begins, as the image's file says it
     void addBare(NativeApi decoder, EhFrame frames, int range, long next) throws IOException {
         long at = frames.start(range) + image.bias();
         Segment segment = segmentOf(at);
-        if (segment == null || isExcluded(at)) {
+        if (segment == null) {
             return;
         }
         long textEnd = segment.address() + segment.fileSize();

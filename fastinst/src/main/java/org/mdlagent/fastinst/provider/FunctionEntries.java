@@ -18,9 +18,8 @@ import org.mdlagent.arch.site.LengthDecoder;
 ///
 /// They come from the unwind tables, and from symbols where these have gaps. A range that starts with the return
 /// address anywhere but on top of the stack is the cold part of a function. So is one without a name that nothing but
-/// jumps of one other function lead to, or conditional jumps of some, and that is not aligned: that leaves out a
-/// function
-/// which is called by nothing but jumps of another one, rather than let a probe fire in the middle of a function.
+/// jumps of one other function lead to, or conditional jumps of some, and that is not aligned: rather is a function
+/// left out that nothing but jumps of another one calls than a probe fires in the middle of a function.
 ///
 /// Linkage stubs, start code, what chooses functions for the dynamic linker, and the functions of
 /// [EntrySites#EXCLUDED] are none either.
@@ -133,7 +132,7 @@ public final class FunctionEntries {
 
     private static boolean inCode(ElfFile elf, long address) {
         for (Segment segment : elf.executableSegments()) {
-            if (Long.compareUnsigned(address - segment.address(), segment.fileSize()) < 0) {
+            if (segment.holds(address)) {
                 return true;
             }
         }

@@ -4,16 +4,14 @@ import java.io.IOException;
 import java.util.Objects;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
-import org.mdlagent.arch.code.Redirect;
-import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.fastinst.install.DisplacedEntries;
 
-/// Prepares entries of functions that no compiler has prepared: a copy of their first instructions, and what a jump
-/// leads
-/// to that takes their place.
+/// Prepares entries of functions that no compiler has prepared: a copy of their first instructions, as the agent makes
+/// it, and what a jump leads to that takes their place.
 final class PunInstaller {
     static final int JUMP = 5;
 
@@ -32,12 +30,14 @@ final class PunInstaller {
     private final Laboratory laboratory;
     private final InstructionSet instructions;
     private final int displacement;
+    private final DisplacedEntries displaced;
 
     /// @param displacement of all jumps
     PunInstaller(Laboratory laboratory, InstructionSet instructions, int displacement) {
         this.laboratory = laboratory;
         this.instructions = instructions;
         this.displacement = displacement;
+        displaced = new DisplacedEntries(laboratory.api(), instructions, laboratory.code(), laboratory::traps);
     }
 
     /// Memory for sites, with memory where their jumps lead.
@@ -83,17 +83,7 @@ final class PunInstaller {
                 Objects.requireNonNull(puns.site(laboratory.api(), at, end, end + Subject.AFTER.length));
         int size = puns.displaced(laboratory.api(), entry, at).bytes().length;
         long place = laboratory.arena().allocate(at, size);
-        RelocatedCode copy = puns.displaced(laboratory.api(), entry, place);
-        Targets.write(laboratory.code(), place, copy.bytes());
-        for (int head = 1; head < copy.starts().length; head++) {
-            if (copy.starts()[head] >= 0) {
-                laboratory
-                        .traps()
-                        .publish(
-                                laboratory.traps().row(at + head),
-                                new Redirect.Jump(place + copy.starts()[head]).action());
-            }
-        }
+        displaced.write(entry, place);
         int back = Math.toIntExact(place - (stub + STUB_BYTES));
         Targets.write(laboratory.code(), stub, Subject.relative(STUB, back));
         PatchPlan plan = puns.plan(laboratory.api(), entry, at + JUMP + TRAPS);

@@ -66,9 +66,8 @@ record Subject(byte[] body, long[] values, List<Change> changes) {
         return relative(opcode, Math.toIntExact(target - (address + opcode.length() / 2 + Integer.BYTES)));
     }
 
-    /// What a function consists of in front of the instructions that comes to the one at `head`: it executes those
-    /// before
-    /// itself.
+    /// What a function consists of in front of the instructions that comes to the one at `head`: it has executed those
+    /// before.
     byte[] toHead(int head) {
         if (head == 0) {
             return BEFORE;

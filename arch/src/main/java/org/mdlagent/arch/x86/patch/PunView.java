@@ -20,8 +20,7 @@ import org.mdlagent.arch.x86.find.EntryReader;
 /// The jump covers several instructions, and threads may stand at any of them when it is stored: they have executed
 /// the one before, or were interrupted there, or return there. So a byte of the displacement over the head of an
 /// instruction is one that traps ([#TRAP]), and the trap table leads from there into a copy of the instructions.
-/// Whoever
-/// jumps there from elsewhere is led the same way: it costs him a trap, and is right.
+/// That is the way, too, of whoever jumps there from elsewhere: it costs him a trap.
 ///
 /// Assumes
 ///   A1 a store inside one atomic unit is fetched wholly or not at all ([org.mdlagent.arch.InstructionSet])
