@@ -3,8 +3,10 @@ package org.mdlagent.fastinst.install;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeMemory;
@@ -15,20 +17,23 @@ import org.mdlagent.arch.site.DisplacementRule;
 final class ConstrainedHops {
     private static final int PAGE = 4096;
 
-    /// The highest byte of each displacement: far below the text, where a position-independent program has nothing.
-    private static final int TOP = 0xCC;
-
-    private static final int LOWEST = TOP << 24;
     private static final int TOP_MASK = 0xFF << 24;
 
-    /// Pages that are asked for in vain before a site is given up.
-    private static final int REFUSALS_MAX = 64;
+    /// The highest bytes of displacements, the best first: far below the text, where a position-independent program has
+    /// nothing; far above it, behind the heap of one that is not.
+    private static final int[] TOPS = {0xCC << 24, 0x60 << 24};
+
+    /// Pages that are asked for in vain before a site is given up: all that one of the bytes leads to.
+    private static final int REFUSALS_MAX = (1 << 24) / PAGE;
 
     private final CodeMemory code;
     private final int hopSize;
 
     /// Bytes in use by address of the page; null where there is no memory to be had.
     private final TreeMap<Long, @Nullable BitSet> pages = new TreeMap<>();
+
+    /// Highest bytes of displacements that lead to memory of others only.
+    private final Set<Integer> taken = new HashSet<>();
 
     /// Those with room, the newest last.
     private final List<Long> open = new ArrayList<>();
@@ -44,22 +49,34 @@ final class ConstrainedHops {
     /// @return 0 when there is none
     /// @throws IOException when the kernel refuses memory
     long place(long from, DisplacementRule rule) throws IOException {
-        DisplacementRule constrained = new DisplacementRule(rule.mask() | TOP_MASK, rule.value() | LOWEST);
-        if (!rule.allows(rule.value() & ~TOP_MASK | LOWEST)) {
-            return 0;
+        for (int top : TOPS) {
+            boolean addressable = from + top >= 0 && from + top < 1L << 47;
+            if (addressable && ((rule.value() ^ top) & rule.mask() & TOP_MASK) == 0) {
+                long found =
+                        placeWith(new DisplacementRule(rule.mask() | TOP_MASK, rule.value() & ~TOP_MASK | top), from);
+                if (found != 0) {
+                    return found;
+                }
+            }
         }
+        return 0;
+    }
+
+    /// @param rule that fixes the highest byte
+    private long placeWith(DisplacementRule rule, long from) throws IOException {
         for (int i = open.size() - 1; i >= 0; i--) {
-            long found = placeIn(open.get(i), from, constrained);
+            long found = placeIn(open.get(i), from, rule);
             if (found != 0) {
                 return found;
             }
         }
-        return placeInNewPage(from, constrained);
+        return taken.contains(rule.value() & TOP_MASK) ? 0 : placeInNewPage(from, rule);
     }
 
     private long placeInNewPage(long from, DisplacementRule rule) throws IOException {
         int refused = 0;
-        long displacement = rule.firstFrom(LOWEST);
+        int lowest = rule.value() & TOP_MASK;
+        long displacement = rule.firstFrom(lowest);
         while (displacement != DisplacementRule.NONE && refused < REFUSALS_MAX) {
             long page = from + (int) displacement & -PAGE;
             if (!pages.containsKey(page)) {
@@ -76,18 +93,22 @@ final class ConstrainedHops {
                 }
             }
             long next = page + PAGE - from;
-            if (next > (LOWEST | ~TOP_MASK)) {
+            if (next > (lowest | ~TOP_MASK)) {
                 break;
             }
             displacement = rule.firstFrom((int) next);
+        }
+        if (refused == REFUSALS_MAX) {
+            taken.add(lowest);
         }
         return 0;
     }
 
     private long placeIn(long page, long from, DisplacementRule rule) {
         BitSet used = pages.get(page);
-        long first = Math.max(page - from, LOWEST);
-        long last = Math.min(page + PAGE - hopSize - from, LOWEST | ~TOP_MASK);
+        int lowest = rule.value() & TOP_MASK;
+        long first = Math.max(page - from, lowest);
+        long last = Math.min(page + PAGE - hopSize - from, lowest | ~TOP_MASK);
         while (used != null && first <= last) {
             long displacement = rule.firstFrom((int) first);
             int at = (int) (from + (int) displacement - page);

@@ -97,6 +97,18 @@ class ConstrainedHopsTest {
     }
 
     @Test
+    void shouldGoUpWhereNothingIsFreeBelowAndTheTopByteMayBeAny() throws IOException {
+        long lowest = 0x2600_0000_0000L;
+        assertThat(new CodeMemory(API).allocateAt(lowest, lowest + (1 << 24))).isTrue();
+        long from = lowest - 0xCC000000;
+
+        long hop = hops.place(from, new DisplacementRule(0xFF00, 0xCC00));
+
+        assertThat((hop - from) >> 24).isEqualTo(0x60);
+        assertThat((hop - from) >> 8 & 0xFF).isEqualTo(0xCC);
+    }
+
+    @Test
     void shouldGiveUpAfterSomeRefusals() throws IOException {
         DisplacementRule top = new DisplacementRule(0xFF000000, 0xCC000000);
         long lowest = 0x2400_0000_0000L;
@@ -107,7 +119,7 @@ class ConstrainedHopsTest {
 
     @Test
     void shouldGiveUpWhenTheTopByteMustBeAnother() throws IOException {
-        assertThat(hops.place(0x2500_0000_0000L, new DisplacementRule(0xFF000000, 0x60000000)))
+        assertThat(hops.place(0x2500_0000_0000L, new DisplacementRule(0xFF000000, 0x70000000)))
                 .isZero();
     }
 }

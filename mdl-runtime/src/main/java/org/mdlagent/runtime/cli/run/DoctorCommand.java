@@ -9,6 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.fastinst.provider.FunctionEntries;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
@@ -25,6 +28,9 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl doctor [PROGRAM]")
 public final class DoctorCommand implements Callable<Integer> {
     private static final long SHARED_MEMORY_MIN = 64L << 20;
+
+    /// Bytes of functions that are worth a probe.
+    private static final int LARGE = 32;
 
     /// Of a control group: the agent takes some 50 MiB beside the program.
     private static final long MEMORY_MIN = 256L << 20;
@@ -293,15 +299,7 @@ public final class DoctorCommand implements Callable<Integer> {
                     "user",
                     "it changes its user: the system loads nothing of ours; run a copy without that bit");
         }
-        Instrumentation instrumentation = file.instrumentation();
-        if (instrumentation != null) {
-            say(Finding.OK, "probes", "compiled with " + instrumentation.option());
-        } else {
-            say(
-                    Finding.STOP,
-                    "probes",
-                    "none; compile it with -fpatchable-function-entry=5, or as C++ with what stands at its compiler");
-        }
+        checkProbes(path, file);
         if (file.debugInfo()) {
             say(Finding.OK, "debug info", "source files and lines are known");
         } else {
@@ -316,6 +314,34 @@ public final class DoctorCommand implements Callable<Integer> {
         }
         if (file.java()) {
             say(Finding.STOP, "Java", "it hosts a Java runtime, of which a process can have one only");
+        }
+    }
+
+    private void checkProbes(Path path, ProgramFile file) {
+        Instrumentation instrumentation = file.instrumentation();
+        if (instrumentation != null) {
+            say(Finding.OK, "probes", "compiled with " + instrumentation.option());
+            return;
+        }
+        if (file.gprof()) {
+            say(Finding.STOP, "probes", "it measures itself with gprof; compile it with -pg, but link it without");
+            return;
+        }
+        try (ElfFile elf = ElfFile.open(path)) {
+            FunctionEntries functions =
+                    FunctionEntries.of(elf, InstructionSet.host().search());
+            int large = 0;
+            for (int i = 0; i < functions.size(); i++) {
+                large += functions.length(i) >= LARGE ? 1 : 0;
+            }
+            say(
+                    functions.size() > 0 ? Finding.OK : Finding.STOP,
+                    "probes",
+                    ("%,d functions, %,d of them of %d bytes and more, are probed as they are where a jump fits;"
+                                    + " agent.log says how many are not")
+                            .formatted(functions.size(), large, LARGE));
+        } catch (IOException e) {
+            say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());
         }
     }
 }
