@@ -25,6 +25,8 @@ modules=org.mdlagent.runtime,org.mdlagent.calibrator,info.picocli,com.sun.jna,Hd
 # What of these modules nothing here needs; docs/distribution.md says what the rest is for.
 unused_resources=('/com.sun.jna/**.'{so,dll,a,jnilib})
 unused_files=('**'/{ct.sym,classlist,jrt-fs.jar,jexec,libsimdsort.so} '**'/bin/{javac,jwebserver,keytool,serialver})
+# Modules of which hardly a class is ever read are compressed. The others are not: unpacking them would delay each start.
+rarely_read=(/{jdk.compiler,java.compiler,jdk.zipfs,jdk.internal.opt,java.naming,java.security.sasl,java.management,org.jline.nativ}/'**')
 jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 
@@ -77,7 +79,7 @@ link_runtime() {
     say "linking the runtime"
     rm -rf "$runtime" "$work/runtime"
     "$java_home/bin/jlink" --module-path "$(IFS=:; echo "${jars[*]}")" --add-modules "$modules" --output "$work/runtime" \
-        --strip-debug --no-header-files --no-man-pages --exclude-resources "$(IFS=,; echo "${unused_resources[*]}")" \
+        --compress "zip-9:filter=$(IFS=,; echo "${rarely_read[*]}")" --strip-debug --no-header-files --no-man-pages --exclude-resources "$(IFS=,; echo "${unused_resources[*]}")" \
         --exclude-files "$(IFS=,; echo "${unused_files[*]}")"
     # Else JNA unpacks this library into the user's cache.
     (cd "$work" && "$java_home/bin/jar" xf "$target"/modules/jna-*.jar com/sun/jna/linux-x86-64/libjnidispatch.so)
@@ -140,7 +142,7 @@ if is_new store "$target"/store/*.jar src/dist/ValueSource.java src/dist/store-o
 fi
 # Not the jars: they carry the time at which they were made.
 mapfile -t inputs < <(find "$root"/{arch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)
-if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release"; then
+if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release" src/dist/assemble.sh; then
     link_runtime
     made runtime
 fi
