@@ -47,10 +47,13 @@ final class CodeChecker {
 
     void check(List<Code> code) {
         for (Code statement : code) {
-            if (statement.condition() != null) {
-                number(statement.condition());
+            switch (statement) {
+                case Code.Effect(Expression effect) -> effect(effect);
+                case Code.If(Expression condition, List<Code> body) -> {
+                    number(condition);
+                    check(body);
+                }
             }
-            effect(statement.effect());
         }
     }
 
@@ -82,7 +85,7 @@ final class CodeChecker {
             case Expression.BooleanLiteral literal -> error(literal, "expected a number", "write 1 or 0");
             case Expression.Variable variable -> variable(variable, false);
             case Expression.Attribute attribute -> constant(attribute, false);
-            case Expression.Element element -> element(element);
+            case Expression.Element element -> element(element, false);
             case Expression.Negation negation -> number(negation.operand());
             case Expression.AddressOf address -> {
                 if (scope.values().containsKey(address.name().text())) {
@@ -145,9 +148,9 @@ final class CodeChecker {
         }
     }
 
-    private void element(Expression.Element element) {
+    private void element(Expression.Element element, boolean argument) {
         if (!element.of().text().equals("$arg")) {
-            constant(element, false);
+            constant(element, argument);
         } else if (!(element.index() instanceof Expression.IntegerLiteral index) || index.value() >= ARGUMENTS) {
             diagnostics.error(element.index().at(), "expected the number of an argument, from 0 to " + (ARGUMENTS - 1));
         }
@@ -218,6 +221,7 @@ final class CodeChecker {
                             Spelling.hint(call.function().text(), FUNCTIONS));
                 case Expression.Variable variable -> variable(variable, true);
                 case Expression.Attribute attribute -> constant(attribute, true);
+                case Expression.Element element -> element(element, true);
                 default -> number(argument);
             }
         }

@@ -1,6 +1,8 @@
 package org.mdlagent.runtime.mdl;
 
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.mdlagent.runtime.mdl.WhereType.Kind;
 import org.mdlagent.runtime.mdl.syntax.Diagnostics;
 import org.mdlagent.runtime.mdl.syntax.Expression;
@@ -117,11 +119,7 @@ final class StatementChecker {
     private WhereType element(Expression.Element element, Scope scope) {
         String name = element.of().text();
         if (!name.equals("$constraint")) {
-            diagnostics.error(
-                    element.at(),
-                    "'" + name + "' has no elements here",
-                    name.startsWith("$") ? Spelling.hint(name, List.of("$constraint")) : null);
-            return WhereType.ANY;
+            return itemOfList(element, scope);
         }
         Selection selection = scope.selection();
         if (selection == null) {
@@ -134,6 +132,35 @@ final class StatementChecker {
             return WhereType.ANY;
         }
         return selection.ofCode() ? WhereType.RESOURCE : WhereType.NUMBER;
+    }
+
+    /// `list[n]`, where the first has the number 0.
+    private WhereType itemOfList(Expression.Element element, Scope scope) {
+        String name = element.of().text();
+        WhereType type = scope.variables().get(name);
+        if (type == null || !type.list() && type.kind() != Kind.ANY) {
+            diagnostics.error(
+                    element.at(),
+                    "'" + name + "' has no elements here",
+                    type == null
+                            ? Spelling.hint(
+                                    name,
+                                    Stream.concat(Stream.of("$constraint"), lists(scope))
+                                            .toList())
+                            : null);
+            return WhereType.ANY;
+        }
+        if (number(element.index(), scope).kind() == Kind.DECIMAL) {
+            diagnostics.error(element.index().at(), "expected a whole number, the first of a list is 0");
+        }
+        WhereType item = type.element();
+        return item == null ? WhereType.ANY : item;
+    }
+
+    private static Stream<String> lists(Scope scope) {
+        return scope.variables().entrySet().stream()
+                .filter(variable -> variable.getValue().list())
+                .map(Map.Entry::getKey);
     }
 
     private WhereType number(Expression operand, Scope scope) {

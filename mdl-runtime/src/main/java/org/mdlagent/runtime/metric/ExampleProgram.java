@@ -23,6 +23,7 @@ public final class ExampleProgram implements Program {
     private static final String MODULE = "example.c";
     private static final String START = "main";
     private static final String FUNCTION = "function";
+    private static final String EXIT = "exit";
     private static final String IMAGE = "/bin/example";
     private static final long FIRST_ADDRESS = 0x10000000;
     private static final int VARIABLE_BYTES = 8;
@@ -30,9 +31,10 @@ public final class ExampleProgram implements Program {
     /// Of the one call that each function makes.
     private static final int CALL_OFFSET = 0x10;
 
+    private final Procedure exit = new Procedure(0, EXIT, EXIT, "libc.so.6", "/lib/libc.so.6");
     private final Map<String, Map<String, Procedure>> modules = new LinkedHashMap<>();
     private final Map<String, Symbol> symbols = new LinkedHashMap<>();
-    private int procedures;
+    private int procedures = 1;
 
     public ExampleProgram(Definitions definitions, Focus focus) {
         add(MODULE, START);
@@ -92,21 +94,15 @@ public final class ExampleProgram implements Program {
         return List.of();
     }
 
-    /// What it calls it has.
+    /// What it calls it has, except for `exit`.
     @Override
     public List<Procedure> imported(FunctionGlob name) {
-        return List.of();
+        return name.toString().equals(EXIT) ? List.of(exit) : List.of();
     }
 
     @Override
     public @Nullable Procedure start() {
         return modules.getOrDefault(MODULE, Map.of()).get(START);
-    }
-
-    /// In a library, as in most programs.
-    @Override
-    public @Nullable Procedure exit() {
-        return null;
     }
 
     @Override

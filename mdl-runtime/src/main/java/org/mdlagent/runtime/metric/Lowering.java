@@ -47,17 +47,7 @@ final class Lowering {
     }
 
     Snippet lower(SnippetRequest request) throws UnsupportedException {
-        List<Statement> statements = new ArrayList<>();
-        for (SnippetRequest.Step step : request.code()) {
-            SnippetExpression condition = step.condition();
-            List<Statement> effect = effect(step.effect());
-            if (condition == null) {
-                statements.addAll(effect);
-            } else {
-                statements.add(new Statement.If(lower(condition), effect));
-            }
-        }
-        Snippet snippet = new Snippet(statements);
+        Snippet snippet = new Snippet(statements(request.code()));
         if (request.point() instanceof Point.Call call) {
             snippet = snippet.constrained(new Expression.Compare(
                     Expression.Relation.EQUAL,
@@ -70,6 +60,18 @@ final class Lowering {
                     snippet.constrained(member.isPresent() ? member.get() : new Expression.Value(storage.index(guard)));
         }
         return snippet;
+    }
+
+    private List<Statement> statements(List<SnippetRequest.Step> steps) throws UnsupportedException {
+        List<Statement> statements = new ArrayList<>();
+        for (SnippetRequest.Step step : steps) {
+            switch (step) {
+                case SnippetRequest.Run(SnippetExpression effect) -> statements.addAll(effect(effect));
+                case SnippetRequest.If(SnippetExpression condition, List<SnippetRequest.Step> body) ->
+                    statements.add(new Statement.If(lower(condition), statements(body)));
+            }
+        }
+        return statements;
     }
 
     private List<Statement> effect(SnippetExpression effect) throws UnsupportedException {

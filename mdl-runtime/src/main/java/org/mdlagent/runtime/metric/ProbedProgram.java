@@ -193,12 +193,6 @@ final class ProbedProgram implements Program {
                 .orElse(null);
     }
 
-    /// It is libc's.
-    @Override
-    public @Nullable Procedure exit() {
-        return null;
-    }
-
     @Override
     public List<Point.Call> calls(Procedure procedure) {
         return List.copyOf(points(procedure).keySet());

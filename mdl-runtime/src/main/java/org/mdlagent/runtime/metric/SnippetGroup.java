@@ -52,8 +52,11 @@ final class SnippetGroup {
 
     /// Timers say whether something begins or ends; of flags it is taken from the point.
     private static Snippets.Effect effect(SnippetRequest request) {
-        boolean starts = request.code().stream().anyMatch(step -> step.effect() instanceof SnippetExpression.Start);
-        boolean stops = request.code().stream().anyMatch(step -> step.effect() instanceof SnippetExpression.Stop);
+        List<SnippetExpression> parts = request.code().stream()
+                .flatMap(SnippetRequest.Step::expressions)
+                .toList();
+        boolean starts = parts.stream().anyMatch(SnippetExpression.Start.class::isInstance);
+        boolean stops = parts.stream().anyMatch(SnippetExpression.Stop.class::isInstance);
         boolean ends = starts == stops ? request.isAtEnd() : stops;
         return ends ? Snippets.Effect.ENDS : Snippets.Effect.BEGINS;
     }

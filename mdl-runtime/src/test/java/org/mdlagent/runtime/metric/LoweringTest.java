@@ -71,7 +71,38 @@ class LoweringTest {
                         Side.BEFORE,
                         Order.APPEND,
                         guards,
-                        List.of(new SnippetRequest.Step(condition, effect))));
+                        List.of(step(condition, new SnippetRequest.Run(effect)))));
+    }
+
+    private static SnippetRequest.Step step(@Nullable SnippetExpression condition, SnippetRequest.Step step) {
+        return condition == null ? step : new SnippetRequest.If(condition, List.of(step));
+    }
+
+    @Test
+    void shouldKeepTheStatementsOfABlockTogether() throws Exception {
+        SnippetRequest.Step start = new SnippetRequest.Run(new SnippetExpression.Start(TIMER));
+        SnippetRequest.Step add =
+                new SnippetRequest.Run(new SnippetExpression.Add(COUNTER, new SnippetExpression.Constant(2)));
+        SnippetExpression argument = new SnippetExpression.Argument(0);
+        SnippetRequest.Step inner = new SnippetRequest.If(new SnippetExpression.Result(), List.of(add, add));
+
+        Snippet snippet = new Lowering(new Memory(Map.of()))
+                .lower(new SnippetRequest(
+                        new Point.Entry(FOO),
+                        Side.BEFORE,
+                        Order.APPEND,
+                        List.of(),
+                        List.of(new SnippetRequest.If(argument, List.of(start, inner)), add)));
+
+        Statement adds = new Statement.Add(1, new Expression.Constant(2));
+        assertThat(snippet.statements())
+                .containsExactly(
+                        new Statement.If(
+                                new Expression.Argument(0),
+                                List.of(
+                                        new Statement.Start(2, Statement.Clock.WALL),
+                                        new Statement.If(new Expression.Result(), List.of(adds, adds)))),
+                        adds);
     }
 
     @Test

@@ -23,9 +23,12 @@ final class CodeResolver {
     List<SnippetRequest.Step> steps(List<Code> code) throws Unresolvable {
         List<SnippetRequest.Step> steps = new ArrayList<>();
         for (Code statement : code) {
-            Expression condition = statement.condition();
-            steps.add(new SnippetRequest.Step(
-                    condition == null ? null : resolve(condition), resolve(statement.effect())));
+            steps.add(
+                    switch (statement) {
+                        case Code.Effect(Expression effect) -> new SnippetRequest.Run(resolve(effect));
+                        case Code.If(Expression condition, List<Code> body) ->
+                            new SnippetRequest.If(resolve(condition), steps(body));
+                    });
         }
         return List.copyOf(steps);
     }

@@ -28,9 +28,10 @@ final class ObjectDiscovery {
         List<SnippetRequest> discoveries = new ArrayList<>();
         for (SnippetRequest request : collector.take()) {
             List<SnippetRequest.Step> notes = request.code().stream()
-                    .flatMap(ObjectDiscovery::parts)
+                    .flatMap(SnippetRequest.Step::expressions)
                     .flatMap(ObjectDiscovery::compared)
-                    .map(number -> new SnippetRequest.Step(null, new SnippetExpression.Discover(table, number)))
+                    .<SnippetRequest.Step>map(
+                            number -> new SnippetRequest.Run(new SnippetExpression.Discover(table, number)))
                     .toList();
             if (!notes.isEmpty()) {
                 discoveries.add(new SnippetRequest(request.point(), request.side(), request.order(), List.of(), notes));
@@ -45,11 +46,6 @@ final class ObjectDiscovery {
                 .map(Name::text)
                 .filter(name -> !name.equals("*"))
                 .toList());
-    }
-
-    private static Stream<SnippetExpression> parts(SnippetRequest.Step step) {
-        SnippetExpression condition = step.condition();
-        return condition == null ? Stream.of(step.effect()) : Stream.of(condition, step.effect());
     }
 
     /// Arguments that are compared with the object.

@@ -33,10 +33,6 @@ public interface Program {
     @Nullable
     Procedure start();
 
-    /// The function that ends the program, null when it is not known.
-    @Nullable
-    Procedure exit();
-
     /// The calls in a function, empty where they are not known.
     List<Point.Call> calls(Procedure procedure);
 

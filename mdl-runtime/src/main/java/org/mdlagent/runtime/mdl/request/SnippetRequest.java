@@ -1,7 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 
 /// A snippet that a request needs.
@@ -21,7 +21,23 @@ public record SnippetRequest(
     }
 
     /// A statement of the code.
-    ///
-    /// @param condition without one it always runs
-    public record Step(@Nullable SnippetExpression condition, SnippetExpression effect) {}
+    public sealed interface Step {
+        /// All that it evaluates, in the order in which it stands there.
+        Stream<SnippetExpression> expressions();
+    }
+
+    public record Run(SnippetExpression effect) implements Step {
+        @Override
+        public Stream<SnippetExpression> expressions() {
+            return Stream.of(effect);
+        }
+    }
+
+    /// Runs the body when the condition is not 0.
+    public record If(SnippetExpression condition, List<Step> body) implements Step {
+        @Override
+        public Stream<SnippetExpression> expressions() {
+            return Stream.concat(Stream.of(condition), body.stream().flatMap(Step::expressions));
+        }
+    }
 }

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Name;
@@ -35,7 +34,8 @@ final class WhereEvaluator {
             case Expression.Attribute attribute ->
                 attribute(
                         evaluate(attribute.of(), environment), attribute.name().text());
-            case Expression.Element element -> selected(element, environment);
+            case Expression.Element element ->
+                element.of().text().equals("$constraint") ? selected(element, environment) : item(element, environment);
             case Expression.Negation negation -> negated(evaluate(negation.operand(), environment));
             case Expression.Binary binary -> binary(binary, environment);
             case Expression.AddressOf address -> throw onlyInCode(address);
@@ -57,18 +57,29 @@ final class WhereEvaluator {
         return switch (name) {
             case "$procedures" -> procedures(index.procedures());
             case "$modules" -> modules(index.modules());
-            case "$start" -> known(program.start(), "$start");
-            case "$exit" -> known(program.exit(), "$exit");
+            case "$start" -> start();
+            case "$exit" -> exit();
             case "$globalId" -> new WhereValue.Whole(environment.id());
             default -> list(name);
         };
     }
 
-    private static WhereValue known(@Nullable Procedure procedure, String name) throws Unresolvable {
-        if (procedure == null) {
-            throw new Unresolvable(name, "the program's function is not known");
+    private WhereValue start() throws Unresolvable {
+        Procedure start = program.start();
+        if (start == null) {
+            throw new Unresolvable("$start", "the program's function is not known");
         }
-        return new WhereValue.OfProcedure(procedure);
+        return new WhereValue.OfProcedure(start);
+    }
+
+    /// The function that a program calls to end itself: its own where it is linked with all that it needs.
+    private WhereValue exit() throws Unresolvable {
+        List<Procedure> own = index.procedures("exit");
+        List<Procedure> found = own.isEmpty() ? index.imported("exit") : own;
+        if (found.isEmpty()) {
+            throw new Unresolvable("$exit", "the program does not call exit, it ends with $start.return");
+        }
+        return new WhereValue.OfProcedure(found);
     }
 
     private static WhereValue procedures(Iterable<Procedure> procedures) {
@@ -89,22 +100,56 @@ final class WhereEvaluator {
             throw new Unresolvable("list " + name, "it is not defined any more");
         }
         return switch (list.type()) {
-            case PROCEDURE -> {
-                Set<Procedure> found = new LinkedHashSet<>();
-                for (Name item : list.items()) {
-                    found.addAll(index.procedures(item.text()));
-                    if (list.library()) {
-                        found.addAll(index.imported(item.text()));
-                    }
-                }
-                yield procedures(found);
-            }
+            case PROCEDURE -> procedures(found(list, list.items()));
             case MODULE -> modules(index.modules(list.items()));
             case STRING, INTEGER, FLOAT ->
                 new WhereValue.Items(list.items().stream()
                         .map(item -> literal(list.type(), item.text()))
                         .toList());
         };
+    }
+
+    private Set<Procedure> found(Definition.Items list, List<Name> items) {
+        Set<Procedure> found = new LinkedHashSet<>();
+        for (Name item : items) {
+            found.addAll(index.procedures(item.text()));
+            if (list.library()) {
+                found.addAll(index.imported(item.text()));
+            }
+        }
+        return found;
+    }
+
+    /// An item of a list. Of a list in a file it is the one that is written there, whether the program has those before
+    /// it or not.
+    private WhereValue item(Expression.Element element, Environment environment) throws Unresolvable {
+        String name = element.of().text();
+        long number = ((WhereValue.Whole) evaluate(element.index(), environment)).value();
+        String item = name + "[" + number + "]";
+        Definition.Items list = environment.variables().containsKey(name) ? null : lists.get(name);
+        if (list == null || list.type() != Definition.ItemType.PROCEDURE && list.type() != Definition.ItemType.MODULE) {
+            return at(variable(name, environment).elements(), number, item);
+        }
+        Name written = at(list.items(), number, item);
+        if (list.type() == Definition.ItemType.MODULE) {
+            List<CodeModule> modules = index.modules(List.of(written));
+            if (modules.size() != 1) {
+                throw new Unresolvable(item, "'" + written + "' means " + modules.size() + " modules, not one");
+            }
+            return new WhereValue.OfModule(modules.getFirst());
+        }
+        Set<Procedure> found = found(list, List.of(written));
+        if (found.isEmpty()) {
+            throw new Unresolvable(item, "the program has no " + written);
+        }
+        return new WhereValue.OfProcedure(List.copyOf(found));
+    }
+
+    private static <T> T at(List<T> items, long number, String item) throws Unresolvable {
+        if (number < 0 || number >= items.size()) {
+            throw new Unresolvable(item, "the list has " + items.size() + " items, and the first is 0");
+        }
+        return items.get((int) number);
     }
 
     private static WhereValue literal(Definition.ItemType type, String item) {

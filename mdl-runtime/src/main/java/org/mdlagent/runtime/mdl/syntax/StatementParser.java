@@ -97,6 +97,12 @@ final class StatementParser {
     }
 
     private List<Code> code() {
+        List<Code> code = codeStatements();
+        tokens.expect(Kind.CLOSE_CODE, "'*)' that ends the code");
+        return code;
+    }
+
+    private List<Code> codeStatements() {
         List<Code> code = new ArrayList<>();
         while (!tokens.at(Kind.CLOSE_CODE)
                 && !tokens.at(Kind.CLOSE_BRACE)
@@ -109,19 +115,35 @@ final class StatementParser {
                 tokens.recoverCode(mark, BEHIND_CODE);
             }
         }
-        tokens.expect(Kind.CLOSE_CODE, "'*)' that ends the code");
         return List.copyOf(code);
     }
 
     private Code codeStatement() {
-        Expression condition = null;
         if (tokens.acceptWord("if")) {
-            tokens.expect(Kind.OPEN);
-            condition = expressions.expression();
-            tokens.expect(Kind.CLOSE);
+            return codeCondition();
         }
         Expression effect = expressions.expression();
         tokens.semicolon();
-        return new Code(condition, effect);
+        return new Code.Effect(effect);
+    }
+
+    private Code codeCondition() {
+        tokens.enter();
+        tokens.expect(Kind.OPEN);
+        Expression condition = expressions.expression();
+        tokens.expect(Kind.CLOSE);
+        List<Code> body = tokens.at(Kind.OPEN_BRACE) ? codeBlock() : List.of(codeStatement());
+        tokens.leave();
+        return new Code.If(condition, body);
+    }
+
+    private List<Code> codeBlock() {
+        int opened = tokens.take().at();
+        if (tokens.at(Kind.CLOSE_BRACE)) {
+            throw tokens.error(opened, "the block has no statement", null);
+        }
+        List<Code> body = codeStatements();
+        tokens.close("the block", opened);
+        return body;
     }
 }

@@ -133,16 +133,19 @@ public final class SyntaxPrinter {
                                 + " "
                                 + expression(insert.points())
                                 + (insert.constrained() ? " constrained" : ""));
-                for (Code code : insert.code()) {
-                    Expression condition = code.condition();
-                    inner(
-                            code.effect().at(),
-                            condition == null
-                                    ? expression(code.effect())
-                                    : "(if " + expression(condition) + " " + expression(code.effect()) + ")");
-                }
+                insert.code().forEach(code -> inner(code.at(), code(code)));
             }
         }
+    }
+
+    private static String code(Code code) {
+        return switch (code) {
+            case Code.Effect(Expression effect) -> expression(effect);
+            case Code.If(Expression condition, List<Code> body) ->
+                body.stream()
+                        .map(SyntaxPrinter::code)
+                        .collect(Collectors.joining(" ", "(if " + expression(condition) + " ", ")"));
+        };
     }
 
     /// An expression in prefix form.

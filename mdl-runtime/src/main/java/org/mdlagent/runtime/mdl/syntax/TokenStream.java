@@ -203,14 +203,20 @@ final class TokenStream {
         }
     }
 
-    /// Skips the rest of a statement of code: to behind its semicolon, or to what ends the code.
+    /// Skips the rest of a statement of code: to behind its semicolon or block, or to what ends the code.
     void recoverCode(Mark mark, Set<String> starts) {
         nesting = mark.nesting;
-        while (!atBoundary() && !at(Kind.CLOSE_CODE) && !at(Kind.CLOSE_BRACE) && !atWord(starts)) {
-            if (take().kind() == Kind.SEMICOLON) {
+        while (!atBoundary() && !at(Kind.CLOSE_CODE) && !atWord(starts)) {
+            boolean outside = braces <= mark.braces;
+            if (outside && at(Kind.CLOSE_BRACE)) {
+                return;
+            }
+            Kind kind = take().kind();
+            if (outside && kind == Kind.SEMICOLON || braces == mark.braces && kind == Kind.CLOSE_BRACE) {
                 return;
             }
         }
+        braces = mark.braces;
     }
 
     /// Begins a definition: whatever was open is not any more.

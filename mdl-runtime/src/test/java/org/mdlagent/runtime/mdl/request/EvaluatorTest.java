@@ -44,7 +44,8 @@ class EvaluatorTest {
                         "append the entry of /Code/pvm.c/pvm_recv if procedure");
         Value flag = new Value("procedure", ValueKind.COUNTER, "/Code/myprog.c/foo");
         assertThat(msgs.snippets())
-                .extracting(snippet -> snippet.code().getFirst().effect())
+                .flatExtracting(
+                        snippet -> snippet.code().getFirst().expressions().toList())
                 .containsExactly(
                         new SnippetExpression.Store(flag, new SnippetExpression.Constant(1)),
                         new SnippetExpression.Store(flag, new SnippetExpression.Constant(0)),
@@ -116,7 +117,13 @@ class EvaluatorTest {
         Answer.Instance ofThread = instance(definitions, "m", "/Thread/77", "/SyncObject/Mutex/0x10");
         assertThat(points(ofThread)).hasSize(2);
         assertThat(ofThread.scopes()).containsExactly(Resource.of("/Thread/77"));
-        assertThat(ofThread.snippets().getFirst().code().getFirst().effect())
+        assertThat(ofThread.snippets()
+                        .getFirst()
+                        .code()
+                        .getFirst()
+                        .expressions()
+                        .findFirst()
+                        .orElseThrow())
                 .isEqualTo(new SnippetExpression.Store(
                         new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex/0x10"),
                         new SnippetExpression.Binary(
@@ -142,7 +149,8 @@ class EvaluatorTest {
 
         assertThat(timed.value()).isEqualTo(new Value("m", ValueKind.WALL_TIMER, "m@/Code/myprog.c/foo"));
         assertThat(timed.snippets())
-                .extracting(snippet -> snippet.code().getFirst().effect())
+                .flatExtracting(
+                        snippet -> snippet.code().getFirst().expressions().toList())
                 .containsExactly(new SnippetExpression.Start(timed.value()), new SnippetExpression.Stop(timed.value()));
         assertThat(instance(definitions, "m").value().kind()).isEqualTo(ValueKind.COUNTER);
     }
@@ -169,7 +177,7 @@ class EvaluatorTest {
                         "the entry of /Code/myprog.c/bar: it has no probe",
                         "absent: the program has no such symbol",
                         "table: it has 400 bytes, code reads 1, 2, 4 or 8",
-                        "$exit: the program's function is not known");
+                        "$exit: the program does not call exit, it ends with $start.return");
     }
 
     @ParameterizedTest
@@ -230,19 +238,96 @@ class EvaluatorTest {
         SnippetExpression.Load load = new SnippetExpression.Load(m.value());
         assertThat(m.snippets().getFirst().code())
                 .containsExactly(
-                        new SnippetRequest.Step(
+                        new SnippetRequest.If(
                                 new SnippetExpression.Binary(Operator.GREATER, load, new SnippetExpression.Constant(0)),
-                                new SnippetExpression.Call(
+                                List.of(new SnippetRequest.Run(new SnippetExpression.Call(
                                         new Symbol("usleep", 0x2000, 0, true),
                                         List.of(
                                                 load,
                                                 new SnippetExpression.Text("text"),
                                                 new SnippetExpression.Text("puts"),
-                                                new SnippetExpression.Constant(9)))),
-                        new SnippetRequest.Step(
-                                null,
-                                new SnippetExpression.Add(
-                                        m.value(), new SnippetExpression.Negate(new SnippetExpression.Constant(2)))));
+                                                new SnippetExpression.Constant(9)))))),
+                        new SnippetRequest.Run(new SnippetExpression.Add(
+                                m.value(), new SnippetExpression.Negate(new SnippetExpression.Constant(2)))));
+    }
+
+    @Test
+    void shouldRunTheStatementsInBracesWhileTheConditionHolds() {
+        program.withSymbol("timeSteps", 0x1000, 4);
+        Definitions definitions = right(METRIC.formatted("""
+                counter late;
+                base is wallTimer {
+                    append preInsn $start.entry (*
+                        if (readSymbol("timeSteps") == 300) { startWallTimer(m); if (late) { late += 1; late++; } }
+                    *)
+                }
+                """));
+
+        Answer.Instance m = instance(definitions, "m");
+
+        SnippetRequest.If inner = new SnippetRequest.If(
+                new SnippetExpression.Load(late(m)), List.of(increment(late(m)), increment(late(m))));
+        assertThat(m.snippets().getFirst().code())
+                .containsExactly(new SnippetRequest.If(
+                        new SnippetExpression.Binary(
+                                Operator.EQUAL,
+                                new SnippetExpression.Global(new Symbol("timeSteps", 0x1000, 4, true)),
+                                new SnippetExpression.Constant(300)),
+                        List.of(new SnippetRequest.Run(new SnippetExpression.Start(m.value())), inner)));
+    }
+
+    private static Value late(Answer.Instance m) {
+        return new Value("late", ValueKind.COUNTER, m.value().owner());
+    }
+
+    private static SnippetRequest.Run increment(Value counter) {
+        return new SnippetRequest.Run(new SnippetExpression.Add(counter, new SnippetExpression.Constant(1)));
+    }
+
+    @Test
+    void shouldTakeItemsOfLists() {
+        Definitions definitions = right("""
+                list functions is procedure { items { "absent", "foo", "ba*" }; }
+                list sources is module { items { "myprog.c" }; }
+                list numbers is int { items { 1, 2 }; }
+                """ + METRIC.formatted("""
+                base is counter {
+                    foreach n in numbers append preInsn functions[n].entry (* m += numbers[1]; *)
+                    append preInsn functions[0].entry (* m++; *)
+                    append preInsn functions[3].entry (* m++; *)
+                    append preInsn functions[0 - 1].entry (* m++; *)
+                    foreach f in sources[0].funcs append preInsn f.return (* m++; *)
+                    append postInsn $procedures[0].return (* m++; *)
+                }
+                """));
+
+        Answer.Instance m = instance(definitions, "m");
+
+        assertThat(points(m))
+                .containsExactly(
+                        "append the entry of /Code/myprog.c/foo",
+                        "append the entry of /Code/myprog.c/bar",
+                        "append the return of /Code/myprog.c/main",
+                        "append the return of /Code/myprog.c/foo",
+                        "append the return of /Code/myprog.c/bar",
+                        "append the return of /Code/myprog.c/main");
+        assertThat(m.snippets().getFirst().code())
+                .containsExactly(new SnippetRequest.Run(
+                        new SnippetExpression.Add(m.value(), new SnippetExpression.Constant(2))));
+        assertThat(m.obstacles())
+                .extracting(Answer.Obstacle::toString)
+                .containsExactly(
+                        "functions[0]: the program has no absent",
+                        "functions[3]: the list has 3 items, and the first is 0",
+                        "functions[-1]: the list has 3 items, and the first is 0");
+    }
+
+    @Test
+    void shouldTakeTheExitWhereTheProgramCallsIt() {
+        program.withImported("exit");
+        Definitions definitions = right(METRIC.formatted("base is counter { append preInsn $exit.entry (* m++; *) }"));
+
+        assertThat(points(instance(definitions, "m"))).containsExactly("append the entry of /Code/libc.so.6/exit");
     }
 
     @ParameterizedTest

@@ -99,11 +99,6 @@ public final class FakeProgram implements Program {
     }
 
     @Override
-    public @Nullable Procedure exit() {
-        return null;
-    }
-
-    @Override
     public List<Point.Call> calls(Procedure procedure) {
         return calls.getOrDefault(procedure.name(), List.of());
     }

@@ -1,0 +1,65 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Forms of MDL do in a running program what they say.
+class MdlLanguageIT {
+    @TempDir
+    Path directory;
+
+    private Process process;
+
+    @AfterEach
+    void end() throws Exception {
+        if (process != null) {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void shouldRunBlocksTakeItemsOfListsAndSeeTheExit() throws Exception {
+        Path metrics = Files.writeString(directory.resolve("steps.mdl"), """
+                list phases is procedure { items { "begin", "step" }; }
+                metric late {
+                    name "late"; units steps; aggregateOperator sum;
+                    counter seen;
+                    base is counter {
+                        append preInsn phases[1].entry (*
+                            if (readSymbol("timeSteps") >= 300) {
+                                seen += 1;
+                                late += 2;
+                                if (seen > 5) { late += 50; late += 50; }
+                            }
+                        *)
+                    }
+                }
+                metric ended {
+                    name "ended"; units exits; aggregateOperator sum;
+                    base is counter { append preInsn $exit.entry (* ended += $arg[0]; *) }
+                }
+                """);
+        Path session = directory.resolve("session");
+        Path program = Dist.compile(directory, "steps", "-fpatchable-function-entry=5");
+        process = Dist.start(List.of(program.toString()), "wait,mdl=" + metrics + ",session=" + session);
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        assertThat(Dist.ask(session, "metric enable late")).startsWith("ok\n1\t1\t");
+        assertThat(Dist.ask(session, "metric enable ended")).startsWith("ok\n1\t1\t");
+
+        process.outputWriter().write("310\n0\n");
+        process.outputWriter().flush();
+
+        assertThat(process.waitFor()).isEqualTo(3);
+        assertThat(Dist.report(directory, session).get("metrics"))
+                .extracting(metric -> metric.get("value").asDouble())
+                .containsExactly(10 * 2 + 5 * 100.0, 3.0);
+    }
+}
