@@ -135,7 +135,7 @@ int main(void) {
   FIELD(mdl_frame, weight);
   SIZE(mdl_frame);
   FIELD(mdl_countdown, left);
-  FIELD(mdl_countdown, mean);
+  FIELD(mdl_countdown, weight);
   SIZE(mdl_countdown);
   FIELD(mdl_thread, sp);
   FIELD(mdl_thread, sp_limit);

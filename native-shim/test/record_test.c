@@ -347,10 +347,15 @@ static void shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere(void) {
 
 enum { TIMED = 10 };
 
+static void set_mean(int function, uint32_t mean) {
+  functions[function].mean = mean;
+  functions[function].recorded = (int32_t)mean; /* of a mean above 1 the weight */
+}
+
 static void arm(int function, uint64_t ticks) {
   uint32_t index = (uint32_t)function;
   functions[function].remaining = TIMED;
-  functions[function].recorded = TIMED;
+  functions[function].recorded = functions[function].mean > 1 ? functions[function].recorded : TIMED;
   record_arm(&index, &ticks, 1);
 }
 
@@ -492,7 +497,7 @@ static void shouldSwitchAChosenFunctionOff(void) {
 static void shouldTimeCallsByChanceAndCountAll(void) {
   fixture(false);
   session->flags = MDL_MIXED;
-  functions[1].mean = 100;
+  set_mean(1, 100);
   arm(1, LONG_WINDOW);
   for (int i = 0; i < 100000; i++) {
     sample_enter(1, KEY(1));
@@ -514,7 +519,7 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
   fixture(false);
   session->flags = MDL_MIXED;
   for (uint32_t mean = 1; mean <= 2; mean++) {
-    functions[1].mean = mean;
+    set_mean(1, mean);
     arm(1, LONG_WINDOW);
     sample_enter(1, KEY(1));
     sample_leave(1, KEY(1));
@@ -531,7 +536,7 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
 static void shouldTimeACallWhateverWasTimedBefore(void) {
   fixture(false);
   session->flags = MDL_MIXED;
-  functions[1].mean = 4;
+  set_mean(1, 4);
   arm(1, LONG_WINDOW);
   int intervals[4] = {0};
   int last = 0;
@@ -565,7 +570,7 @@ static void shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges(void) {
   sample_leave(1, KEY(2)); /* began as exact */
   CHECK_EQUAL(count(1), 1);
   CHECK_EQUAL(functions[1].open, 1);
-  functions[1].mean = 7;
+  set_mean(1, 7);
   functions[1].remaining = 0;
   sample_leave(1, KEY(1)); /* began in a window */
   CHECK_EQUAL(functions[1].open, 0);
@@ -587,17 +592,17 @@ static void shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges(void) {
 static void shouldForgetAnIntervalOfAnotherMean(void) {
   fixture(false);
   session->flags = MDL_MIXED;
-  functions[1].mean = 1u << 24;
+  set_mean(1, 1u << 24);
   arm(1, LONG_WINDOW);
   sample_enter(1, KEY(1));
   struct mdl_countdown *countdown = (struct mdl_countdown *)mdl_self->countdowns + 1;
-  CHECK_EQUAL(countdown->mean, 1u << 24);
+  CHECK_EQUAL(countdown->weight, 1u << 24);
   CHECK(countdown->left > 0);
-  functions[1].mean = 2;
+  set_mean(1, 2);
   *countdown = (struct mdl_countdown){0}; /* the agent */
   sample_enter(1, KEY(1));
   CHECK_EQUAL(depth(), 0);
-  CHECK_EQUAL(countdown->mean, 2);
+  CHECK_EQUAL(countdown->weight, 2);
   CHECK(countdown->left >= 1 && countdown->left < 100);
   CHECK_EQUAL(calls(1), 2);
 }

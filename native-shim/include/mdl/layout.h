@@ -121,7 +121,8 @@ struct mdl_function {
   uint32_t run_mask;    /*  48 sampled mode: a call is timed when (its number in its thread + run_phase) & run_mask is 0, */
   uint32_t run_phase;   /*  52 see SampledProfiler */
   uint32_t build;       /*  56 build id of that ELF file, in hexadecimal, 0 when it has none */
-  int32_t recorded;     /*  60 of the calls that remain, so many are recorded, the last: the others warm the caches */
+  int32_t recorded;     /*  60 of the calls that remain, so many are recorded, the last: the others warm the caches. Of a mean
+                               above 1 another thing, its weight: the calls that a timed one stands for */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */
@@ -267,8 +268,8 @@ struct mdl_thread {
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
 struct mdl_countdown {
-  int32_t left;  /* 0 calls up to the next that is timed, that one included */
-  uint32_t mean; /* 4 that it was drawn for: calls that this one stands for. The agent stores 0 when the mean changes */
+  int32_t left;    /* 0 calls up to the next that is timed, that one included */
+  uint32_t weight; /* 4 calls that this one stands for. The agent stores 0 when the function's mean changes */
 };
 
 /*

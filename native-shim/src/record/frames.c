@@ -59,7 +59,7 @@ void record_push(struct mdl_thread *thread, struct mdl_function *function, uint6
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
   for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
     if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
-      if (weight_of(frame) == 0 && !frame->site) {
+      if (weight_of(frame) != 1 && !frame->site) {
         __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
       }
       add(&thread->unmatched, 1);

@@ -88,7 +88,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   count(thread, function);
   uint32_t weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
   bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
-  if (timed && has_room(thread) && (weight != 0 || record_opens(function))) {
+  if (timed && has_room(thread) && (weight == 1 || record_opens(function))) {
     record_push(thread, function, key, weight);
     record_outermost(thread, (const struct mdl_frame *)thread->sp - 1);
   }
@@ -161,7 +161,7 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
     finish(thread, frame, inlined ? site->address : call_site, now);
     uint32_t weight = weight_of(frame);
     record_release(thread, frame);
-    if (weight == 0) {
+    if (weight != 1) {
       __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
     }
   }

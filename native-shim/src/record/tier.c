@@ -46,9 +46,9 @@ uint32_t tier_weight(struct mdl_thread *thread, const struct mdl_function *funct
     __asm__ volatile("decl %0" : "+m"(countdown->left) : : "cc");
     return 0;
   }
-  uint32_t weight = __atomic_load_n(&countdown->mean, __ATOMIC_RELAXED);
+  uint32_t weight = __atomic_load_n(&countdown->weight, __ATOMIC_RELAXED);
   tier_draw(thread);
-  __atomic_store_n(&countdown->mean, mean, __ATOMIC_RELAXED);
+  __atomic_store_n(&countdown->weight, (uint32_t)__atomic_load_n(&function->recorded, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   __atomic_store_n(&countdown->left, interval(thread, mean), __ATOMIC_RELAXED);
   return weight;
 }

@@ -223,7 +223,20 @@ public final class Probes {
 
     /// Lets other calls of a function be timed from now on. Those that are in progress are recorded as they began.
     public void setTier(int function, Tier tier) {
-        functions.setTier(function, tier);
+        functions.setTier(function, tier, tier.mean());
+    }
+
+    /// Lets one of `mean` calls of a function be timed by chance from now on, while its probes are on.
+    ///
+    /// @param mean   above 1
+    /// @param weight calls that a timed one stands for, those while its probes are off included
+    public void timeByChance(int function, int mean, int weight) {
+        functions.setTier(function, new Tier(mean), weight);
+    }
+
+    /// Lets calls that are timed by chance stand for more or fewer from now on.
+    public void setWeight(int function, int weight) {
+        functions.setWeight(function, weight);
     }
 
     /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.

@@ -73,12 +73,16 @@ final class SampleRuns {
         set(function, record, calls * length / wanted, length, length, 2 * wanted);
     }
 
-    /// Lets some of the calls that come tell who has made them, of a function whose calls are timed anyway.
+    /// Lets some of the calls that come tell who has made them, of a function whose calls machine code times.
     void tell(int function, long record, int calls) {
-        set(function, record, 0, length, length, calls);
+        strides[function] = 1;
+        recorded[function] = calls;
+        before[function] = 0;
+        limits[function] = calls;
+        new FunctionRecordWriter(record).setRemaining(calls);
     }
 
-    /// Times the first of the calls that come. Where all calls are timed anyway, records who has made them.
+    /// Times the first of the calls that come.
     void timeFirst(int function, long record) {
         set(function, record, 0, length, length, length);
     }

@@ -93,6 +93,9 @@ public final class SampledProfiler implements Collector {
 
     private static final int READINGS_MAX = 3;
 
+    /// Calls of a window's function that tell their callers, where machine code times some.
+    private static final int TOLD_IN_WINDOW = 4;
+
     /// Rings are emptied when they may be half full, else after a rotation.
     private static final int UNDRAINED_MAX = 4096;
 
@@ -170,6 +173,7 @@ public final class SampledProfiler implements Collector {
     /// By windowed function: [#progress] when calls of it were last timed.
     private double[] progressAtTiming = {};
 
+    private final ChanceTiming chance;
     private final SampleWeights weights = new SampleWeights();
     private final SampleRuns runs;
 
@@ -183,6 +187,7 @@ public final class SampledProfiler implements Collector {
     private long cpuAtLook;
     private long cpuAtRenewal;
     private long cpuAtPart;
+    private long cpuAtOpening;
     private long openingTsc;
 
     /// Of the windows that are open.
@@ -192,6 +197,8 @@ public final class SampledProfiler implements Collector {
         /// What was just switched on comes into the caches.
         SETTLES,
         COUNTS,
+        /// What was counted is known.
+        COUNTED,
         /// A run of each function.
         TIMES
     }
@@ -223,6 +230,9 @@ public final class SampledProfiler implements Collector {
 
     private long longest;
     private int opened;
+
+    /// Windows that were open at a time.
+    private int groupSize;
 
     /// @param sampleSize calls recorded in each window, rounded down to a power of two
     /// @param epochNanos between the begins of two rotations at least, on average; windows count for a sixteenth
@@ -256,6 +266,7 @@ public final class SampledProfiler implements Collector {
         spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
+        chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano);
         telling = new Telling(budget, ticksPerNano, runLength);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.returnSites()::at);
@@ -305,7 +316,7 @@ public final class SampledProfiler implements Collector {
                 probes.leaveOut(function, !on);
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
                 endEstimate(function);
-                runs.timeFirst(function, probes.function(function));
+                beginTiming(function);
                 arm(changed++, function, leaseTicks);
             }
         }
@@ -331,6 +342,7 @@ public final class SampledProfiler implements Collector {
     /// The function is open from now on.
     private void move(int function, Tier tier, boolean named) {
         probes.setTier(function, tier);
+        chance.forget(function);
         tiers.move(function, tier, named, calls[function]);
         if (named) {
             Allowance.lift(probes.function(function));
@@ -338,8 +350,30 @@ public final class SampledProfiler implements Collector {
         if (!probes.isLeftOut(function)) {
             endEstimate(function);
             beginOpen(function);
+            beginTiming(function);
+        }
+    }
+
+    /// Of an open function, times some of the calls that come.
+    private void beginTiming(int function) {
+        if (!tiers.isCounted(function) && tiers.hasRoom()) {
+            chance.open(function, 1e9 * spending.pace() * tiers.rate(function));
+        }
+        if (isTimedByMachine(function)) {
+            runs.tell(function, probes.function(function), runLength);
+        } else {
             runs.timeFirst(function, probes.function(function));
         }
+    }
+
+    /// Whether machine code chooses the calls that are timed, and not runs ([SampleRuns]).
+    private boolean isTimedByMachine(int function) {
+        return tiers.isCounted(function) || chance.times(function);
+    }
+
+    /// Of how many of a function's calls one is timed; 1 where runs are.
+    private int meanOf(int function) {
+        return Math.max(1, chance.times(function) ? chance.mean(function) : tiers.mean(function));
     }
 
     /// Gives functions the tiers that suit their rates, when that is due. No windows are open.
@@ -356,7 +390,8 @@ public final class SampledProfiler implements Collector {
         int opening = 0;
         int moved = 0;
         for (int i = 0; i < means.length; i++) {
-            if (means[i] == tiers.mean(i) || probes.isLeftOut(i)) {
+            boolean crowdedOut = chance.times(i) && !tiers.hasRoom();
+            if (means[i] == tiers.mean(i) && !crowdedOut || probes.isLeftOut(i)) {
                 continue;
             }
             if (moved++ == 0) {
@@ -406,6 +441,14 @@ public final class SampledProfiler implements Collector {
         rates[function] = rate;
         estimates[function].startWindows(now, rate, windowNanos);
         progressAtTiming[function] = now;
+        if (tiers.hasRoom()) {
+            timeByChance(function, rate);
+        }
+    }
+
+    /// @param rate calls for each nanosecond of CPU time
+    private void timeByChance(int function, double rate) {
+        chance.window(function, rate * spending.pace() * windowNanos, groupSize);
     }
 
     /// The function is open from now on, without calls.
@@ -453,11 +496,12 @@ public final class SampledProfiler implements Collector {
         progressAtTiming = Arrays.copyOf(progressAtTiming, functions);
         weights.grow(functions);
         runs.grow(functions);
+        chance.grow(functions);
         changed = Arrays.copyOf(changed, functions);
         for (int i = before; i < functions; i++) {
             estimates[i] = new CallEstimate();
-            runs.timeFirst(i, probes.function(i));
             tiers.begin(i, probes.tier(i), probes.isTierNamed(i));
+            beginTiming(i);
             if (probes.isTierNamed(i)) {
                 Allowance.lift(probes.function(i));
             }
@@ -469,8 +513,14 @@ public final class SampledProfiler implements Collector {
     public double tick() {
         if (opened > 0) {
             readClockAndCallsAtOnce();
-            if (part != Part.TIMES && !isLate()) {
-                return part == Part.SETTLES ? count() : time();
+            if (part == Part.SETTLES && !isLate()) {
+                return count();
+            }
+            if (part == Part.COUNTS && !isLate()) {
+                observeWindows();
+                if (hasRuns()) {
+                    return time();
+                }
             }
         } else {
             readClockAndCalls();
@@ -493,7 +543,7 @@ public final class SampledProfiler implements Collector {
         drainRings();
         for (int i = 0; i < windowed.length; i++) {
             long fresh = calls[i] - callsAtRenewal[i];
-            if (!windowed[i] && fresh > 0 && !tiers.isCounted(i) && !probes.isLeftOut(i)) {
+            if (!windowed[i] && fresh > 0 && !isTimedByMachine(i) && !probes.isLeftOut(i)) {
                 renew(i, fresh);
             }
         }
@@ -563,15 +613,32 @@ public final class SampledProfiler implements Collector {
         return varied(windowNanos);
     }
 
-    private double time() {
+    private void observeWindows() {
         double observed = cpu - cpuAtPart;
         double slowdown = slowdown();
+        part = Part.COUNTED;
+        groupSize = opened;
         for (int i = 0; i < opened; i++) {
             observe(armedFunction(i), observed, slowdown);
         }
+    }
+
+    private boolean hasRuns() {
+        for (int i = 0; i < opened; i++) {
+            if (!chance.times(armedFunction(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private double time() {
         long now = api.tsc();
         for (int i = 0; i < opened; i++) {
             int function = armedFunction(i);
+            if (chance.times(function)) {
+                continue;
+            }
             weights.begin(function, now);
             runs.timeOneRun(
                     function, probes.function(function), rates[function] * spending.pace() * TIMING * windowNanos);
@@ -600,13 +667,22 @@ public final class SampledProfiler implements Collector {
         if (part == Part.TIMES && !isLate() && observed > 0) {
             double slowdown = slowdown();
             for (int i = 0; i < opened; i++) {
-                weighWindow(armedFunction(i), observed, slowdown);
+                if (!chance.times(armedFunction(i))) {
+                    weighWindow(armedFunction(i), observed, slowdown);
+                }
             }
         }
         long unused = api.disarm(armed, opened);
+        boolean whole = part == Part.TIMES || part == Part.COUNTED;
         for (int i = 0; i < opened; i++) {
-            if (!windowed[armedFunction(i)]) {
+            int function = armedFunction(i);
+            if (whole && chance.times(function)) {
+                weighByChance(function);
+            }
+            if (!windowed[function]) {
                 reopen(i);
+            } else if (chance.times(function)) {
+                timeByChance(function, rates[function]);
             }
         }
         opened = 0;
@@ -618,12 +694,19 @@ public final class SampledProfiler implements Collector {
         double observed = cpu - cpuAtPart;
         long counted = 0;
         long timed = 0;
+        double byChance = 0;
         for (int i = 0; i < opened; i++) {
             long count = calls[armedFunction(i)] - callsAtPart[armedFunction(i)];
             counted += count;
-            timed += part == Part.TIMES ? (long) runs.recorded(armedFunction(i), count) : 0;
+            if (chance.times(armedFunction(i))) {
+                byChance += (double) count / chance.mean(armedFunction(i));
+            } else if (part == Part.TIMES) {
+                timed += (long) runs.recorded(armedFunction(i), count);
+            }
         }
-        double passed = Math.max(PASSED_MIN * observed, observed - spending.sampledNanos(counted, timed));
+        spending.addByChance(byChance);
+        double taken = spending.sampledNanos(counted, timed) + spending.byChanceNanos(byChance);
+        double passed = Math.max(PASSED_MIN * observed, observed - taken);
         lost += observed - passed;
         return observed > 0 ? observed / passed : 1;
     }
@@ -641,6 +724,17 @@ public final class SampledProfiler implements Collector {
             weights.set(function, runs.calls(function, counted) * slowdown * span / observed, recorded);
         }
         progressAtTiming[function] = progress();
+    }
+
+    /// What the window of a function stood for, whose calls machine code times, and the callers that it told of.
+    private void weighByChance(int function) {
+        double span = progress() - progressAtTiming[function];
+        double observed = cpu - cpuAtOpening;
+        progressAtTiming[function] = progress();
+        if (observed > 0 && span > 0) {
+            chance.endWindow(function, observed / span);
+            weights.set(function, rates[function] * span, TOLD_IN_WINDOW);
+        }
     }
 
     private void observe(int function, double observed, double slowdown) {
@@ -663,7 +757,7 @@ public final class SampledProfiler implements Collector {
         int function = armedFunction(position);
         endWindows(function);
         beginOpen(function);
-        runs.timeFirst(function, probes.function(function));
+        beginTiming(function);
         arm(position, function, leaseTicks);
         long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
     }
@@ -717,8 +811,9 @@ public final class SampledProfiler implements Collector {
                 startWindows(i, progress(), rate);
                 weighOpen(i);
                 arm(closing++, i, 0);
-            } else if (tiers.isCounted(i)) {
+            } else if (isTimedByMachine(i)) {
                 called++;
+                spending.addByChance(chance.times(i) ? (double) fresh / chance.mean(i) : 0);
                 if (told > 0) {
                     tell(i, told);
                 }
@@ -762,7 +857,7 @@ public final class SampledProfiler implements Collector {
 
     private void weighOpen(int function) {
         long fresh = calls[function] - callsAtRenewal[function];
-        double recorded = runs.recorded(function, Math.ceilDiv(fresh, Math.max(1, tiers.mean(function))));
+        double recorded = runs.recorded(function, Math.ceilDiv(fresh, meanOf(function)));
         if (recorded > 0) {
             weights.set(function, runs.calls(function, fresh), recorded);
         }
@@ -809,13 +904,19 @@ public final class SampledProfiler implements Collector {
     private boolean openWindows(int group) {
         for (int i = group; i < windowed.length; i += GROUPS) {
             if (windowed[i]) {
-                runs.timeNone(probes.function(i));
+                if (chance.times(i)) {
+                    weights.begin(i, api.tsc());
+                    runs.tell(i, probes.function(i), TOLD_IN_WINDOW);
+                } else {
+                    runs.timeNone(probes.function(i));
+                }
                 arm(opened++, i, longestTicks);
             }
         }
         if (opened == 0) {
             return false;
         }
+        cpuAtOpening = cpu;
         undrainedMax += (long) opened * runLength;
         if (undrainedMax > UNDRAINED_MAX) {
             drainRings();

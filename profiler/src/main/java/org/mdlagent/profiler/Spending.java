@@ -15,7 +15,7 @@ final class Spending {
     /// chosen: what these cost beyond it is over when they have lost that tier, and windows are needed then.
     private static final double COUNTED_PART = 0.9;
 
-    private static final double CHOSEN_PART = 0.55;
+    private static final double CHOSEN_PART = 0.75;
 
     /// So many times the budget of the time between two looks is a burst: a new phase of the program, or the compiler
     /// after a rotation or a slice of time. The next rotation is not to adjoin it. But it does not wait for long:
@@ -50,6 +50,9 @@ final class Spending {
     private double costAtLook;
 
     private long quietTsc;
+
+    /// Calls that were timed by chance of functions that windows look at.
+    private double byChance;
 
     /// What the program has taken, and measuring has cost, so far, in nanoseconds.
     ///
@@ -90,11 +93,23 @@ final class Spending {
         return probeCost.sampled(counted, timed) / ticksPerNano;
     }
 
+    /// What timing costs that is done by chance, in nanoseconds.
+    double byChanceNanos(double timed) {
+        return probeCost.counted(0, timed) / ticksPerNano;
+    }
+
+    /// So many more calls were timed by chance of functions that windows look at.
+    void addByChance(double timed) {
+        byChance += timed;
+    }
+
     /// What measuring has cost so far, but for functions whose calls are all counted.
     private double nanos() {
         api.renewClocks();
         long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
-        return Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS) + sampledNanos(tiers.callsSampled(), samples);
+        return Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS)
+                + sampledNanos(tiers.callsSampled(), samples)
+                + byChanceNanos(byChance);
     }
 
     /// When windows are to open again. They rest, and functions have just been looked at.

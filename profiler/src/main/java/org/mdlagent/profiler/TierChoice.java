@@ -20,7 +20,7 @@ final class TierChoice {
     private static final double EXACT_PART = 0.3;
 
     /// The same with those of which all calls are counted, but for timing some of these.
-    private static final double COUNTED_PART = 0.45;
+    private static final double COUNTED_PART = 0.65;
 
     /// Those in a tier stay in it up to so many times its part.
     private static final double STAY = 1.25;

@@ -47,6 +47,9 @@ final class Tiers {
 
     private long[] callsAtChoice = {};
 
+    /// Functions that were called, at the last choice.
+    private int called;
+
     /// The calls of functions while windows chose, those of all, and what the others have cost, in ticks; of that, what
     /// those have cost whose tier is named.
     private long callsSampled;
@@ -240,11 +243,17 @@ final class Tiers {
             free[i] = named[i] ? -1 : rates[i];
             taken += named[i] ? prices[i] * rates[i] : 0;
         }
+        called = (int) Arrays.stream(rates).filter(rate -> rate > 0).count();
         System.arraycopy(calls, 0, callsAtChoice, 0, calls.length);
         int[] chosen = means.clone();
         double income = budget * pace * ticksPerNano * 1e9;
         choice.choose(free, chosen, Math.max(0, income - taken), rowsMost());
         return chosen;
+    }
+
+    /// Whether there is memory for the rows of all functions that are called, in all threads.
+    boolean hasRoom() {
+        return called <= rowsMost();
     }
 
     /// Functions that there is memory for in the rows of all threads.

@@ -4,7 +4,7 @@ package org.mdlagent.arch.layout;
 /// from its start. What each field means, its unit and its writer stand there.
 public final class CountdownDescriptor {
     public static final long LEFT = 0;
-    public static final long MEAN = 4;
+    public static final long WEIGHT = 4;
 
     public static final long SIZE = 8;
 

@@ -36,8 +36,14 @@ public record FunctionRecordWriter(long address) {
         Memory.putInt(address + FunctionDescriptor.CODE_SIZE, bytes);
     }
 
-    /// @param mean calls of which one is timed, 0 where windows choose those
-    public void setMeanRelease(int mean) {
+    /// Sets of how many calls one is timed by chance.
+    ///
+    /// @param mean   0 where windows choose those that are timed
+    /// @param weight calls that a timed one stands for, where the mean is above 1
+    public void setMeanRelease(int mean, int weight) {
+        if (mean > 1) {
+            setWeight(weight);
+        }
         Memory.putIntRelease(address + FunctionDescriptor.MEAN, mean);
     }
 
@@ -87,6 +93,11 @@ public record FunctionRecordWriter(long address) {
 
     /// Of the calls that remain, how many are recorded: the last.
     public void setRecorded(int calls) {
+        Memory.putInt(address + FunctionDescriptor.RECORDED, calls);
+    }
+
+    /// Of a mean above 1: calls that a timed one stands for. The field is another mean's [#setRecorded].
+    public void setWeight(int calls) {
         Memory.putInt(address + FunctionDescriptor.RECORDED, calls);
     }
 

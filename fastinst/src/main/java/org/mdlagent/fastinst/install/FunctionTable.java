@@ -152,15 +152,22 @@ public final class FunctionTable {
     }
 
     /// Lets other calls of a function be timed from now on, by threads that run it, too.
-    public void setTier(int index, Tier tier) {
+    ///
+    /// @param weight calls that a timed one stands for, where one of several is timed by chance
+    public void setTier(int index, Tier tier, int weight) {
         FunctionRecordWriter record = records.writer(index);
         if (!tier.equals(Tier.EXACT)) {
             record.removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
         }
-        record.setMeanRelease(tier.mean());
+        record.setMeanRelease(tier.mean(), weight);
         for (ThreadBlock thread : new ThreadBlocks(header)) {
             new ThreadBlockWriter(thread.address()).forgetCountdown(index);
         }
+    }
+
+    /// Of a function whose calls are timed by chance: how many a timed one stands for from now on.
+    public void setWeight(int index, int weight) {
+        records.writer(index).setWeight(weight);
     }
 
     /// Writes a function's record, or what has changed while its image was away.
@@ -176,7 +183,7 @@ public final class FunctionTable {
         record.setBuild(tables.string(function.image.build()));
         if (isNew) {
             record.addFlags(function.first.equals(Tier.EXACT) ? FunctionDescriptor.FLAG_EVERY_CALL : 0);
-            record.setMeanRelease(function.first.mean());
+            record.setMeanRelease(function.first.mean(), function.first.mean());
         }
         record.setCodeSize((int) function.image.ranges().length(function.offset));
         record.setCodeRelease(address);

@@ -83,6 +83,9 @@ public final class RecordingAssembler {
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
     private static final int MEAN = (int) FunctionDescriptor.MEAN;
 
+    /// Of a mean above 1: what a timed call stands for.
+    private static final int WEIGHT = (int) FunctionDescriptor.RECORDED;
+
     /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
     /// check and reservation.
     static final int RING_SLACK = 64;
@@ -276,10 +279,6 @@ public final class RecordingAssembler {
         out.store(RCX, (int) FrameDescriptor.TSC, 0);
         out.ret();
 
-        out.bind(backOut);
-        out.lockDecrementInt(R9, OPEN);
-        out.ret();
-
         out.bind(everyCall);
         checkDeadline(over, limit::exact);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
@@ -288,7 +287,11 @@ public final class RecordingAssembler {
         noteOutermost();
 
         out.bind(byChance);
-        timeByChance(over, slow);
+        timeByChance(over, slow, backOut);
+
+        out.bind(backOut);
+        out.lockDecrementInt(R9, OPEN);
+        out.ret();
 
         out.bind(checkDeadline);
         out.readTsc();
@@ -328,7 +331,7 @@ public final class RecordingAssembler {
     }
 
     /// Counts the call in RDX[RSI]. Those whose turn it is are timed (`tier.h`).
-    private void timeByChance(Label over, Label slow) {
+    private void timeByChance(Label over, Label slow, Label backOut) {
         Label timed = new Label();
         Label undrawn = new Label();
         out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
@@ -343,11 +346,15 @@ public final class RecordingAssembler {
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RAX, RAX, RSI);
-        out.loadInt(RDI, RAX, (int) CountdownDescriptor.MEAN);
+        out.loadInt(RDI, RAX, (int) CountdownDescriptor.WEIGHT);
         out.test(RDI);
         out.jump(EQUAL, undrawn);
         out.incrementIndexed(RDX, RSI);
         drawInterval(out, RAX, R9, RSI, R11);
+        // As above: its windows may be closed, and its exits with them.
+        out.lockIncrementInt(R9, OPEN);
+        out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
+        out.jump(NOT_EQUAL, backOut);
         reserve();
         out.storeInt(RCX, (int) FrameDescriptor.WEIGHT, RDI);
         fill();
@@ -362,8 +369,9 @@ public final class RecordingAssembler {
     /// Emits what starts the countdown of a function anew, with the interval that the thread has drawn (`tier.c`).
     /// Changes `scratch` and the flags.
     static void drawInterval(Assembler out, Register countdown, Register function, Register scratch, Register thread) {
+        out.loadInt(scratch, function, WEIGHT);
+        out.storeInt(countdown, (int) CountdownDescriptor.WEIGHT, scratch);
         out.loadInt(scratch, function, MEAN);
-        out.storeInt(countdown, (int) CountdownDescriptor.MEAN, scratch);
         out.add(scratch, scratch);
         out.sub(scratch, 1);
         out.multiply(scratch, thread, (int) ThreadDescriptor.CHANCE);

@@ -214,7 +214,7 @@ final class WholeCallAssembler {
         findThread(slow);
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
-        out.loadInt(RCX, RDX, (int) CountdownDescriptor.MEAN);
+        out.loadInt(RCX, RDX, (int) CountdownDescriptor.WEIGHT);
         out.test(RCX);
         out.jump(EQUAL, slow);
         out.store(RSP, WEIGHT_AT, RCX);

@@ -1,0 +1,115 @@
+package org.mdlagent.profiler;
+
+import java.util.Arrays;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.estimate.ProbeCost;
+
+/// Which calls are timed of functions that are too frequent for the budget: one of some, by chance, while their probes
+/// are on, as machine code does it for functions whose calls are all counted.
+///
+/// So a timed call finds the code around it warm, whatever the agent does, and durations go into the threads' rows.
+/// What
+/// a call stands for is told before it begins: where windows choose, its mean times the part of time that windows have
+/// stood for of late. So no single call ever stands for a whole window.
+final class ChanceTiming {
+    /// Timing takes this part of a window, about, and this many calls of a function at most.
+    private static final double WINDOW_PART = 0.1;
+
+    private static final int TIMED_MAX = 64;
+    private static final int TIMED_MIN = 2;
+
+    /// Of an open function so many calls are timed in a second.
+    private static final double OPEN_TIMED = 60;
+
+    /// A mean stays unless it is wrong by so much.
+    private static final double CHANGE = 4;
+
+    private static final int MEAN_MAX = 1 << 20;
+
+    /// What a window stands for is smoothed: this part is the newest one's. A first window is taken to stand for so
+    /// many times its own time.
+    private static final double STANDS_WEIGHT = 0.3;
+
+    private static final double STANDS_FIRST = 10;
+    private static final double STANDS_MAX = 100_000;
+
+    private final Probes probes;
+
+    /// Timed calls that a window has time for.
+    private final double windowTimed;
+
+    /// By function: its mean, 0 where its calls are timed otherwise; and how much time its windows stand for.
+    private int[] means = {};
+
+    private double[] stands = {};
+
+    /// @param windowTicks how long a window lasts
+    ChanceTiming(Probes probes, ProbeCost cost, double windowTicks) {
+        this.probes = probes;
+        windowTimed = WINDOW_PART * windowTicks / cost.counted(0, 1);
+    }
+
+    /// Makes room for functions that have come.
+    void grow(int functions) {
+        int before = means.length;
+        means = Arrays.copyOf(means, functions);
+        stands = Arrays.copyOf(stands, functions);
+        Arrays.fill(stands, before, functions, STANDS_FIRST);
+    }
+
+    /// Whether a function's calls are timed so.
+    boolean times(int function) {
+        return means[function] != 0;
+    }
+
+    /// Of how many calls one is timed while probes are on.
+    int mean(int function) {
+        return means[function];
+    }
+
+    /// They are timed otherwise from now on.
+    void forget(int function) {
+        means[function] = 0;
+    }
+
+    /// The function's probes stay on.
+    ///
+    /// @param rate calls a second, 0 when that is not known
+    void open(int function, double rate) {
+        int mean = mean(rate / OPEN_TIMED);
+        means[function] = mean;
+        probes.timeByChance(function, mean, mean);
+    }
+
+    /// Windows choose the function's calls.
+    ///
+    /// @param calls   in a window, as it is expected
+    /// @param windows that are open at a time
+    void window(int function, double calls, int windows) {
+        double wanted = Math.clamp(windowTimed / Math.max(1, windows), TIMED_MIN, TIMED_MAX);
+        int present = means[function];
+        int mean = mean(calls / wanted);
+        if (present == 0 || mean >= CHANGE * present || CHANGE * mean <= present) {
+            means[function] = mean;
+            probes.timeByChance(function, mean, weight(function));
+        } else {
+            probes.setWeight(function, weight(function));
+        }
+    }
+
+    /// A window has ended.
+    ///
+    /// @param part of the time that it stands for, above 0
+    void endWindow(int function, double part) {
+        double newest = Math.clamp(1 / part, 1, STANDS_MAX);
+        stands[function] += STANDS_WEIGHT * (newest - stands[function]);
+    }
+
+    private int weight(int function) {
+        return (int) Math.round(means[function] * stands[function]);
+    }
+
+    private static int mean(double wanted) {
+        return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), 2, MEAN_MAX));
+    }
+}
