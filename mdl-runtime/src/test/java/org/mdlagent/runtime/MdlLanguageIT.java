@@ -62,4 +62,30 @@ class MdlLanguageIT {
                 .extracting(metric -> metric.get("value").asDouble())
                 .containsExactly(10 * 2 + 5 * 100.0, 3.0);
     }
+
+    /// foo sends messages with the tags 1 and 2 and receives one with 3, bar sends one with 4.
+    @Test
+    void shouldCountMessagesByTheirTagsAndRefuseMetricsOfOtherFlavors() throws Exception {
+        Path session = directory.resolve("session");
+        Path program = Dist.compile(directory, "messages", "-fpatchable-function-entry=5");
+        process = Dist.start(List.of(program.toString()), "wait,session=" + session);
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        assertThat(Dist.ask(session, "metric enable msgs@/SyncObject/Message/3"))
+                .startsWith("ok\n1\t6\t");
+        assertThat(Dist.ask(session, "metric enable msgs@/SyncObject/Message/4"))
+                .startsWith("ok\n1\t6\t");
+        assertThat(Dist.ask(session, "metric enable msgs@/Code/messages.c/foo@/SyncObject/Message/4"))
+                .startsWith("ok\n1\t8\t");
+        assertThat(Dist.ask(session, "metric enable messages_sent"))
+                .contains("messages_sent: it is for programs of flavor mpi, this one is of unix, pvm");
+
+        process.outputWriter().write("100\n");
+        process.outputWriter().flush();
+
+        assertThat(output.readLine()).isEqualTo("done");
+        assertThat(Dist.report(directory, session).get("metrics"))
+                .extracting(metric -> metric.get("value").asDouble())
+                .containsExactly(100.0, 100.0, 0.0);
+    }
 }

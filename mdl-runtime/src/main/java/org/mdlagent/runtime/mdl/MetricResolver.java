@@ -97,6 +97,7 @@ final class MetricResolver {
                 if (!flavors.isEmpty()) {
                     twice(field, "flavor");
                 }
+                checkFlavors(more.flavors(), diagnostics);
                 flavors.addAll(more.flavors());
             }
             case MetricField.Temporary temporary -> {
@@ -114,6 +115,15 @@ final class MetricResolver {
             }
             case MetricField.Constrainable constrainable -> {}
             case MetricField.Replacement replacement -> {}
+        }
+    }
+
+    /// A metric or list of another system loads, but there is no program that it is for.
+    static void checkFlavors(List<Name> flavors, Diagnostics diagnostics) {
+        for (Name flavor : flavors) {
+            if (Flavor.of(flavor.text()).isEmpty()) {
+                diagnostics.ignored(flavor.at(), "no program here is of flavor " + flavor);
+            }
         }
     }
 
@@ -152,13 +162,14 @@ final class MetricResolver {
     }
 
     private Metric metric(String id, MetricField.Base found) {
+        Metric.Style style = choice("style", Metric.Style.values(), Metric.Style::word, Metric.Style.EVENT_COUNTER);
         return new Metric(
                 id,
                 text("name"),
                 text("units"),
-                choice("unitsType", Metric.UnitsType.values(), Metric.UnitsType::word, Metric.UnitsType.UNNORMALIZED),
+                unitsType(style),
                 choice("aggregateOperator", Metric.Aggregate.values(), Metric.Aggregate::word, Metric.Aggregate.SUM),
-                choice("style", Metric.Style.values(), Metric.Style::word, Metric.Style.EVENT_COUNTER),
+                style,
                 flavors.stream().map(Name::text).toList(),
                 text("mode").equals("developer"),
                 List.copyOf(constraints),
@@ -166,6 +177,22 @@ final class MetricResolver {
                 found.kind(),
                 found.event(),
                 found.statements());
+    }
+
+    /// What is sampled is a value of its time: it has no rate.
+    private Metric.UnitsType unitsType(Metric.Style style) {
+        boolean sampled = style == Metric.Style.SAMPLED_FUNCTION;
+        Metric.UnitsType type = choice(
+                "unitsType",
+                Metric.UnitsType.values(),
+                Metric.UnitsType::word,
+                sampled ? Metric.UnitsType.SAMPLED : Metric.UnitsType.UNNORMALIZED);
+        if (sampled && type == Metric.UnitsType.NORMALIZED) {
+            diagnostics.ignored(
+                    metric.name().at(), "metric " + metric.name() + " is a SampledFunction, it is not shown as a rate");
+            return Metric.UnitsType.SAMPLED;
+        }
+        return type;
     }
 
     private String text(String field) {

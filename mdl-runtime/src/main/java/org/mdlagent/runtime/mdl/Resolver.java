@@ -90,6 +90,7 @@ final class Resolver {
                 }
             }
         }
+        MetricResolver.checkFlavors(list.flavors(), diagnostics);
         if (isNew && diagnostics.errors() == errors) {
             lists.put(list.name().text(), list);
         }

@@ -100,6 +100,12 @@ public final class ExampleProgram implements Program {
         return name.toString().equals(EXIT) ? List.of(exit) : List.of();
     }
 
+    /// It is of all flavors.
+    @Override
+    public boolean calls(FunctionGlob name) {
+        return true;
+    }
+
     @Override
     public @Nullable Procedure start() {
         return modules.getOrDefault(MODULE, Map.of()).get(START);

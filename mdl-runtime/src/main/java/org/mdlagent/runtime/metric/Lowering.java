@@ -67,8 +67,10 @@ final class Lowering {
         for (SnippetRequest.Step step : steps) {
             switch (step) {
                 case SnippetRequest.Run(SnippetExpression effect) -> statements.addAll(effect(effect));
-                case SnippetRequest.If(SnippetExpression condition, List<SnippetRequest.Step> body) ->
-                    statements.add(new Statement.If(lower(condition), statements(body)));
+                case SnippetRequest.If(SnippetExpression condition, List<SnippetRequest.Step> body) -> {
+                    List<Statement> inside = statements(body);
+                    statements.add(new Statement.If(lower(condition), inside));
+                }
             }
         }
         return statements;

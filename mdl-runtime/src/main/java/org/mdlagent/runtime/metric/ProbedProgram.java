@@ -139,6 +139,11 @@ final class ProbedProgram implements Program {
         return found;
     }
 
+    @Override
+    public boolean calls(FunctionGlob name) {
+        return probes.imports().symbols().stream().anyMatch(symbol -> name.matches("", "", symbol));
+    }
+
     private Imports.@Nullable Function importOf(String symbol) {
         try {
             return probes.imports().of(symbol);

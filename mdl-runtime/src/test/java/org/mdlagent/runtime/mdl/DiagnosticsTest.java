@@ -74,6 +74,32 @@ class DiagnosticsTest {
     }
 
     @Test
+    void shouldSayWhatIsForNoProgramHere() {
+        Compilation compilation = compile("""
+                list l is procedure { items { "f" }; flavor { winnt, unix }; }
+                metric m {
+                    name "m"; units calls; aggregateOperator sum; flavor { winnt };
+                    style SampledFunction; unitsType normalized;
+                    base is counter { append preInsn $start.entry (* m++; *) }
+                }
+                metric level {
+                    name "m"; units calls; aggregateOperator sum; style SampledFunction;
+                    base is counter { append preInsn $start.entry (* level++; *) }
+                }
+                """);
+
+        assertThat(compilation.isCorrect()).isTrue();
+        assertThat(compilation.diagnostics())
+                .extracting(Diagnostic::message)
+                .containsExactly(
+                        "no program here is of flavor winnt",
+                        "metric m is a SampledFunction, it is not shown as a rate");
+        assertThat(compilation.definitions().metrics().values())
+                .extracting(Metric::unitsType)
+                .containsOnly(Metric.UnitsType.SAMPLED);
+    }
+
+    @Test
     void shouldStopCountingAtAHundredErrors() {
         Compilation compilation = compile("@\n".repeat(5_000));
 

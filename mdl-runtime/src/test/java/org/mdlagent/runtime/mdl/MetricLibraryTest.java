@@ -79,6 +79,7 @@ class MetricLibraryTest {
         lock_contention  | /SyncObject/Mutex/0x10 | 5
         memory_allocated | /Machine/here          | 2
         msgs             | /Code/solver.c/solve   | 4
+        msgs             | /SyncObject/Message/5  | 6
         messages_sent    | /SyncObject/Message/5  | 5
         page_faults      | /Thread/5              | 0
         """)

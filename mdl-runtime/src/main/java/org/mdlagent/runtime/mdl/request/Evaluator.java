@@ -18,13 +18,15 @@ import org.mdlagent.runtime.mdl.syntax.ValueKind;
 public final class Evaluator {
     private final Program program;
     private final ProgramIndex index;
+    private final Flavors flavors;
     private final WhereEvaluator where;
 
     /// @param program does not change while this is used
     public Evaluator(Definitions definitions, Program program) {
         this.program = program;
         this.index = new ProgramIndex(program, definitions.excludes());
-        this.where = new WhereEvaluator(program, index, definitions.lists());
+        this.flavors = new Flavors(program, index);
+        this.where = new WhereEvaluator(program, index, flavors, definitions.lists());
     }
 
     /// A constraint that a request needs, for the resource that it selects.
@@ -39,6 +41,7 @@ public final class Evaluator {
     /// @param id a number that no other request has: `$globalId`
     public Answer evaluate(Metric metric, Focus focus, int id) {
         try {
+            flavors.require(metric);
             List<Applied> applied = new ArrayList<>();
             for (Resource resource : focus.resources()) {
                 applied.add(apply(metric, resource));

@@ -29,6 +29,9 @@ public interface Program {
     /// Functions of libraries that it calls and that are not in its modules, by name or by a pattern.
     List<Procedure> imported(FunctionGlob name);
 
+    /// Whether it calls such a function of a library.
+    boolean calls(FunctionGlob name);
+
     /// `main`, null when it is not known.
     @Nullable
     Procedure start();

@@ -16,11 +16,13 @@ import org.mdlagent.runtime.options.FunctionGlob;
 final class WhereEvaluator {
     private final Program program;
     private final ProgramIndex index;
+    private final Flavors flavors;
     private final Map<String, Definition.Items> lists;
 
-    WhereEvaluator(Program program, ProgramIndex index, Map<String, Definition.Items> lists) {
+    WhereEvaluator(Program program, ProgramIndex index, Flavors flavors, Map<String, Definition.Items> lists) {
         this.program = program;
         this.index = index;
+        this.flavors = flavors;
         this.lists = lists;
     }
 
@@ -93,11 +95,15 @@ final class WhereEvaluator {
                 modules.stream().<WhereValue>map(WhereValue.OfModule::new).toList());
     }
 
-    /// A list of a file. Procedures and modules that the program does not have are left out.
+    /// A list of a file. Procedures and modules that the program does not have are left out. A list of flavors that
+    /// the program is not of is empty.
     private WhereValue list(String name) throws Unresolvable {
         Definition.Items list = lists.get(name);
         if (list == null) {
             throw new Unresolvable("list " + name, "it is not defined any more");
+        }
+        if (!flavors.include(list.flavors().stream().map(Name::text).toList())) {
+            return new WhereValue.Items(List.of());
         }
         return switch (list.type()) {
             case PROCEDURE -> procedures(found(list, list.items()));

@@ -323,6 +323,32 @@ class EvaluatorTest {
     }
 
     @Test
+    void shouldRefuseWhatIsForOtherPrograms() {
+        Definitions definitions = right("""
+                list other is procedure { items { "foo" }; flavor { mpi }; }
+                list own is procedure { items { "bar" }; flavor { mpi, pvm }; }
+                metric ofMpi {
+                    name "m"; units things; aggregateOperator sum; flavor { mpi };
+                    base is counter { append preInsn $start.entry (* ofMpi++; *) }
+                }
+                metric ofPvm {
+                    name "m"; units things; aggregateOperator sum; flavor { mpi, pvm };
+                    base is counter {
+                        foreach func in other append preInsn func.entry (* ofPvm++; *)
+                        foreach func in own append preInsn func.entry (* ofPvm++; *)
+                    }
+                }
+                """);
+
+        assertThat(points(instance(definitions, "ofPvm"))).containsExactly("append the entry of /Code/myprog.c/bar");
+        assertThat(evaluate(definitions, "ofMpi"))
+                .isEqualTo(new Answer.Refused("metric ofMpi: it is for programs of flavor mpi, this one is of unix, pvm"
+                        + " and calls no MPI_* or PMPI_*; with unix among its flavors it is for all"));
+        program.withImported("MPI_Init");
+        assertThat(evaluate(definitions, "ofMpi")).isInstanceOf(Answer.Instance.class);
+    }
+
+    @Test
     void shouldTakeTheExitWhereTheProgramCallsIt() {
         program.withImported("exit");
         Definitions definitions = right(METRIC.formatted("base is counter { append preInsn $exit.entry (* m++; *) }"));

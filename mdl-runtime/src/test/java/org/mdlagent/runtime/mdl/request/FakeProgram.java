@@ -90,6 +90,11 @@ public final class FakeProgram implements Program {
     }
 
     @Override
+    public boolean calls(FunctionGlob name) {
+        return !imported(name).isEmpty();
+    }
+
+    @Override
     public @Nullable Procedure start() {
         return modules.values().stream()
                 .flatMap(List::stream)
