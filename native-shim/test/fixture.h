@@ -53,6 +53,8 @@ static inline uint64_t address_of(int function) { return 0x400000 + 0x40 * (uint
 static inline void fixture(bool exact) {
   create_session();
   session->flags = exact ? MDL_EXACT : 0;
+  session->clock_ticks = 0; /* so that sums are those of what was measured */
+  session->clock_cpu_nanos = 0;
   session->function_capacity = FUNCTIONS;
   session->site_capacity = 2 * FUNCTIONS;
   session->functions = session_allocate(FUNCTIONS * sizeof *functions);

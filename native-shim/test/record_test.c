@@ -514,6 +514,21 @@ static void shouldTimeCallsByChanceAndCountAll(void) {
   CHECK_EQUAL(depth(), 0);
 }
 
+/* What the clock adds to a call is none of its time, but all of it is none of its caller's. */
+static void shouldTakeOffWhatReadingTheClockTakes(void) {
+  fixture(true);
+  session->clock_ticks = 1u << 31;
+  enter(0, KEY(1));
+  enter(1, KEY(2));
+  leave(1, KEY(2));
+  leave(0, KEY(1));
+  CHECK_EQUAL(row(1)->total, 0);
+  CHECK_EQUAL(row(1)->count, 1);
+  CHECK_EQUAL(row(0)->total, 0);
+  CHECK_EQUAL(row(0)->count, 1);
+  session->clock_ticks = 0;
+}
+
 /* Nobody would look at it any more. */
 static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
   fixture(false);
@@ -924,6 +939,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",
        shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
       {"shouldTimeCallsByChanceAndCountAll", shouldTimeCallsByChanceAndCountAll},
+      {"shouldTakeOffWhatReadingTheClockTakes", shouldTakeOffWhatReadingTheClockTakes},
       {"shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife", shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife},
       {"shouldTimeACallWhateverWasTimedBefore", shouldTimeACallWhateverWasTimedBefore},
       {"shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges",

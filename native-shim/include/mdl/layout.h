@@ -87,7 +87,9 @@ struct mdl_header {
   uint64_t expired;           /* 432 functions whose windows threads have ended: those were late, or too dear. Only grows */
   uint64_t tick_price;        /* 440 mixed mode: of a thread's time, what a tick of measuring it takes up, in 256ths of a tick:
                                      100 ticks at a budget of 1 %. 0: there is no limit */
-  uint8_t reserved[64];       /* 448 */
+  uint32_t clock_ticks;       /* 448 what reading the clock adds to a call that is timed, which is taken off: in ticks, and */
+  uint32_t clock_cpu_nanos;   /* 452 where durations are CPU time, in nanoseconds */
+  uint8_t reserved[56];       /* 456 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */

@@ -107,6 +107,12 @@ bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *w
                           __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
 }
 
+/* Of a call that the clock has been read for. Generated code has done so where it measured (DurationClock). */
+static uint64_t without_reading(uint64_t elapsed) {
+  uint64_t reading = is_cpu_time() ? session->clock_cpu_nanos : session->clock_ticks;
+  return elapsed > reading ? elapsed - reading : 0;
+}
+
 /* `call_site`: where the call returns to. */
 static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t call_site, uint64_t now) {
   struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
@@ -121,7 +127,8 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
     return;
   }
   /* A thread's CPU time begins anew where a fork, or another thread, returns from the call. */
-  uint64_t ticks = measured ? frame->tsc : now > frame->tsc ? now - frame->tsc : 0;
+  uint64_t elapsed = measured ? frame->tsc : now > frame->tsc ? now - frame->tsc : 0;
+  uint64_t ticks = measured ? elapsed : without_reading(elapsed);
   struct mdl_function *function = function_of(frame);
   uint64_t start = is_cpu_time() ? frame->children : measured ? now - ticks : frame->tsc;
   uint32_t weight = weight_of(frame);
@@ -135,7 +142,7 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
   /* Where others are sampled, callees would be incomplete. */
   bool complete = is_exact();
   if (caller && !measured && complete) {
-    add(&caller->children, ticks);
+    add(&caller->children, elapsed);
   }
   /* A handler may have run since the clock was read: its time is in `children` and not in `ticks`. */
   uint64_t children = frame->children < ticks ? frame->children : ticks;

@@ -64,6 +64,8 @@ public final class HeaderDescriptor {
     public static final long PROCESSES_UNPROBED = 424;
     public static final long EXPIRED = 432;
     public static final long TICK_PRICE = 440;
+    public static final long CLOCK_TICKS = 448;
+    public static final long CLOCK_CPU_NANOS = 452;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

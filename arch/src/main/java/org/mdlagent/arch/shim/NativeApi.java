@@ -207,9 +207,11 @@ public final class NativeApi implements CodeWriter {
     /// What generated code needs to know of the shim.
     public RecordingEntryPoints recordingEntryPoints(boolean exact) {
         int flags = Memory.getInt(session() + HeaderDescriptor.FLAGS);
+        boolean cpuTime = (flags & HeaderDescriptor.FLAG_CPU_TIME) != 0;
         return new RecordingEntryPoints(
                 exact,
-                (flags & HeaderDescriptor.FLAG_CPU_TIME) != 0,
+                cpuTime,
+                Memory.getInt(session() + (cpuTime ? HeaderDescriptor.CLOCK_CPU_NANOS : HeaderDescriptor.CLOCK_TICKS)),
                 session() + HeaderDescriptor.STATE,
                 Math.toIntExact(Memory.getLong(table + TLS_OFFSET)),
                 Memory.getLong(table + (exact ? ENTRY_SLOW : SAMPLE_ENTRY_SLOW)),

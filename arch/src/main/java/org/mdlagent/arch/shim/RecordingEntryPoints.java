@@ -6,6 +6,7 @@ package org.mdlagent.arch.shim;
 /// @param exact      every call is recorded in the thread's rows; else windows of calls, in the thread's ring, but for
 ///                   functions with `FLAG_EVERY_CALL`
 /// @param cpuTime    calls last as long as their thread has a processor, in nanoseconds
+/// @param clock      what reading the clock adds to a call that is timed, in its unit
 /// @param agentState address of the session's state
 /// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
 /// @param entrySlow  takes site, function address and key
@@ -20,6 +21,7 @@ package org.mdlagent.arch.shim;
 public record RecordingEntryPoints(
         boolean exact,
         boolean cpuTime,
+        int clock,
         long agentState,
         int tlsOffset,
         long entrySlow,

@@ -8,8 +8,8 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 /// A figure of a function that is compared with the truth: calls, or nanoseconds.
 public enum Column {
     CALLS("calls", function -> OptionalLong.of(function.calls()), Column::ofCalls),
-    TOTAL("total", FunctionProfile::totalNanos, FunctionProfile::totalError),
-    SELF("self", FunctionProfile::selfNanos, FunctionProfile::selfError),
+    TOTAL("total", FunctionProfile::shownTotalNanos, FunctionProfile::totalError),
+    SELF("self", FunctionProfile::shownSelfNanos, FunctionProfile::selfError),
     P50("p50", 50),
     P90("p90", 90),
     P99("p99", 99),

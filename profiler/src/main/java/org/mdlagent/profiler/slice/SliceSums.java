@@ -51,11 +51,10 @@ public final class SliceSums {
 
     /// @param slices    in the order of time, one at least
     /// @param functions that the session knows
-    /// @param cpuTime   whether its durations are CPU time
-    public SliceSums(List<TimeSlice> slices, int functions, boolean cpuTime) throws IOException {
+    public SliceSums(List<TimeSlice> slices, int functions) throws IOException {
         this.slices = slices;
         sums = new Sum[functions];
-        edges = new EdgeSums(functions, cpuTime);
+        edges = new EdgeSums(functions);
         for (TimeSlice slice : slices) {
             slice.functions().forEach(this::add);
         }

@@ -1,5 +1,6 @@
 package org.mdlagent.arch.x86.emit;
 
+import static org.mdlagent.arch.x86.bytes.Condition.ABOVE_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
 import static org.mdlagent.arch.x86.bytes.Register.R11;
 import static org.mdlagent.arch.x86.bytes.Register.RAX;
@@ -68,6 +69,17 @@ final class DurationClock {
     void elapsed(Register frame, int tscField, int below) {
         read(below);
         out.sub(RAX, frame, tscField);
+    }
+
+    /// Emits what takes off RAX, how long a call has lasted, what the clock has added to it. Changes the flags.
+    ///
+    /// The caller's time without its callees loses that, too, so this comes behind what adds RAX to its frame.
+    void takeOffReading() {
+        Label left = new Label();
+        out.sub(RAX, shim.clock());
+        out.jump(ABOVE_OR_EQUAL, left);
+        out.movInt(RAX, 0);
+        out.bind(left);
     }
 
     /// Emits what leads elsewhere when the kernel must not be asked any more: the agent has left, and a sandbox

@@ -419,6 +419,7 @@ public final class RecordingAssembler {
         } else {
             pop();
         }
+        clock.takeOffReading();
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
         out.loadIndexed(RDX, RDX, RSI, 0);
@@ -496,6 +497,7 @@ public final class RecordingAssembler {
         out.cmpInt(RCX, TOP_WEIGHT, 0);
         out.jump(NOT_EQUAL, inRow);
         clock.elapsed(RCX, TOP_TSC, 0);
+        clock.takeOffReading();
         out.load(R8, RCX, clock.startField() - FRAME);
         out.load(RDX, RCX, TOP_TSC);
         pop();
@@ -559,6 +561,7 @@ public final class RecordingAssembler {
         // Before code of the shim that is in no cache.
         out.mov(R8, RAX);
         clock.elapsed(RCX, TOP_TSC, 0);
+        clock.takeOffReading();
         out.store(RCX, TOP_TSC, RAX);
         out.storeByte(RCX, TOP_FLAGS, FrameDescriptor.FLAG_MEASURED);
         out.mov(RAX, R8);

@@ -468,6 +468,7 @@ final class WholeCallAssembler {
         out.store(RSP, CHILDREN_AT, R10);
         out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
         out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        clock.takeOffReading();
         recordInRow(slowRecord);
         out.bind(slow);
         restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
@@ -549,6 +550,7 @@ final class WholeCallAssembler {
         Label leave = new Label();
         save(EXIT_SAVED, RAX, RDX, RCX, R11);
         findTicks(slow);
+        clock.takeOffReading();
         out.cmpInt(RBX, WEIGHT, 0);
         out.jump(NOT_EQUAL, inRow);
         out.cmp(RBX, (int) FrameDescriptor.TSC, 0);

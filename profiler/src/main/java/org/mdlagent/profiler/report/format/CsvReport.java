@@ -61,9 +61,9 @@ public final class CsvReport {
         fields.add(Boolean.toString(function.callsExact()));
         fields.add(text(function.callsError()));
         fields.add(Long.toString(function.sampled()));
-        fields.add(text(function.totalNanos()));
+        fields.add(text(function.shownTotalNanos()));
         fields.add(text(function.totalError()));
-        fields.add(text(function.selfNanos()));
+        fields.add(text(function.shownSelfNanos()));
         fields.add(text(function.selfError()));
         fields.add(text(latency.minNanos()));
         fields.add(text(latency.meanNanos()));

@@ -183,9 +183,9 @@ public final class JsonReport {
         json.member("exact", function.exact());
         json.member("callsError", function.callsError());
         json.member("sampled", function.sampled());
-        json.member("totalNanos", function.totalNanos());
+        json.member("totalNanos", function.shownTotalNanos());
         json.member("totalError", function.totalError());
-        json.member("selfNanos", function.selfNanos());
+        json.member("selfNanos", function.shownSelfNanos());
         json.member("selfError", function.selfError());
         json.member("minNanos", latency.minNanos());
         json.member("meanNanos", latency.meanNanos());

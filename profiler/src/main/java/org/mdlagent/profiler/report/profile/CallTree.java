@@ -1,11 +1,13 @@
 package org.mdlagent.profiler.report.profile;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.PriorityQueue;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// A session's time by call path, made from who calls whom.
@@ -125,13 +127,15 @@ public final class CallTree {
 
     private void grow(List<CallEdge> edges) {
         IdentityHashMap<FunctionProfile, Double> roots = new IdentityHashMap<>();
+        Set<FunctionProfile> called = Collections.newSetFromMap(new IdentityHashMap<>());
+        edges.forEach(edge -> called.add(edge.callee()));
         for (CallEdge edge : edges) {
             if (edge.caller() == null) {
                 roots.merge(edge.callee(), (double) edge.nanos(), Double::sum);
             } else {
                 callees.computeIfAbsent(edge.caller(), caller -> new ArrayList<>())
                         .add(edge);
-                if (edge.caller().totalNanos().isEmpty()) {
+                if (edge.caller().totalNanos().isEmpty() && !called.contains(edge.caller())) {
                     roots.merge(edge.caller(), (double) edge.nanos(), Double::sum);
                 }
             }

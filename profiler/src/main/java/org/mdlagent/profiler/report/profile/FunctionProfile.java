@@ -115,7 +115,7 @@ public record FunctionProfile(
 
     /// SELF as it may be shown: a part of a TOTAL that says nothing says nothing either.
     public OptionalLong shownSelfNanos() {
-        return selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty() ? OptionalLong.empty() : selfNanos;
+        return selfError.orElse(0) > ERROR_MAX || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : selfNanos;
     }
 
     /// Whether there is something to show: calls, or that they are withheld.
@@ -138,33 +138,46 @@ public record FunctionProfile(
         return eachTimed() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, sampled);
     }
 
-    /// The same with a self time.
+    /// The same with a self time, which is unknown where it is not above 0 and has an error.
     ///
     /// @param totalError,selfError halves of 95 % intervals, in nanoseconds
     public FunctionProfile withSelf(long nanos, OptionalDouble totalError, OptionalDouble selfError) {
+        boolean known = nanos > 0 || (nanos == 0 && selfError.orElse(1) == 0);
         return with(
                 calls,
                 callsError,
                 sampled,
                 totalNanos,
-                OptionalLong.of(nanos),
+                known ? OptionalLong.of(nanos) : OptionalLong.empty(),
                 relative(totalError, totalNanos.orElse(0)),
                 relative(selfError, nanos),
                 latency);
     }
 
-    /// The same without what calls took that ran within others of it, unless the total is without these already.
-    public FunctionProfile withoutNested(long nanos) {
-        if (exact || nanos == 0) {
-            return this;
-        }
+    /// The same without what calls took that ran within others of it.
+    ///
+    /// @param error how far that may be off, as a part of what is left
+    public FunctionProfile withoutNested(long nanos, double error) {
         return with(
                 calls,
                 callsError,
                 sampled,
                 OptionalLong.of(Math.max(0, totalNanos.orElse(0) - nanos)),
                 selfNanos,
-                totalError,
+                OptionalDouble.of(Math.hypot(totalError.orElse(0), error)),
+                selfError,
+                latency);
+    }
+
+    /// The same, of which the time of outermost calls is not known.
+    public FunctionProfile withoutTotal() {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                OptionalLong.empty(),
+                selfNanos,
+                OptionalDouble.empty(),
                 selfError,
                 latency);
     }

@@ -49,7 +49,7 @@ final class ProfileReader {
         this.bytes = bytes;
         allExact = FactsReader.isExact(bytes);
         functions = new FunctionTable(bytes);
-        edges = new EdgeSums(functions.count(), FactsReader.isCpuTime(bytes));
+        edges = new EdgeSums(functions.count());
         rows = new RowReader(bytes);
         rings = new RingReader(bytes, functions.count());
     }

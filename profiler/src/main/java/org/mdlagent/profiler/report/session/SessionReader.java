@@ -131,9 +131,7 @@ public final class SessionReader implements AutoCloseable {
     public Profile profile(List<TimeSlice> slices) throws IOException {
         Profile whole = profile();
         try {
-            return new SliceSums(
-                            slices, whole.functions().size(), whole.session().cpuTime())
-                    .profile(whole);
+            return new SliceSums(slices, whole.functions().size()).profile(whole);
         } catch (ArithmeticException e) {
             throw bytes.damaged("its slices of time are beyond all bounds");
         }

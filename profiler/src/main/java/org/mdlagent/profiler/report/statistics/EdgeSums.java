@@ -3,25 +3,23 @@ package org.mdlagent.profiler.report.statistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Latency;
 
 /// Who calls whom, and with it how long functions take by themselves.
 ///
-/// An edge has its part of what is known of the callee as a whole, which may be estimated. What timing adds to a call
-/// is taken off: callers do not lose it, for hardly any of their calls are timed.
+/// An edge has its part of what is known of the callee as a whole, which may be estimated. Edges are of all calls,
+/// those of a recursive function that run within others, too.
 public final class EdgeSums {
     /// A caller that is not known, or has no probes.
     public static final int NONE = -1;
 
-    /// What a function measures that does nothing: the shortest call of a session, and not more than this.
-    private static final long EMPTY_NANOS_MAX = 10;
-
-    /// The same where the kernel is asked for CPU time.
-    private static final long EMPTY_CPU_NANOS_MAX = 1000;
+    /// A recursive function's outermost calls are known by their callers: so many that were looked at are enough.
+    private static final int OUTERMOST_MIN = 30;
 
     /// By callee, then by caller, which is [#NONE] when it is not known.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
@@ -35,12 +33,8 @@ public final class EdgeSums {
         }
     }
 
-    private final long emptyMax;
-
     /// @param functions how many there are
-    /// @param cpuTime   whether durations are CPU time
-    public EdgeSums(int functions, boolean cpuTime) {
-        emptyMax = cpuTime ? EMPTY_CPU_NANOS_MAX : EMPTY_NANOS_MAX;
+    public EdgeSums(int functions) {
         for (int i = 0; i < functions; i++) {
             edges.add(new TreeMap<>());
         }
@@ -60,33 +54,31 @@ public final class EdgeSums {
     ///
     /// @param caller index of a function, or [#NONE]
     /// @param callee index of a function
-    /// @param nanos  without what timing adds
     public record Estimate(int caller, int callee, long calls, long nanos, long samples) {}
 
     /// The edges between functions.
     public List<Estimate> estimates(List<FunctionProfile> functions) {
-        long empty = emptyNanos(functions);
         List<Estimate> all = new ArrayList<>();
         for (int i = 0; i < functions.size(); i++) {
             int callee = i;
-            double nanosPerTick = scale(i, functions.get(i).totalNanos().orElse(0), Edge::ticks);
+            double nanosPerTick = scale(i, ofAllCalls(functions.get(i)), Edge::ticks);
             double callsPerCall = scale(i, functions.get(i).calls(), Edge::calls);
             edges.get(i).forEach((caller, edge) -> {
                 double calls = callsPerCall * edge.calls;
-                double nanos = nanosPerTick * edge.ticks - empty * calls;
-                all.add(new Estimate(caller, callee, Math.round(calls), Math.round(Math.max(0, nanos)), edge.samples));
+                double nanos = nanosPerTick * edge.ticks;
+                all.add(new Estimate(caller, callee, Math.round(calls), Math.round(nanos), edge.samples));
             });
         }
         return all;
     }
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
-    /// they are where no caller is known. A sampled function that calls itself has the time of these calls once.
+    /// they are where no caller is known. A sampled function that calls itself has the time of these calls once, or
+    /// no total where too few of its outermost calls were looked at.
     public List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, TotalErrors errors) {
         if (edges.isEmpty()) {
             return functions;
         }
-        long empty = emptyNanos(functions);
         long[] inCallees = new long[functions.size()];
         long[] nested = new long[functions.size()];
         for (Estimate edge : edges) {
@@ -99,13 +91,13 @@ public final class EdgeSums {
         List<FunctionProfile> known = new ArrayList<>(functions.size());
         for (int i = 0; i < inCallees.length; i++) {
             FunctionProfile function = functions.get(i);
-            OptionalLong total = function.totalNanos();
-            long own = total.orElse(0) - empty * function.calls() - inCallees[i];
+            FunctionProfile withSelf =
+                    function.withSelf(ofAllCalls(function) - inCallees[i], errors.ofTotal(i), errors.ofSelf(i));
+            boolean asMeasured = function.exact() || nested[i] == 0;
             known.add(
-                    total.isEmpty()
+                    function.totalNanos().isEmpty()
                             ? function
-                            : function.withSelf(Math.max(0, own), errors.ofTotal(i), errors.ofSelf(i))
-                                    .withoutNested(nested[i]));
+                            : asMeasured ? withSelf : outermost(withSelf, nested[i], outermostSamples(i)));
         }
         return known;
     }
@@ -126,10 +118,24 @@ public final class EdgeSums {
         return edges.get(callee).values().stream().mapToLong(Edge::samples).sum();
     }
 
-    private long emptyNanos(List<FunctionProfile> functions) {
-        return functions.stream()
-                .mapToLong(function -> function.latency().minNanos().orElse(emptyMax))
-                .reduce(emptyMax, Math::min);
+    /// Those of a function that calls itself, of which some calls were looked at.
+    private static FunctionProfile outermost(FunctionProfile function, long nested, long samples) {
+        return samples < OUTERMOST_MIN
+                ? function.withoutTotal()
+                : function.withoutNested(nested, Confidence.QUANTILE_95 / Math.sqrt(samples));
+    }
+
+    private long outermostSamples(int callee) {
+        return edges.get(callee).entrySet().stream()
+                .filter(edge -> edge.getKey() != callee)
+                .mapToLong(edge -> edge.getValue().samples)
+                .sum();
+    }
+
+    /// The time of a function's calls, nested ones included.
+    private static long ofAllCalls(FunctionProfile function) {
+        Latency latency = function.latency();
+        return (function.exact() ? latency.totalNanos() : latency.totalNanosOf(function.calls())).orElse(0);
     }
 
     /// What one unit of the edges that lead to a function stands for when together they are `whole`.

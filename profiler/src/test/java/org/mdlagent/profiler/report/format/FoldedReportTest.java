@@ -71,6 +71,6 @@ class FoldedReportTest {
         image.drainedRow(image.function("a;b\nc 7"), 50);
         image.edge(0, -1, 1, 50);
 
-        assertThat(report(image)).isEqualTo("a,b?c 7 40\n");
+        assertThat(report(image)).isEqualTo("a,b?c 7 50\n");
     }
 }

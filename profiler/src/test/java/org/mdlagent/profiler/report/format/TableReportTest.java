@@ -50,7 +50,7 @@ class TableReportTest {
         assertThat(table(SessionImage.sampledSample(), 24, false, 0)).isEqualTo("""
             mdl  app · pid 4711 · 2.0 s · 1 thread · 2 functions, 2 called · sampled · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
             FUNCTION       CALLS     RATE   SELF  TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
-            hot       1.20 M ±6%  600 k/s  81.9%  82.5%  8  1.0us    -    -      -  ≥3.0us  █▂▂
+            hot       1.20 M ±6%  600 k/s  82.5%  82.5%  8  1.0us    -    -      -  ≥3.0us  █▂▂
             rare      3            1.5 /s   0.0%   0.0%  2   70us    -    -      -   ≥90us           █
             2 functions · sorted by total (--sort)
             """);
