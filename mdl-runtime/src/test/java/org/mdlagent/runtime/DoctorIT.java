@@ -3,6 +3,7 @@ package org.mdlagent.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,6 +91,41 @@ class DoctorIT {
                         entry("_ZN4Pile3addERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", 7L),
                         entry("_ZN5Tower3addERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", 5L),
                         entry("_Z4bumpIiET_S0_", 12L));
+    }
+
+    /// What it says of a program that nobody prepared is what the agent finds when the program runs.
+    @ParameterizedTest
+    @ValueSource(strings = {"-pie", "-no-pie -fno-pic"})
+    void shouldCountTheFunctionsThatHaveProbesAsTheyAre(String flags) throws Exception {
+        Path source = Files.writeString(directory.resolve("bare.c"), """
+                #define ALONE __attribute__((noinline, noclone))
+                ALONE int one(int x) { __asm__ volatile("lea 1000(%rdi), %eax"); return x; }
+                ALONE int two(int *x) { x[1] = 77; return x[0]; }
+                ALONE void *caller(void) { return __builtin_return_address(0); }
+                __attribute__((naked)) void around(void) { __asm__("1: nop; dec %edi; jnz 1b; ret"); }
+                __attribute__((naked)) void headAtFour(void) { __asm__("lea 1(%rdi), %eax; nop; mov %eax, %edi; ret"); }
+                int main(int n, char **words) { int x[2] = {n, 0}; return one(n) + two(x) + x[1] + !caller() & 0; }
+                """);
+        List<String> compile = new ArrayList<>(List.of("gcc", "-O2", "-o", "bare"));
+        compile.addAll(List.of(flags.split(" ")));
+        compile.add(source.toString());
+        assertThat(Dist.run(directory, Map.of(), compile).err()).isEmpty();
+        Path session = directory.resolve("session");
+
+        String said = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "doctor", "./bare"))
+                .text();
+        Dist.Outcome run = Dist.run(
+                directory, Map.of(), List.of(Dist.mdl(), "run", "--wait", "-o", session.toString(), "--", "./bare"));
+
+        assertThat(run.status()).as(run.err()).isZero();
+        Matcher armed = Pattern.compile(": (\\d+) functions, \\d+ sites armed")
+                .matcher(Files.readString(session.resolve("agent.log")));
+        assertThat(armed.find()).isTrue();
+        assertThat(said)
+                .containsPattern("(?m)^ok {4}probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
+                .contains("note  no probe       in 1 function: it reads its return address")
+                .contains("note  no probe       in 1 function: it loops to its first instruction");
+        assertThat(said.contains("its jump would lead below the program")).isEqualTo(flags.startsWith("-no-pie"));
     }
 
     private String doctorOf(String flag) throws Exception {

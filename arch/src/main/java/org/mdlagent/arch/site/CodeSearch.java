@@ -47,9 +47,6 @@ public interface CodeSearch {
     /// @param code the function's bytes, as compiled
     FunctionShape shape(byte[] code, LengthDecoder decoder);
 
-    /// Whether filling between functions starts at `at`, which nobody executes.
-    boolean isPadding(byte[] code, int at);
-
     /// Addresses in `[address, address + code.length)` of linkage stubs (PLT entries) that jump through `slot`.
     ///
     /// @param code the bytes of a linkage section

@@ -48,14 +48,15 @@ public final class DisplacedEntries {
 
     /// What the copy of a site's instructions will be; [Copy#NONE] for other sites.
     Copy copyOf(ProbeSite site) {
-        SiteInstruction hook = site.hook();
-        if (!isOne(hook)) {
+        ProbeSite.Displaced displaced = site.displaced();
+        if (displaced == null) {
             return Copy.NONE;
         }
+        SiteInstruction hook = site.hook();
         try {
             RelocatedCode code = instructions.puns().displaced(api, hook, hook.address());
             List<FrameRule> rules = new ArrayList<>();
-            for (FrameRule rule : site.rules()) {
+            for (FrameRule rule : displaced.rules()) {
                 if (rule.offset() < hook.length()) {
                     if (code.starts()[rule.offset()] < 0) {
                         return Copy.NONE; // It begins within an instruction.

@@ -18,6 +18,7 @@ import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.DisplacementRule;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.ImageProbes;
@@ -179,8 +180,9 @@ public final class Trampolines {
                     new ConstrainedHops(code, instructions.sites().hop(0, 0).length);
             for (int i = 0; i < all.size(); i++) {
                 ProbeSite site = all.get(i);
-                if (DisplacedEntries.isOne(site.hook())) {
-                    planDisplaced(site, copiesOfSites.get(i).size(), constrained);
+                if (site.displaced() != null) {
+                    planDisplaced(
+                            site, site.displaced().pun(), copiesOfSites.get(i).size(), constrained);
                     continue;
                 }
                 long[] places = instructions.sites().hops(site.hook());
@@ -236,21 +238,21 @@ public final class Trampolines {
             }
         }
 
-        private void planDisplaced(ProbeSite site, int copySize, ConstrainedHops constrained) throws IOException {
+        private void planDisplaced(ProbeSite site, EntryPun pun, int copySize, ConstrainedHops room)
+                throws IOException {
             SiteInstruction hook = site.hook();
             long stub = nextStub(hook.role());
             long copy = nextCopy;
             nextCopy += copySize;
-            DisplacementRule rule = instructions.puns().rule(api, hook);
+            DisplacementRule rule = pun.rule();
             boolean direct = rule.equals(DisplacementRule.ANY);
-            long hop = copySize == 0 || direct
-                    ? 0
-                    : constrained.place(instructions.puns().behind(hook), rule);
+            long hop =
+                    copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), rule);
             if (copySize == 0 || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
                 refused++;
                 return;
             }
-            sites.add(new Site(site, stub, hop, copy, instructions.puns().plan(api, hook, direct ? stub : hop)));
+            sites.add(new Site(site, stub, hop, copy, instructions.puns().plan(pun, direct ? stub : hop)));
         }
 
         private long nextStub(SiteInstruction.Role role) {

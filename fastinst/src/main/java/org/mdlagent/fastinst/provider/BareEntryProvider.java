@@ -1,16 +1,22 @@
 package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.EntryPun;
+import org.mdlagent.arch.site.EntryPuns;
+import org.mdlagent.arch.site.Refusal;
 
 /// Code that no compiler has prepared: functions at whose entry a jump can take the place of the first instructions.
 public final class BareEntryProvider implements ProbeProvider {
@@ -37,48 +43,47 @@ public final class BareEntryProvider implements ProbeProvider {
 
     @Override
     public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
-        EhFrame frames = elf.ehFrame();
-        if (frames == null || !image.equals(program) && !named.test(image.path())) {
+        if (elf.ehFrame() == null || !image.equals(program) && !named.test(image.path())) {
             return null;
         }
-        if (isOfTheSystem(image)) {
-            notes.add(image.path() + ": left alone: it runs while signals are blocked, or looks at return addresses");
-            return null;
-        }
-        if (elf.section(GO_FUNCTIONS) != null) {
-            notes.add(image.path() + ": left alone: Go moves stacks, and blocks signals without libc");
+        String reason = leftAlone(image.path(), elf);
+        if (reason != null) {
+            notes.add(image.path() + ": left alone: " + reason);
             return null;
         }
         EntrySites sites = new EntrySites(image, elf, instructions);
         FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
         Map<Refusal, Integer> refused = new EnumMap<>(Refusal.class);
         for (int i = 0; i < functions.size(); i++) {
-            Refusal refusal = functions.refusal(i, api::decode);
-            // Data among a function's code do no harm: what a jump covers is decoded again, from the entry on.
-            if (refusal == null || refusal == Refusal.UNKNOWN_INSTRUCTION) {
-                long start = functions.start(i);
-                sites.addBare(api, frames, frames.containing(start), start + functions.room(i));
-            } else {
-                refused.merge(refusal, 1, Integer::sum);
+            switch (entry(functions, i, image.bias())) {
+                case EntryPun pun ->
+                    sites.addBare(pun.at(image.bias()), Objects.requireNonNull(functions.rules(i, pun.site())));
+                case Refusal refusal -> refused.merge(refusal, 1, Integer::sum);
             }
         }
-        if (sites.cramped() > 0 || !refused.isEmpty()) {
-            notes.add(image.path() + ": of " + functions.size() + " functions are left alone: " + sites.cramped()
-                    + " of which no jump can take the place of their first instructions" + said(refused));
+        if (!refused.isEmpty()) {
+            List<String> counts = new ArrayList<>();
+            refused.forEach((refusal, count) -> counts.add(count + " for: " + refusal.reason()));
+            notes.add(image.path() + ": of " + functions.size() + " functions are left alone: "
+                    + String.join(", ", counts));
         }
         return sites.toProbes();
     }
 
-    private static String said(Map<Refusal, Integer> refused) {
-        StringBuilder text = new StringBuilder();
-        refused.forEach((refusal, count) ->
-                text.append(", ").append(count).append(" for: ").append(refusal.reason()));
-        return text.toString();
+    private EntryPuns.Fit entry(FunctionEntries functions, int function, long bias) throws IOException {
+        EntryPuns.Fit fit = functions.entry(function, instructions.puns(), api::decode);
+        byte[] code = functions.code(function);
+        boolean same = Arrays.equals(Memory.copy(functions.start(function) + bias, code.length), code);
+        return same || fit instanceof Refusal ? fit : Refusal.CHANGED;
     }
 
-    /// Whether threads execute it that cannot trap, or frames are walked in it.
-    private static boolean isOfTheSystem(LoadedImage image) {
-        String name = image.path().substring(image.path().lastIndexOf('/') + 1);
-        return SYSTEM.stream().anyMatch(name::startsWith);
+    /// Why no function of a file is probed as it is: the system's code is executed while signals are blocked, or walks
+    /// frames; null when they may be.
+    public static @Nullable String leftAlone(String path, ElfFile elf) throws IOException {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        if (SYSTEM.stream().anyMatch(name::startsWith)) {
+            return "it runs while signals are blocked, or looks at return addresses";
+        }
+        return elf.section(GO_FUNCTIONS) == null ? null : "Go moves stacks, and blocks signals without libc";
     }
 }

@@ -9,13 +9,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
-import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
-import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
 
@@ -51,7 +50,7 @@ public final class EntrySites {
     private final SymbolTable symbols;
     private final List<Segment> segments;
     private final TreeMap<Long, SiteInstruction> sites = new TreeMap<>();
-    private final Map<Long, List<FrameRule>> rules = new HashMap<>();
+    private final Map<Long, ProbeSite.Displaced> displaced = new HashMap<>();
     private int cramped;
 
     EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions) throws IOException {
@@ -79,41 +78,13 @@ public final class EntrySites {
         }
     }
 
-    /// Adds the entry of a function that no compiler has prepared, if its first instructions can be displaced.
-    /// It is one of [FunctionEntries].
+    /// Adds the entry of a function that no compiler has prepared; it is one of [FunctionEntries].
     ///
-    /// @param range of its code
-    /// @param next  where the next function begins, as the image's file says it
-    void addBare(NativeApi decoder, EhFrame frames, int range, long next) throws IOException {
-        long at = frames.start(range) + image.bias();
-        Segment segment = segmentOf(at);
-        if (segment == null) {
-            return;
-        }
-        long textEnd = segment.address() + segment.fileSize();
-        long end = Math.min(frames.start(range) + frames.length(range), textEnd) + image.bias();
-        SiteInstruction site = instructions.puns().site(decoder, at, end, Math.min(next, textEnd) + image.bias());
-        List<FrameRule> found = site == null ? null : rulesFrom(frames, range, site);
-        if (site == null || found == null) {
-            cramped++;
-        } else {
-            sites.put(site.address(), site);
-            rules.put(site.address(), found);
-        }
-    }
-
-    /// How callers are found from the site's instructions, by offset in the site.
-    private @Nullable List<FrameRule> rulesFrom(EhFrame frames, int range, SiteInstruction site) throws IOException {
-        int before = Math.toIntExact(site.address() - site.function());
-        List<FrameRule> all = frames.rulesOfFirst(range, before + site.length());
-        if (all == null || before == 0) {
-            return all;
-        }
-        List<FrameRule> own = new ArrayList<>();
-        for (FrameRule rule : all) {
-            own.add(new FrameRule(Math.max(0, rule.offset() - before), rule.instructions()));
-        }
-        return own;
+    /// @param rules how callers are found from its instructions, by offset
+    void addBare(EntryPun pun, List<FrameRule> rules) {
+        SiteInstruction site = pun.site();
+        sites.put(site.address(), site);
+        displaced.put(site.address(), new ProbeSite.Displaced(pun, rules));
     }
 
     private @Nullable Segment segmentOf(long address) {
@@ -144,7 +115,7 @@ public final class EntrySites {
             long end = start + segment.memorySize();
             List<ProbeSite> own = new ArrayList<>();
             for (SiteInstruction site : sites.subMap(start, end).values()) {
-                own.add(new ProbeSite(site, FrameKey.UNKNOWN, rules.getOrDefault(site.address(), List.of())));
+                own.add(new ProbeSite(site, FrameKey.UNKNOWN, displaced.get(site.address())));
             }
             if (!own.isEmpty()) {
                 texts.add(new ImageProbes.Text(start, end, own));

@@ -1,18 +1,26 @@
 package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.CfaRule;
 import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.CodeSearch;
+import org.mdlagent.arch.site.EntryPun;
+import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.FunctionShape;
 import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.Refusal;
+import org.mdlagent.arch.site.SiteInstruction;
 
 /// The functions of an ELF file that nobody prepared for probes, by ascending address of link time, numbered from 0.
 ///
@@ -26,9 +34,6 @@ import org.mdlagent.arch.site.LengthDecoder;
 public final class FunctionEntries {
     private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(7, Long.BYTES);
     private static final Set<String> LEFT_OUT = Set.of(".plt", ".plt.got", ".plt.sec", ".init", ".fini");
-
-    /// Bytes of a jump.
-    private static final int JUMP_LENGTH = 5;
 
     private final ElfFile elf;
     private final CodeSearch search;
@@ -53,7 +58,7 @@ public final class FunctionEntries {
         this.coldParts = coldParts;
     }
 
-    /// Finds them; the file must stay open while [#refusal] is asked.
+    /// Finds them; the file must stay open while [#entry] is asked.
     public static FunctionEntries of(ElfFile elf, CodeSearch search) throws IOException {
         Ranges all = ranges(elf);
         BitSet cold = new BitSet(all.size);
@@ -198,13 +203,47 @@ public final class FunctionEntries {
         return coldParts;
     }
 
-    /// Bytes from a function's start to the next one's, the filling between among them.
-    public long room(int function) {
-        return function + 1 < size ? starts[function + 1] - starts[function] : lengths[function];
+    /// What a probe at a function's entry needs, by addresses of link time, or why there can be none. Decodes its code
+    /// in the file, each time.
+    public EntryPuns.Fit entry(int function, EntryPuns puns, LengthDecoder decoder) throws IOException {
+        Refusal refusal = refusal(function, decoder);
+        EntryPuns.Fit fit =
+                refusal != null ? refusal : puns.fit(decoder, code(function), starts[function], lengths[function]);
+        return fit instanceof EntryPun pun && rules(function, pun.site()) == null ? Refusal.UNUSUAL_UNWIND_TABLE : fit;
     }
 
-    /// Why a function gets no probe; null when it may. Decodes its code in the file, each time.
-    public @Nullable Refusal refusal(int function, LengthDecoder decoder) throws IOException {
+    /// What the file says of a function's first bytes, and of the filling behind it, if there are few.
+    byte[] code(int function) throws IOException {
+        long start = starts[function];
+        long end = function + 1 < size ? starts[function + 1] : start + lengths[function];
+        for (Segment segment : elf.executableSegments()) {
+            if (segment.holds(start)) {
+                end = Math.min(end, segment.address() + segment.fileSize());
+            }
+        }
+        return elf.code(start, Math.min(end - start, EntryPuns.READ_MAX));
+    }
+
+    /// How callers are found from a site's instructions, by offset in the site; null where that is said in an unusual
+    /// way.
+    ///
+    /// @param site in one that [#entry] does not refuse
+    @Nullable
+    List<FrameRule> rules(int function, SiteInstruction site) throws IOException {
+        EhFrame table = Objects.requireNonNull(frames);
+        int before = Math.toIntExact(site.address() - site.function());
+        List<FrameRule> all = table.rulesOfFirst(table.containing(starts[function]), before + site.length());
+        if (all == null || before == 0) {
+            return all;
+        }
+        List<FrameRule> own = new ArrayList<>();
+        for (FrameRule rule : all) {
+            own.add(new FrameRule(Math.max(0, rule.offset() - before), rule.instructions()));
+        }
+        return own;
+    }
+
+    private @Nullable Refusal refusal(int function, LengthDecoder decoder) throws IOException {
         EhFrame table = frames;
         long start = starts[function];
         if (table != null) {
@@ -216,26 +255,14 @@ public final class FunctionEntries {
         if (table == null || !described.get(function)) {
             return Refusal.NO_UNWIND_TABLE;
         }
-        if (lengths[function] < JUMP_LENGTH && !hasFilling(function)) {
-            return Refusal.TOO_SHORT;
-        }
+        // Data among its code do no harm: what is behind them is not looked at, and what a jump covers is in front.
         FunctionShape shape = search.shape(elf.code(start, lengths[function]), decoder);
-        if (!shape.decoded()) {
-            return Refusal.UNKNOWN_INSTRUCTION;
-        } else if (shape.loops()) {
+        if (shape.loops()) {
             return Refusal.LOOPS_TO_ENTRY;
         } else if (shape.intoEntry()) {
             return Refusal.BRANCH_INTO_ENTRY;
         }
         return readsReturnAddress(table, start, shape) ? Refusal.READS_RETURN_ADDRESS : null;
-    }
-
-    private boolean hasFilling(int function) throws IOException {
-        if (room(function) < JUMP_LENGTH) {
-            return false;
-        }
-        byte[] code = elf.code(starts[function], JUMP_LENGTH + 8L);
-        return search.isPadding(code, (int) lengths[function]);
     }
 
     /// The return address is the word below the CFA.

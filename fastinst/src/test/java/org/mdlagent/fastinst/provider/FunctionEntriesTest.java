@@ -21,6 +21,8 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.ElfFormatException;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.EntryPuns;
+import org.mdlagent.arch.site.Refusal;
 
 /// Functions of programs that nobody prepared, with and without their symbols, against what `nm` lists.
 class FunctionEntriesTest {
@@ -158,7 +160,8 @@ class FunctionEntriesTest {
         FunctionEntries entries = FunctionEntries.of(elf, INSTRUCTIONS.search());
         Map<Long, Found> found = new TreeMap<>();
         for (int i = 0; i < entries.size(); i++) {
-            found.put(entries.start(i), new Found(entries.length(i), entries.refusal(i, API::decode)));
+            EntryPuns.Fit fit = entries.entry(i, INSTRUCTIONS.puns(), API::decode);
+            found.put(entries.start(i), new Found(entries.length(i), fit instanceof Refusal reason ? reason : null));
         }
         assertThat(found).hasSize(entries.size());
         return found;

@@ -1,11 +1,12 @@
 package org.mdlagent.stress.torture;
 
 import java.io.IOException;
-import java.util.Objects;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.session.SiteRecordWriter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.install.DisplacedEntries;
@@ -78,15 +79,16 @@ final class PunInstaller {
     private PatchPlan install(Sites.Site site, long stub) throws IOException {
         EntryPuns puns = instructions.puns();
         long at = site.address();
-        long end = at + site.subject().body().length;
-        SiteInstruction entry =
-                Objects.requireNonNull(puns.site(laboratory.api(), at, end, end + Subject.AFTER.length));
+        int length = site.subject().body().length;
+        byte[] code = Memory.copy(at, length + Subject.AFTER.length);
+        EntryPun pun = (EntryPun) puns.fit(laboratory.api()::decode, code, at, length);
+        SiteInstruction entry = pun.site();
         int size = puns.displaced(laboratory.api(), entry, at).bytes().length;
         long place = laboratory.arena().allocate(at, size);
         displaced.write(entry, place);
         int back = Math.toIntExact(place - (stub + STUB_BYTES));
         Targets.write(laboratory.code(), stub, Subject.relative(STUB, back));
-        PatchPlan plan = puns.plan(laboratory.api(), entry, at + JUMP + TRAPS);
+        PatchPlan plan = puns.plan(pun, at + JUMP + TRAPS);
         long on = plan.on() & 0xFF | Integer.toUnsignedLong(displacement) << Byte.SIZE;
         return PatchPlan.asItIs(at, plan.length(), JUMP, on, plan.off());
     }

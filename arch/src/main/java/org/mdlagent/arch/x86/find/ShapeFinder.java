@@ -38,7 +38,7 @@ final class ShapeFinder {
         this.lengths = lengths;
     }
 
-    FunctionShape find(boolean decoded) {
+    FunctionShape find() {
         for (int at = 0; at < code.length; at++) {
             int end = at + lengths[at];
             if (end > at && end <= code.length) {
@@ -48,7 +48,7 @@ final class ShapeFinder {
                 addLoad(at, end);
             }
         }
-        return new FunctionShape(decoded, loops, intoEntry, loads);
+        return new FunctionShape(loops, intoEntry, loads);
     }
 
     /// Offset of the target of a jump or loop, -1 where there is none in front.

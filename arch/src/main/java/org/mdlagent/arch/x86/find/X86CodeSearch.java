@@ -72,22 +72,12 @@ public final class X86CodeSearch implements CodeSearch {
         byte[] still = code.clone();
         hooks.forEach((at, hook) ->
                 Arrays.fill(still, at, Math.min(at + hook.length(), still.length), (byte) EntryReader.NOP));
-        try (Arena arena = Arena.ofConfined()) {
-            long copy = arena.allocate(2L * still.length).address();
-            Memory.put(copy, still);
-            long unused = decoder.decode(copy, still.length, copy + still.length);
-            return new InlineScopes(still, Memory.copy(copy + still.length, still.length), hooks).find();
-        }
+        return new InlineScopes(still, InstructionLengths.of(still, decoder), hooks).find();
     }
 
     @Override
     public List<Transfer> transfers(byte[] code, long address, LengthDecoder decoder) {
-        try (Arena arena = Arena.ofConfined()) {
-            long copy = arena.allocate(2L * code.length).address();
-            Memory.put(copy, code);
-            long unused = decoder.decode(copy, code.length, copy + code.length);
-            return new TransferFinder(code, Memory.copy(copy + code.length, code.length), address).find();
-        }
+        return new TransferFinder(code, InstructionLengths.of(code, decoder), address).find();
     }
 
     @Override
@@ -98,27 +88,7 @@ public final class X86CodeSearch implements CodeSearch {
 
     @Override
     public FunctionShape shape(byte[] code, LengthDecoder decoder) {
-        try (Arena arena = Arena.ofConfined()) {
-            long copy = arena.allocate(2L * Math.max(1, code.length)).address();
-            Memory.put(copy, code);
-            long decoded = decoder.decode(copy, code.length, copy + code.length);
-            return new ShapeFinder(code, Memory.copy(copy + code.length, code.length)).find(decoded == code.length);
-        }
-    }
-
-    @Override
-    public boolean isPadding(byte[] code, int at) {
-        int operands = at;
-        while (operands < code.length && (u8(code, operands) == 0x66 || u8(code, operands) == 0x2E)) {
-            operands++;
-        }
-        if (operands >= code.length) {
-            return false;
-        }
-        int opcode = u8(code, operands);
-        return opcode == EntryReader.NOP
-                || opcode == 0xCC
-                || opcode == 0x0F && operands + 1 < code.length && u8(code, operands + 1) == 0x1F;
+        return new ShapeFinder(code, InstructionLengths.of(code, decoder)).find();
     }
 
     @Override

@@ -1,13 +1,18 @@
 package org.mdlagent.arch.x86.patch;
 
-import org.jspecify.annotations.Nullable;
+import java.util.Arrays;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.DisplacementRule;
+import org.mdlagent.arch.site.EntryPun;
+import org.mdlagent.arch.site.EntryPuns;
+import org.mdlagent.arch.site.LengthDecoder;
+import org.mdlagent.arch.site.Refusal;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.InstructionDecoder;
 import org.mdlagent.arch.x86.find.EntryReader;
+import org.mdlagent.arch.x86.find.InstructionLengths;
 
 /// A view of the entry of a function that no compiler has prepared. It toggles between its own instructions and a jump
 /// by one store of five bytes ("Instruction Punning", PLDI 2017). When it is off, the text is what the file says.
@@ -46,95 +51,89 @@ public final class PunView {
     static final int JUMP_LENGTH = 5;
 
     private final SiteInstruction site;
-    private final long address;
+    private final DisplacementRule rule;
 
-    /// The instructions that the jump covers, and the rest of the five bytes.
-    private final byte[] code;
-
-    /// Bits of the displacement that lie over heads of instructions.
-    private final int heads;
-
-    /// @param site one that [#find] has found
-    /// @throws IllegalArgumentException when other instructions stand there
-    PunView(SiteInstruction site, InstructionDecoder decoder) {
-        this.site = site;
-        address = site.address();
-        code = Memory.copy(address, Math.max(JUMP_LENGTH, site.length()));
-        int mask = 0;
-        int at = 0;
-        while (at < Math.min(JUMP_LENGTH, site.length())) {
-            if (at > 0) {
-                mask |= 0xFF << Byte.SIZE * (at - 1);
-            }
-            if ((code[at] & 0xFF) == TRAP) {
-                throw new IllegalArgumentException("a trap of somebody else's, which cannot be told from ours");
-            }
-            at += decoder.decode(code, at, address).length();
-        }
-        if (at != site.length()) {
-            throw new IllegalArgumentException(
-                    "the site at 0x" + Long.toHexString(address) + " ends in an instruction");
-        }
-        heads = mask;
+    /// @param pun what [#fit] has found
+    PunView(EntryPun pun) {
+        site = pun.site();
+        rule = pun.rule();
     }
 
-    /// The site at a function's entry, null when a jump cannot take its place by one store.
+    /// What a jump by one store at a function's entry needs, or why there can be none.
     ///
-    /// @param function its first byte
-    /// @param end      behind the function; what lies between it and `next` is padding
-    /// @param next     the next function, or the end of the text
-    static @Nullable SiteInstruction find(
-            long function, long end, long next, int atomicUnit, InstructionDecoder decoder) {
-        long at = function + EntryReader.typeData(Memory.copy(function, Math.clamp(end - function, 0, Long.BYTES)), 0);
-        if (at % atomicUnit + JUMP_LENGTH > atomicUnit || !isPadding(end, at + JUMP_LENGTH, next)) {
-            return null;
+    /// @param code     from the function's first byte to the next function's, or the end of the text
+    /// @param function where that byte stands
+    /// @param length   of the function; what follows of `code` must be padding where the jump covers it
+    static EntryPuns.Fit fit(byte[] code, long function, long length, int atomicUnit, LengthDecoder decoder) {
+        int start = EntryReader.typeData(code, 0);
+        int own = (int) Math.min(Math.min(length, code.length) - start, JUMP_LENGTH + InstructionDecoder.LENGTH_MAX);
+        if (own <= 0) {
+            return Refusal.UNKNOWN_INSTRUCTION;
         }
-        int own = (int) Math.min(end - at, JUMP_LENGTH + InstructionDecoder.LENGTH_MAX);
-        byte[] code = Memory.copy(at, own);
-        int length = 0;
-        try {
-            while (length < Math.min(JUMP_LENGTH, own)) {
-                length += decoder.decode(code, length, at).length();
+        long at = function + start;
+        if (at % atomicUnit + JUMP_LENGTH > atomicUnit) {
+            return Refusal.UNIT_ENDS;
+        } else if (!isPadding(code, start + own, start + JUMP_LENGTH)) {
+            return Refusal.TOO_SHORT;
+        }
+        byte[] lengths = InstructionLengths.of(Arrays.copyOfRange(code, start, start + own), decoder);
+        int jump = Math.min(JUMP_LENGTH, own);
+        int heads = 0;
+        int behind = 0;
+        while (behind < jump) {
+            int head = behind;
+            behind += lengths[head];
+            if (lengths[head] == 0) {
+                return Refusal.UNKNOWN_INSTRUCTION;
+            } else if ((code[start + head] & 0xFF) == TRAP) {
+                return Refusal.TRAP;
+            } else if (behind < jump && isCall(code, start + head, start + behind)) {
+                return Refusal.CALL_WITHIN;
+            } else if (head > 0) {
+                heads |= 0xFF << Byte.SIZE * (head - 1);
             }
-            SiteInstruction site = new SiteInstruction(
-                    at, SiteInstruction.Form.INSTRUCTIONS, length, SiteInstruction.Role.FUNCTION, function);
-            return new PunView(site, decoder).site;
-        } catch (IllegalArgumentException e) {
-            return null;
         }
+        return new EntryPun(
+                new SiteInstruction(
+                        at, SiteInstruction.Form.INSTRUCTIONS, behind, SiteInstruction.Role.FUNCTION, function),
+                new DisplacementRule(heads, heads & TRAPS));
+    }
+
+    /// A call of less than five bytes: through a register, or a word that one leads to.
+    private static boolean isCall(byte[] code, int from, int to) {
+        int opcode = (code[from] & 0xF0) == 0x40 ? from + 1 : from;
+        return opcode + 1 < to && (code[opcode] & 0xFF) == 0xFF && (code[opcode + 1] >> 3 & 7) == 2;
     }
 
     /// Whether nobody executes the bytes from `from` to `to`, if there are any: tables name no function there, and
     /// nothing stands there that does something. What a linker brings along, as `_fini`, is in no table.
-    private static boolean isPadding(long from, long to, long next) {
-        long at = from;
+    private static boolean isPadding(byte[] code, int from, int to) {
+        int at = from;
         while (at < to) {
-            byte[] code = Memory.copy(at, Math.clamp(next - at, 0, InstructionDecoder.LENGTH_MAX));
-            int length = code.length > 0 && (code[0] & 0xFF) == TRAP ? 1 : EntryReader.nop(code);
+            byte[] rest = Arrays.copyOfRange(code, at, Math.min(at + InstructionDecoder.LENGTH_MAX, code.length));
+            int length = rest.length > 0 && (rest[0] & 0xFF) == TRAP ? 1 : EntryReader.nop(rest);
             if (length == 0) {
                 return false;
             }
             at += length;
         }
-        return next >= to;
-    }
-
-    DisplacementRule rule() {
-        return new DisplacementRule(heads, heads & TRAPS);
+        return to <= code.length;
     }
 
     /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap
     PatchPlan plan(long target) {
+        long address = site.address();
         int displacement = Encoding.displacement(address + JUMP_LENGTH, target);
-        if (!rule().allows(displacement)) {
+        if (!rule.allows(displacement)) {
             throw new IllegalArgumentException("the displacement 0x" + Integer.toHexString(displacement) + " at 0x"
                     + Long.toHexString(address) + " does not trap over each instruction");
         }
+        byte[] code = Memory.copy(address, JUMP_LENGTH);
         long on = Encoding.JUMP | Integer.toUnsignedLong(displacement) << Byte.SIZE;
         long off = 0;
         for (int i = 0; i < JUMP_LENGTH; i++) {
             off |= (code[i] & 0xFFL) << Byte.SIZE * i;
         }
-        return PatchPlan.asItIs(address, code.length, JUMP_LENGTH, on, off);
+        return PatchPlan.asItIs(address, Math.max(JUMP_LENGTH, site.length()), JUMP_LENGTH, on, off);
     }
 }

@@ -1,12 +1,12 @@
 package org.mdlagent.arch.x86.patch;
 
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.site.DisplacementRule;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
+import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
 
@@ -20,8 +20,8 @@ public final class X86EntryPuns implements EntryPuns {
     }
 
     @Override
-    public @Nullable SiteInstruction site(NativeApi decoder, long at, long end, long next) {
-        return PunView.find(at, end, next, atomicUnit, new NativeInstructionDecoder(decoder));
+    public EntryPuns.Fit fit(LengthDecoder decoder, byte[] code, long at, long length) {
+        return PunView.fit(code, at, length, atomicUnit, decoder);
     }
 
     @Override
@@ -30,17 +30,8 @@ public final class X86EntryPuns implements EntryPuns {
     }
 
     @Override
-    public DisplacementRule rule(NativeApi decoder, SiteInstruction site) {
-        return view(decoder, site).rule();
-    }
-
-    @Override
-    public PatchPlan plan(NativeApi decoder, SiteInstruction site, long target) {
-        return view(decoder, site).plan(target);
-    }
-
-    private static PunView view(NativeApi decoder, SiteInstruction site) {
-        return new PunView(site, new NativeInstructionDecoder(decoder));
+    public PatchPlan plan(EntryPun pun, long target) {
+        return new PunView(pun).plan(target);
     }
 
     @Override

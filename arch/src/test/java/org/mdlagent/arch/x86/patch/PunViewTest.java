@@ -1,13 +1,12 @@
 package org.mdlagent.arch.x86.patch;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.HexFormat;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,9 +16,9 @@ import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Harness;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.DisplacementRule;
-import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.bytes.InstructionDecoder;
-import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
+import org.mdlagent.arch.site.EntryPun;
+import org.mdlagent.arch.site.EntryPuns;
+import org.mdlagent.arch.site.Refusal;
 
 /// Entries of functions that no compiler has prepared: which there are, and what their jumps must look like.
 class PunViewTest {
@@ -27,8 +26,6 @@ class PunViewTest {
 
     /// push %rbp; mov %rsp,%rbp; push %r15; push %r14
     private static final String FRAME = "55 4889e5 4157 4156";
-
-    private static final InstructionDecoder DECODER = new NativeInstructionDecoder(Harness.API);
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(4 * LINE, LINE);
@@ -43,11 +40,12 @@ class PunViewTest {
     @ValueSource(ints = {8, 64})
     void shouldFindSitesThatLieWithinAUnit(int unit) {
         for (int offset = 0; offset < LINE; offset++) {
-            SiteInstruction site = find(FRAME, address + offset, 32, 32, unit);
-            assertThat(site != null).as("at %d", offset).isEqualTo(offset % unit <= unit - 5);
-            if (site != null) {
-                assertThat(site.length()).isEqualTo(6);
-                assertThat(site.address()).isEqualTo(address + offset);
+            EntryPuns.Fit fit = fit(FRAME, address + offset, 32, 32, unit);
+            if (offset % unit > unit - 5) {
+                assertThat(fit).as("at %d", offset).isEqualTo(Refusal.UNIT_ENDS);
+            } else {
+                assertThat(((EntryPun) fit).site().length()).isEqualTo(6);
+                assertThat(((EntryPun) fit).site().address()).isEqualTo(address + offset);
             }
         }
     }
@@ -65,34 +63,54 @@ class PunViewTest {
         int own = bytes(function).length;
         int all = own + bytes(padding).length;
 
-        SiteInstruction site = requireNonNull(find(function + padding, address, own, all, 8));
+        EntryPun pun = (EntryPun) fit(function + padding, address, own, all, 8);
 
-        assertThat(site.length()).isEqualTo(length);
-        assertThat(find(function + padding, address, own, 4, 8))
+        assertThat(pun.site().length()).isEqualTo(length);
+        assertThat(fit(function + padding, address, own, 4, 8))
                 .as("the next one begins within")
-                .isNull();
+                .isEqualTo(Refusal.TOO_SHORT);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "31c0 c3 55 4889e5, 3, 32", // what no table names begins behind the function
-        "31c0 c3 90 55, 3, 32",
-        "55 cc 4889e5, 32, 32", // somebody else's trap, at a head
-        "cc 90 90 90 90 90, 32, 32",
-        "55 4889e5 4157, 3, 32", // ends in an instruction
-        "06 90 90 90 90, 32, 32",
-        "ffd0 90 90 90, 32, 32",
+        "31c0 c3 55 4889e5, 3, 32, TOO_SHORT", // what no table names begins behind the function
+        "31c0 c3 90 55, 3, 32, TOO_SHORT",
+        "55 cc 4889e5, 32, 32, TRAP", // somebody else's, at a head
+        "cc 90 90 90 90 90, 32, 32, TRAP",
+        "55 4889e5 4157 90 90, 5, 32, UNKNOWN_INSTRUCTION", // ends in an instruction
+        "06 90 90 90 90, 32, 32, UNKNOWN_INSTRUCTION",
+        "ffd0 90 90 90, 32, 32, CALL_WITHIN",
+        "50 41ffd4 90, 32, 32, CALL_WITHIN",
+        "ff5008 90 90, 32, 32, CALL_WITHIN",
     })
-    void shouldFindNothingElsewhere(String code, int end, int next) {
-        SiteInstruction site = find(code, address, end, next, 8);
+    void shouldSayWhyThereIsNone(String code, int end, int next, Refusal reason) {
+        assertThat(fit(code, address, end, next, 8)).isEqualTo(reason);
+    }
 
-        // A call among the instructions can be decoded, but not displaced.
-        if (site != null) {
-            assertThat(code).startsWith("ffd0");
-            assertThatThrownBy(() -> new X86EntryPuns(8).displaced(Harness.API, site, address))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("has to be the last");
+    /// Whatever the file says: the text may end anywhere.
+    @Test
+    void shouldTakeTextThatEndsWithinAFunctionOrItsFilling() {
+        byte[] code = bytes("31c0 c3 0f1f4000 90");
+        for (int held = 0; held <= code.length; held++) {
+            byte[] text = Arrays.copyOf(code, held);
+            for (int length = 0; length <= code.length; length++) {
+                EntryPuns.Fit fit = PunView.fit(text, address, length, 8, Harness.API::decode);
+                assertThat(fit instanceof EntryPun)
+                        .as("%d of %d", length, held)
+                        .isEqualTo(held >= 7 && (length == 3 || length >= 7));
+            }
         }
+    }
+
+    /// Where a call is the last, its callee returns behind the jump.
+    @Test
+    void shouldTakeACallThatIsTheLast() {
+        EntryPun pun = (EntryPun) fit("50 50 50 ffd0", address, 32, 32, 8);
+
+        assertThat(new X86EntryPuns(8)
+                        .displaced(Harness.API, pun.site(), address)
+                        .bytes())
+                .isNotEmpty();
     }
 
     @ParameterizedTest
@@ -111,7 +129,7 @@ class PunViewTest {
         "b801000000, 00000000",
     })
     void shouldWantTrapsOverHeads(String code, String heads) {
-        DisplacementRule rule = view(code).rule();
+        DisplacementRule rule = ((EntryPun) fit(code, address, 32, 32, 8)).rule();
 
         int expected = HexFormat.fromHexDigits(heads);
         assertThat(rule.value()).isEqualTo(expected);
@@ -144,15 +162,15 @@ class PunViewTest {
     }
 
     private PunView view(String code) {
-        return new PunView(requireNonNull(find(code, address, 32, 32, 8)), DECODER);
+        return new PunView((EntryPun) fit(code, address, 32, 32, 8));
     }
 
     /// @param end  of the function, counted from its start
     /// @param next where the next one begins
-    private @Nullable SiteInstruction find(String code, long at, int end, int next, int unit) {
+    private EntryPuns.Fit fit(String code, long at, int end, int next, int unit) {
         memory.fill((byte) 0x90);
         Memory.put(at, bytes(code));
-        return PunView.find(at, at + end, at + next, unit, DECODER);
+        return PunView.fit(Memory.copy(at, next), at, end, unit, Harness.API::decode);
     }
 
     private static byte[] bytes(String hex) {

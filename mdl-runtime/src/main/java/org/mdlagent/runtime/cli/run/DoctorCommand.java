@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
-import org.mdlagent.fastinst.provider.FunctionEntries;
+import org.mdlagent.arch.shim.DecoderLibrary;
+import org.mdlagent.fastinst.provider.BareEntryProvider;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
@@ -28,9 +28,6 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl doctor [PROGRAM]")
 public final class DoctorCommand implements Callable<Integer> {
     private static final long SHARED_MEMORY_MIN = 64L << 20;
-
-    /// Bytes of functions that are worth a probe.
-    private static final int LARGE = 32;
 
     /// Of a control group: the agent takes some 50 MiB beside the program.
     private static final long MEMORY_MIN = 256L << 20;
@@ -328,20 +325,34 @@ public final class DoctorCommand implements Callable<Integer> {
             return;
         }
         try (ElfFile elf = ElfFile.open(path)) {
-            FunctionEntries functions =
-                    FunctionEntries.of(elf, InstructionSet.host().search());
-            int large = 0;
-            for (int i = 0; i < functions.size(); i++) {
-                large += functions.length(i) >= LARGE ? 1 : 0;
+            String leftAlone = BareEntryProvider.leftAlone(path.toString(), elf);
+            if (leftAlone != null) {
+                say(Finding.STOP, "probes", "none: " + leftAlone);
+                return;
             }
-            say(
-                    functions.size() > 0 ? Finding.OK : Finding.STOP,
-                    "probes",
-                    ("%,d functions, %,d of them of %d bytes and more, are probed as they are where a jump fits;"
-                                    + " agent.log says how many are not")
-                            .formatted(functions.size(), large, LARGE));
+            Path libraries = mdl.installation().library().resolveSibling("");
+            sayCensus(EntryCensus.of(elf, new DecoderLibrary(libraries)::decode));
         } catch (IOException e) {
             say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            say(Finding.NOTE, "probes", "which functions can be probed is not known: " + e.getMessage());
         }
+    }
+
+    private void sayCensus(EntryCensus census) {
+        say(
+                census.single() + census.several() > 0 ? Finding.OK : Finding.STOP,
+                "probes",
+                "in %,d of %,d functions, as they are: a jump takes the place of one instruction in %,d, of several in %,d"
+                        .formatted(
+                                census.single() + census.several(),
+                                census.functions(),
+                                census.single(),
+                                census.several()));
+        census.refused()
+                .forEach((reason, count) -> say(
+                        Finding.NOTE,
+                        "no probe",
+                        "in %,d function%s: %s".formatted(count, count == 1 ? "" : "s", reason)));
     }
 }
