@@ -105,6 +105,12 @@ public final class NativeApi implements CodeWriter {
 
     private static final int SYMBOL_BYTES = 4096;
 
+    /// Few, since it is done when the agent starts.
+    private static final int CLOCK_ATTEMPTS = 64;
+
+    private static final int CLOCK_GETTIME = 228;
+    private static final int CLOCK_THREAD_CPUTIME_ID = 3;
+
     /// Stores made by one call: the collector waits for it, and what is copied for it stays in the core's cache.
     private static final int STORES_MAX = 512;
 
@@ -258,6 +264,22 @@ public final class NativeApi implements CodeWriter {
     /// The time-stamp counter, in ticks.
     public long tsc() {
         return call(tsc, 0, 0, 0);
+    }
+
+    /// What it costs here to ask the kernel for the running thread's CPU time, in ticks: the least of some attempts.
+    public long threadClockTicks() {
+        MemorySegment syscall = MemorySegment.ofAddress(findSymbol("syscall", ""));
+        long asking = Long.MAX_VALUE;
+        long nothing = Long.MAX_VALUE;
+        for (int i = 0; i < CLOCK_ATTEMPTS && syscall.address() != 0; i++) {
+            long begin = tsc();
+            long unused = call(syscall, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, scratch.address());
+            long asked = tsc();
+            unused = tsc();
+            asking = Math.min(asking, asked - begin);
+            nothing = Math.min(nothing, tsc() - asked);
+        }
+        return Math.max(1, asking - nothing);
     }
 
     /// Renews the header's second clock pair and the agent's CPU time.

@@ -80,19 +80,19 @@ public final class SnippetCosts {
             Set<Optimisation> optimisations,
             List<Double> rounds) {
         /// What the agent expects of it.
-        double predicted() {
+        double predicted(CostModel costs) {
             return Stream.of(atEntry, atEnd)
                     .filter(chain -> !chain.isEmpty())
-                    .mapToDouble(this::predicted)
+                    .mapToDouble(chain -> predicted(costs, chain))
                     .sum();
         }
 
         /// The way to the snippets is taken once.
-        private double predicted(List<Snippet> chain) {
+        private double predicted(CostModel costs, List<Snippet> chain) {
             List<Snippet> fewer =
                     optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(chain) : chain;
-            double all = fewer.stream().mapToDouble(CostModel::ticks).sum();
-            return all - (fewer.size() - 1) * CostModel.ticks(Snippet.of());
+            double all = fewer.stream().mapToDouble(costs::ticks).sum();
+            return all - (fewer.size() - 1) * costs.ticks(Snippet.of());
         }
     }
 
@@ -267,19 +267,22 @@ public final class SnippetCosts {
                 "Ticks that snippets add to a call, compiled with %s: of %d rounds; and what the agent predicts",
                 build,
                 ROUNDS));
-        report.line(format(Locale.ROOT, "%-62s %9s %9s %9s %9s", "SNIPPETS", "BEST", "MEDIAN", "P90", "PREDICTED"));
+        report.line(format(
+                Locale.ROOT, "%-62s %9s %9s %9s %9s %7s", "SNIPPETS", "BEST", "MEDIAN", "P90", "PREDICTED", "FACTOR"));
         for (Variant variant : variants) {
             double median = Percentile.of(variant.rounds, 50);
+            double predicted = variant.predicted(snippets.costs());
             report.line(format(
                     Locale.ROOT,
-                    "%-62s %,9.1f %,9.1f %,9.1f %,9.0f",
+                    "%-62s %,9.1f %,9.1f %,9.1f %,9.1f %7.2f",
                     variant.what,
                     Percentile.of(variant.rounds, 0),
                     median,
                     Percentile.of(variant.rounds, 90),
-                    variant.predicted()));
+                    predicted,
+                    predicted / median));
             bars.bar("measured (median)", variant.what, Math.max(TICKS_MIN, median))
-                    .bar("as the agent predicts", variant.what, variant.predicted());
+                    .bar("as the agent predicts", variant.what, predicted);
         }
         report.line("Flags are not set but where it says so; predictions are for flags that are, one in each set.");
         report.plot("costs", bars);

@@ -6,50 +6,55 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
 
 /// Predicts what a run of snippets costs, in ticks: there are no loops, so it can be read off. And lets the snippets
-/// themselves count it, thread by thread (Paradyn's observed cost). The figures are round ones, for a processor of
-/// some 2.5 GHz.
+/// themselves count it, thread by thread (Paradyn's observed cost). What system calls cost is measured, since machines
+/// differ tenfold in it. The other figures are round ones, for a processor of some 2.5 GHz (`bench/RESULTS.md`).
 public final class CostModel {
     /// To the snippet and back, with the thread's values.
-    private static final double PROBE = 12;
+    private static final double PROBE = 7.5;
 
-    private static final double OPERATION = 1;
+    private static final double OPERATION = 0.5;
 
     /// To find that a set is empty.
     private static final double SET = 2 * OPERATION;
 
     /// To a member's values, and to the next member.
-    private static final double MEMBER = 8 * OPERATION;
+    private static final double MEMBER = 5 * OPERATION;
 
     /// Finding a number's place in a table.
     private static final double DISCOVERY = 8 * OPERATION;
 
     /// Reading the time-stamp counter.
-    private static final double WALL_TIMER = 25;
-
-    /// A system call.
-    private static final double PROCESS_TIMER = 500;
-
-    /// Two of them.
-    private static final double READ = 1000;
+    private static final double WALL_TIMER = 13;
 
     /// Saving all that a function may change, the state of vectors above all. What the function does is not known.
-    private static final double CALL = 260;
+    private static final double CALL = 390;
 
-    private CostModel() {}
+    /// Reading the CPU time of a thread, which is a system call.
+    private final double processTimer;
+
+    /// Two system calls.
+    private final double memoryRead;
+
+    /// Measures what is different on each machine.
+    CostModel(NativeApi api) {
+        processTimer = api.threadClockTicks();
+        memoryRead = 2 * processTimer;
+    }
 
     /// What a run of a snippet costs that is alone at its probe, when each condition in it holds.
-    public static double ticks(Snippet snippet) {
+    public double ticks(Snippet snippet) {
         return PROBE + ticks(snippet.statements());
     }
 
     /// What a run of snippets costs that are one probe's. Those that are equal stand for as many that differ in their
     /// values only, and are vectorised: of their conditions, one holds.
-    public static double ticks(Collection<Snippet> snippets) {
+    public double ticks(Collection<Snippet> snippets) {
         Map<Snippet, Integer> counts = new LinkedHashMap<>();
         snippets.forEach(snippet -> counts.merge(snippet, 1, Integer::sum));
         double sum = PROBE;
@@ -59,7 +64,7 @@ public final class CostModel {
         return sum;
     }
 
-    private static double ticks(List<Statement> statements, int count) {
+    private double ticks(List<Statement> statements, int count) {
         boolean vectorised = count > 1 && statements.size() == 1 && statements.getFirst() instanceof Statement.If;
         return vectorised
                 ? Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(statements)
@@ -67,14 +72,14 @@ public final class CostModel {
     }
 
     /// The same chain, which counts what it costs: what its snippets always do and the way to them at its end.
-    static List<Snippet> counting(Collection<Snippet> chain) {
+    List<Snippet> counting(Collection<Snippet> chain) {
         List<Snippet> counting = new ArrayList<>();
         chain.forEach(snippet -> counting.add(counting(snippet)));
         counting.add(countingAlways(chain));
         return counting;
     }
 
-    private static Snippet countingAlways(Collection<Snippet> chain) {
+    private Snippet countingAlways(Collection<Snippet> chain) {
         double always = chain.stream()
                 .mapToDouble(snippet -> alwaysTicks(snippet.statements()))
                 .sum();
@@ -82,15 +87,15 @@ public final class CostModel {
     }
 
     /// The same snippet, which counts what its conditions let it do in addition.
-    private static Snippet counting(Snippet snippet) {
+    private Snippet counting(Snippet snippet) {
         return new Snippet(counting(snippet.statements()));
     }
 
-    private static List<Statement> counting(List<Statement> statements) {
-        return statements.stream().map(CostModel::counting).toList();
+    private List<Statement> counting(List<Statement> statements) {
+        return statements.stream().map(this::counting).toList();
     }
 
-    private static Statement counting(Statement statement) {
+    private Statement counting(Statement statement) {
         return switch (statement) {
             case Statement.If(Expression condition, List<Statement> body) ->
                 new Statement.If(condition, countingBody(body, 0));
@@ -102,7 +107,7 @@ public final class CostModel {
     }
 
     /// @param more what a run costs in addition
-    private static List<Statement> countingBody(List<Statement> body, double more) {
+    private List<Statement> countingBody(List<Statement> body, double more) {
         List<Statement> counting = new ArrayList<>(counting(body));
         counting.add(cost(more + alwaysTicks(body)));
         return counting;
@@ -112,7 +117,7 @@ public final class CostModel {
         return new Statement.Add(ValueDescriptor.COST, new Expression.Constant(Math.round(ticks)));
     }
 
-    private static double alwaysTicks(List<Statement> statements) {
+    private double alwaysTicks(List<Statement> statements) {
         return statements.stream()
                 .mapToDouble(statement -> switch (statement) {
                     case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition);
@@ -122,12 +127,12 @@ public final class CostModel {
                 .sum();
     }
 
-    private static double ticks(List<Statement> statements) {
-        return statements.stream().mapToDouble(CostModel::ticks).sum();
+    private double ticks(List<Statement> statements) {
+        return statements.stream().mapToDouble(this::ticks).sum();
     }
 
     /// Every condition is taken to hold, and one member to be in each set.
-    private static double ticks(Statement statement) {
+    private double ticks(Statement statement) {
         return switch (statement) {
             case Statement.Store(int value, Expression expression) -> OPERATION + ticks(expression);
             case Statement.Add(int value, Expression amount) -> OPERATION + ticks(amount);
@@ -142,11 +147,11 @@ public final class CostModel {
         };
     }
 
-    private static double ticks(Statement.Clock clock) {
-        return clock == Statement.Clock.WALL ? WALL_TIMER : PROCESS_TIMER;
+    private double ticks(Statement.Clock clock) {
+        return clock == Statement.Clock.WALL ? WALL_TIMER : processTimer;
     }
 
-    private static double ticks(Expression expression) {
+    private double ticks(Expression expression) {
         return switch (expression) {
             case Expression.Binary binary -> OPERATION + ticks(binary.left()) + ticks(binary.right());
             case Expression.Divide divide -> 20 * OPERATION + ticks(divide.left()) + ticks(divide.right());
@@ -154,9 +159,9 @@ public final class CostModel {
             case Expression.And and -> OPERATION + ticks(and.left()) + ticks(and.right());
             case Expression.Or or -> OPERATION + ticks(or.left()) + ticks(or.right());
             case Expression.Load load -> OPERATION;
-            case Expression.Read read -> READ + ticks(read.address());
+            case Expression.Read read -> memoryRead + ticks(read.address());
             case Expression.Call call ->
-                CALL + call.arguments().stream().mapToDouble(CostModel::ticks).sum();
+                CALL + call.arguments().stream().mapToDouble(this::ticks).sum();
             case Expression.Member member -> OPERATION;
             case Expression.Common common -> 0;
             case Expression.Constant constant -> 0;

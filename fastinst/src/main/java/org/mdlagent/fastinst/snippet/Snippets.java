@@ -41,6 +41,7 @@ public final class Snippets {
     private final SnippetCode code;
     private final GracePeriod gracePeriod;
     private final Values values;
+    private final CostModel costs;
     private final Map<Integer, Chain> chains = new HashMap<>();
 
     /// The chains that are to be, by probe, while changes are collected.
@@ -90,6 +91,12 @@ public final class Snippets {
         code = new SnippetCode(api, instructions, memory, recording);
         gracePeriod = new GracePeriod(api);
         values = new Values(api, gracePeriod);
+        costs = new CostModel(api);
+    }
+
+    /// What they cost on this machine.
+    public CostModel costs() {
+        return costs;
     }
 
     /// What snippets write.
@@ -242,7 +249,7 @@ public final class Snippets {
 
     private Chain make(int probe, List<Placed> placed) throws IOException {
         SnippetPlace place = place(probe);
-        Optimiser optimiser = new Optimiser(optimisations, new Optimiser.Pass("cost", CostModel::counting));
+        Optimiser optimiser = new Optimiser(optimisations, new Optimiser.Pass("cost", costs::counting));
         List<Snippet> chain = optimiser.optimise(snippets(placed));
         return new Chain(List.copyOf(placed), place.body(), code.add(chain, place, optimisations));
     }

@@ -231,9 +231,10 @@ class SnippetsTest {
         long ofBoth = cost() - before;
         detachAll();
 
-        assertThat(ofOne).isEqualTo(Math.round(CostModel.ticks(always)));
+        assertThat(ofOne).isEqualTo(Math.round(snippets.costs().ticks(always)));
         // The test of the flag, but not the timer.
-        assertThat(ofBoth).isBetween(ofOne + 1, Math.round(ofOne + CostModel.ticks(never)) / 2);
+        assertThat(ofBoth)
+                .isBetween(ofOne + 1, Math.round(ofOne + snippets.costs().ticks(never)) / 2);
     }
 
     /// What snippets have cost all threads.

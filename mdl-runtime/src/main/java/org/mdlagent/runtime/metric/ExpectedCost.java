@@ -13,7 +13,6 @@ import java.util.function.LongSupplier;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
-import org.mdlagent.fastinst.snippet.CostModel;
 import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 
@@ -58,7 +57,7 @@ final class ExpectedCost {
                 .mapToDouble(chain -> {
                     Trial trial = untold.contains(chain.getKey()) ? trials.get(chain.getKey()) : null;
                     double rate = trial == null ? program.reached(chain.getKey()) / ticks : trial.rate;
-                    return rate * CostModel.ticks(chain.getValue());
+                    return rate * snippets.costs().ticks(chain.getValue());
                 })
                 .sum();
         return OptionalDouble.of(100 * taken);
