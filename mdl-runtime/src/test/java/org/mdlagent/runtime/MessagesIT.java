@@ -78,6 +78,8 @@ class MessagesIT {
                     mdl("watch", "--count", "1", "--interval", "0.05", name, "procedure_calls@/Code/messages.c/*");
             assertThat(watched.err()).isEmpty();
             assertThat(watched.text()).contains("foo", "bar");
+            assertThat(mdl("top", "--count", "1", name).text())
+                    .contains("VALUE", "procedure_calls (calls)  /Code/messages.c/foo");
         } finally {
             process.outputWriter().close();
             process.waitFor();

@@ -67,7 +67,12 @@ final class MetricColumn {
 
     /// The number, and a line of bars.
     String cell() {
-        return pad(String.format(Locale.ROOT, "%10s  %s", number(), bars(history)));
+        return pad(narrowCell());
+    }
+
+    /// The same, no wider than it need be.
+    String narrowCell() {
+        return String.format(Locale.ROOT, "%10s  %-" + LOOKS + "s", number(), bars(history));
     }
 
     private static String bars(Collection<Double> values) {

@@ -75,7 +75,7 @@ public final class TopCommand implements Callable<Integer> {
             }
             LiveSession live = new LiveSession(reader);
             boolean onScreen = looks.areEndless() && console.outIsTerminal() && Posix.isTerminal(0);
-            if (onScreen ? screen(live, order, directory) : plain(live, order)) {
+            if (onScreen ? screen(live, reader, order, directory) : plain(live, reader, order)) {
                 summary(reader.profile());
             }
         }
@@ -92,9 +92,10 @@ public final class TopCommand implements Callable<Integer> {
     }
 
     /// Returns true when the program has ended, false when nobody looks any more.
-    private boolean plain(LiveSession live, LiveOrder order) throws IOException {
+    private boolean plain(LiveSession live, SessionReader reader, LiveOrder order) throws IOException {
         PrintStream out = mdl.console().out();
         LiveTable table = new LiveTable(PLAIN_WIDTH, false);
+        MetricRows metrics = new MetricRows();
         for (int look = 0; looks.goOn(look); look++) {
             if (look > 0) {
                 looks.pause();
@@ -108,6 +109,11 @@ public final class TopCommand implements Callable<Integer> {
                     .limit(limit)
                     .forEach(function ->
                             out.println(table.function(function, false).stripTrailing()));
+            metrics.add(reader.metrics());
+            if (!metrics.lines().isEmpty()) {
+                out.println(MetricRows.HEAD);
+                metrics.lines().forEach(out::println);
+            }
             if (!ProgramState.runs(profile.whole().session())) {
                 return true;
             }
@@ -119,10 +125,11 @@ public final class TopCommand implements Callable<Integer> {
     }
 
     /// Returns true when the program has ended, false when the user has.
-    private boolean screen(LiveSession live, LiveOrder order, Path directory) throws IOException {
+    private boolean screen(LiveSession live, SessionReader reader, LiveOrder order, Path directory) throws IOException {
         Console console = mdl.console();
         TopScreen screen = new TopScreen(
                 console.colour(true), order, tid -> ThreadNames.of(tid).orElse("-"));
+        MetricRows metrics = new MetricRows();
         try (TopTerminal terminal = new TopTerminal()) {
             long look = System.nanoTime();
             while (true) {
@@ -131,7 +138,8 @@ public final class TopCommand implements Callable<Integer> {
                     if (!ProgramState.runs(profile.whole().session())) {
                         return true;
                     }
-                    screen.show(profile);
+                    metrics.add(reader.metrics());
+                    screen.show(profile, metrics.lines());
                     look = System.nanoTime() + looks.intervalNanos();
                 }
                 Size size = terminal.size();

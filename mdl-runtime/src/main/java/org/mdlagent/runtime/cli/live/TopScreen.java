@@ -33,7 +33,7 @@ final class TopScreen {
     private static final int BESIDE_MIN = 110;
 
     private static final String KEYS =
-            "[↑↓] select  [enter] detail  [space] on/off  [s] sort  [/] filter  [t] threads  [q] quit";
+            "[↑↓] select  [enter] detail  [space] on/off  [s] sort  [/] filter  [t] threads  [m] metrics  [q] quit";
 
     /// What a key asks for that this class cannot do by itself.
     enum Wish {
@@ -58,6 +58,8 @@ final class TopScreen {
     private int first;
     private int page = 1;
     private boolean threads;
+    private boolean showsMetrics;
+    private List<String> metrics = List.of();
     private boolean detail;
     private boolean filtering;
     private String filter = "";
@@ -71,8 +73,11 @@ final class TopScreen {
     }
 
     /// Shows what has happened lately from now on.
-    void show(LiveProfile profile) {
+    ///
+    /// @param metricLines a line for each metric that is enabled
+    void show(LiveProfile profile, List<String> metricLines) {
         live = profile;
+        metrics = metricLines;
         arrange();
     }
 
@@ -154,7 +159,7 @@ final class TopScreen {
             }
             case ' ' -> {
                 chosen = true;
-                return selected == null || threads ? Wish.NONE : Wish.TOGGLE;
+                return selected == null || threads || showsMetrics ? Wish.NONE : Wish.TOGGLE;
             }
             case UP, 'k' -> move(-1);
             case DOWN, 'j' -> move(1);
@@ -163,7 +168,14 @@ final class TopScreen {
             case HOME -> move(Integer.MIN_VALUE);
             case END -> move(Integer.MAX_VALUE);
             case 's' -> order = order.next();
-            case 't' -> threads = !threads;
+            case 't' -> {
+                threads = !threads;
+                showsMetrics = false;
+            }
+            case 'm' -> {
+                showsMetrics = !showsMetrics;
+                threads = false;
+            }
             case '/' -> filtering = true;
             case '\r', '\n' -> {
                 chosen = true;
@@ -179,8 +191,9 @@ final class TopScreen {
     private void leave() {
         if (detail) {
             detail = false;
-        } else if (threads) {
+        } else if (threads || showsMetrics) {
             threads = false;
+            showsMetrics = false;
         } else {
             filter = "";
             chosen = false;
@@ -214,7 +227,7 @@ final class TopScreen {
         }
         lines.add(new LiveTable(width, colour).facts(profile));
         page = Math.max(1, height - 3);
-        lines.addAll(threads ? threads(profile, width) : functions(profile, width));
+        lines.addAll(showsMetrics ? metrics(width) : threads ? threads(profile, width) : functions(profile, width));
         while (lines.size() < height - 1) {
             lines.add("");
         }
@@ -227,6 +240,19 @@ final class TopScreen {
         String left = filtering ? "filter: " + filter + "_" : filter.isEmpty() ? "" : "filter: " + filter + "  ";
         String text = filtering ? left + "   [enter] keep  [esc] all" : left + (message.isEmpty() ? KEYS : message);
         return text.length() <= width ? text : text.substring(0, width);
+    }
+
+    private List<String> metrics(int width) {
+        List<String> lines = new ArrayList<>();
+        lines.add(MetricRows.HEAD);
+        if (metrics.isEmpty()) {
+            lines.add("  no metric is enabled: mdl enable PID METRIC");
+        }
+        metrics.stream()
+                .limit(page)
+                .map(line -> line.length() <= width ? line : line.substring(0, width))
+                .forEach(lines::add);
+        return lines;
     }
 
     private List<String> threads(LiveProfile profile, int width) {

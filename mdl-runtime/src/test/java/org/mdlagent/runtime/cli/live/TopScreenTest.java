@@ -29,7 +29,27 @@ class TopScreenTest {
 
     @BeforeEach
     void show() {
-        screen.show(profile("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"));
+        screen.show(
+                profile("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
+                List.of());
+    }
+
+    @Test
+    void shouldShowMetrics() {
+        screen.show(
+                profile("alpha"), List.of("         3  ▁▁▁▁▁▁▁█  msgs (operations)  /Code/a.c/f" + "x".repeat(WIDTH)));
+
+        TopScreen.Wish unused = screen.press('m');
+        assertThat(screen.lines(WIDTH, HEIGHT).get(1)).isEqualTo(MetricRows.HEAD);
+        assertThat(screen.lines(WIDTH, HEIGHT).get(2))
+                .startsWith("         3  ▁▁")
+                .hasSize(WIDTH);
+        assertThat(screen.press(' ')).isEqualTo(TopScreen.Wish.NONE);
+
+        screen.show(profile("alpha"), List.of());
+        assertThat(screen.lines(WIDTH, HEIGHT).get(2)).contains("no metric is enabled");
+        unused = screen.press(TopScreen.ESCAPE);
+        assertThat(screen.lines(WIDTH, HEIGHT).get(2)).contains("alpha");
     }
 
     /// Each is called half as often as the one before it.
@@ -133,7 +153,7 @@ class TopScreenTest {
     @Test
     void shouldKeepTheChosenFunctionWhereverItGoes() {
         screen.press(TopScreen.DOWN);
-        screen.show(profile("gamma", "alpha"));
+        screen.show(profile("gamma", "alpha"), List.of());
         assertThat(screen.selected().number()).isEqualTo(1);
 
         screen.press('s');
