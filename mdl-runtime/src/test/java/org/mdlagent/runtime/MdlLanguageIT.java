@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,5 +88,36 @@ class MdlLanguageIT {
         assertThat(Dist.report(directory, session).get("metrics"))
                 .extracting(metric -> metric.get("value").asDouble())
                 .containsExactly(100.0, 100.0, 0.0);
+    }
+
+    /// A look for each tag that has appeared, and one before there is any.
+    @Test
+    void shouldWatchAPatternAsItWasEnabled() throws Exception {
+        Path session = directory.resolve("session");
+        Path program = Dist.compile(directory, "messages", "-fpatchable-function-entry=5");
+        process = Dist.start(List.of(program.toString()), "wait,session=" + session);
+        assertThat(process.inputReader().readLine()).isEqualTo("ready");
+        String tags = "msgs@/SyncObject/Message/*";
+        assertThat(Dist.ask(session, "metric enable " + tags)).startsWith("ok\n0\t");
+
+        assertThat(watch(session, tags)).doesNotContain("Message");
+
+        process.outputWriter().write("1\n");
+        process.outputWriter().flush();
+        assertThat(process.inputReader().readLine()).isEqualTo("done");
+        Dist.await(
+                "four tags",
+                () -> Dist.report(directory, session).path("metrics").size() == 4);
+        assertThat(watch(session, tags)).contains("/SyncObject/Message/1", "/SyncObject/Message/4");
+    }
+
+    private String watch(Path session, String request) throws Exception {
+        Dist.Outcome outcome = Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "watch", "--count", "1", "--interval", "0.05", session.toString(), request));
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.status()).isZero();
+        return outcome.text();
     }
 }

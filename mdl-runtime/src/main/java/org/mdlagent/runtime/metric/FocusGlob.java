@@ -9,7 +9,7 @@ import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.ResourceGlob;
 
 /// Finds what a focus with `*` and `?` means: each resource that matches.
-final class FocusGlob {
+public final class FocusGlob {
     private FocusGlob() {}
 
     /// The focuses that one stands for. A choice stands for itself where it is no pattern, or names something as it
@@ -32,7 +32,7 @@ final class FocusGlob {
     }
 
     /// Whether more may match while the program runs: objects appear as they are used.
-    static boolean mayGrow(Focus focus) {
+    public static boolean mayGrow(Focus focus) {
         return focus.resources().stream().anyMatch(FocusGlob::isOfObjects);
     }
 

@@ -6,10 +6,13 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.mdlagent.profiler.report.profile.MetricValue;
@@ -19,6 +22,7 @@ import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Looks;
+import org.mdlagent.runtime.metric.FocusGlob;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.options.FunctionGlob;
 import picocli.CommandLine.Command;
@@ -49,7 +53,7 @@ public final class WatchCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "METRIC[@FOCUS...]",
-            description = "As it was enabled; * and ? mean each that matches.")
+            description = "As it was enabled; * and ? mean each that matches, also one that appears later.")
     private List<String> requests = List.of();
 
     @Mixin
@@ -69,23 +73,40 @@ public final class WatchCommand implements Callable<Integer> {
     /// Ends with the program, or when nobody reads any more.
     private void watch(SessionReader reader, List<MetricRequest> wanted) throws IOException {
         PrintStream out = mdl.console().out();
-        List<MetricColumn> columns = new ArrayList<>();
-        for (MetricValue metric : find(reader.metrics(), wanted)) {
-            columns.add(new MetricColumn(metric));
-        }
-        out.println(" time    " + join(columns, MetricColumn::head));
-        if (mdl.console().outIsTerminal()) {
-            out.println(" so far  " + join(columns, MetricColumn::past));
-        }
+        Map<String, MetricColumn> columns = columns(Map.of(), find(reader.metrics(), wanted));
+        printHead(columns.values());
         boolean runs = true;
         for (int look = 0; runs && looks.goOn(look) && !out.checkError(); look++) {
             looks.pause();
             runs = ProgramState.runs(reader.facts());
             List<MetricValue> metrics = find(reader.metrics(), wanted);
-            for (int i = 0; i < columns.size(); i++) {
-                columns.get(i).add(metrics.get(i));
+            Map<String, MetricColumn> before = columns;
+            columns = columns(before, metrics);
+            if (!List.copyOf(columns.keySet()).equals(List.copyOf(before.keySet()))) {
+                printHead(columns.values());
             }
-            out.println(" " + TIME.format(Instant.now()) + join(columns, MetricColumn::cell));
+            for (MetricValue metric : metrics) {
+                Objects.requireNonNull(columns.get(metric.request())).add(metric);
+            }
+            out.println(" " + TIME.format(Instant.now()) + join(columns.values(), MetricColumn::cell));
+        }
+    }
+
+    /// A column for each metric: that which it has, or a new one where it has appeared.
+    private static Map<String, MetricColumn> columns(Map<String, MetricColumn> before, List<MetricValue> metrics) {
+        Map<String, MetricColumn> columns = new LinkedHashMap<>();
+        for (MetricValue metric : metrics) {
+            MetricColumn column = before.get(metric.request());
+            columns.put(metric.request(), column == null ? new MetricColumn(metric) : column);
+        }
+        return columns;
+    }
+
+    private void printHead(Collection<MetricColumn> columns) {
+        PrintStream out = mdl.console().out();
+        out.println(" time    " + join(columns, MetricColumn::head));
+        if (mdl.console().outIsTerminal()) {
+            out.println(" so far  " + join(columns, MetricColumn::past));
         }
     }
 
@@ -93,12 +114,13 @@ public final class WatchCommand implements Callable<Integer> {
         String of(MetricColumn column);
     }
 
-    private static String join(List<MetricColumn> columns, Text text) {
+    private static String join(Collection<MetricColumn> columns, Text text) {
         StringBuilder line = new StringBuilder();
         columns.forEach(column -> line.append("  ").append(text.of(column)));
         return line.toString().stripTrailing();
     }
 
+    /// Of a pattern that is for objects which appear, there may be none yet.
     private static List<MetricValue> find(List<MetricValue> metrics, List<MetricRequest> wanted) {
         Set<MetricValue> found = new LinkedHashSet<>();
         for (MetricRequest request : wanted) {
@@ -106,7 +128,7 @@ public final class WatchCommand implements Callable<Integer> {
                     .filter(metric -> metric.request().equals(request.toString())
                             || FunctionGlob.matches(request.toString(), metric.request()))
                     .toList();
-            if (meant.isEmpty()) {
+            if (meant.isEmpty() && !FocusGlob.mayGrow(request.focus())) {
                 throw CommandFailure.failed(request + " is not enabled", "mdl enable PID " + request + " starts it");
             }
             found.addAll(meant);
