@@ -17,6 +17,8 @@ module org.mdlagent.runtime {
             info.picocli;
     opens org.mdlagent.runtime.cli.live to
             info.picocli;
+    opens org.mdlagent.runtime.cli.manual to
+            info.picocli;
     opens org.mdlagent.runtime.cli.report to
             info.picocli;
     opens org.mdlagent.runtime.cli.run to

@@ -20,6 +20,7 @@ import org.mdlagent.runtime.cli.control.ListCommand;
 import org.mdlagent.runtime.cli.live.ServeCommand;
 import org.mdlagent.runtime.cli.live.TopCommand;
 import org.mdlagent.runtime.cli.live.WatchCommand;
+import org.mdlagent.runtime.cli.manual.ManualCommand;
 import org.mdlagent.runtime.cli.report.DiffCommand;
 import org.mdlagent.runtime.cli.report.HistoryCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
@@ -57,7 +58,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DisableCommand.class,
             WatchCommand.class,
             DoctorCommand.class,
-            CompileCommand.class
+            CompileCommand.class,
+            ManualCommand.class
         })
 public final class Mdl implements Callable<Integer>, CommandContext {
     private final Console console;

@@ -6,7 +6,8 @@
 /// | --- | --- |
 /// | `cli` | `Mdl`: the commands there are, and what becomes of their failures |
 /// | `run`, `live` | commands that start programs or follow them |
-/// | `control`, `report` | commands that ask a running agent, or show what was recorded |
+/// | `control`, `manual`, `report` | commands that ask a running agent, say what commands there are, or show what was
+/// recorded |
 /// | `context` | what every command is given |
 /// | `session` | sessions of this machine, and their agents |
 /// | `terminal` | the user's terminal, the process around the command |

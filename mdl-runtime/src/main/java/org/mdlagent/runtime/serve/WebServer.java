@@ -39,6 +39,7 @@ import org.mdlagent.profiler.report.page.SessionsPage;
 /// | `/session/ID/profile.json?since=LOOK&shown=POSITION,...` | what is new of it |
 /// | `/session/ID/heat.json?function=POSITION&from=SLICE` | what is new of a function's heat map |
 /// | `/metrics` | the figures of all that run, for Prometheus, in the [ExpositionFormat] that it wants |
+/// | `/healthz` | that it answers, for whoever asks |
 ///
 /// Nothing can be changed through it. It is not encrypted.
 public final class WebServer implements AutoCloseable {
@@ -162,6 +163,10 @@ public final class WebServer implements AutoCloseable {
             return Answer.text(405, "only GET and HEAD are answered");
         }
         URI uri = request.uri();
+        if ("/healthz".equals(uri.getPath())) {
+            // A supervisor has no token, and calls the server by whatever address it knows. It learns nothing else.
+            return Answer.text(200, "ok");
+        }
         switch (access.judge(request.headers(), uri)) {
             case FOREIGN -> {
                 return Answer.text(

@@ -164,6 +164,9 @@ class ServeCommandTest {
         serve("0123456789abcdef");
 
         assertThat(get("/")).startsWith("HTTP/1.1 401 ").containsIgnoringCase("www-authenticate: bearer");
+        assertThat(send("GET /healthz HTTP/1.1", "Host: 10.0.0.7"))
+                .startsWith("HTTP/1.1 200 ")
+                .contains("\nok\n");
         String answer = get("/metrics?token=0123456789abcdef");
         assertThat(answer)
                 .startsWith("HTTP/1.1 303 ")
