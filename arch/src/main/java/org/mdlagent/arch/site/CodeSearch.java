@@ -47,6 +47,9 @@ public interface CodeSearch {
     /// @param code the function's bytes, as compiled
     FunctionShape shape(byte[] code, LengthDecoder decoder);
 
+    /// The same without decoding, which is much quicker: it may say more of the entry than is true, never less.
+    FunctionShape suspectedShape(byte[] code);
+
     /// Addresses in `[address, address + code.length)` of linkage stubs (PLT entries) that jump through `slot`.
     ///
     /// @param code the bytes of a linkage section

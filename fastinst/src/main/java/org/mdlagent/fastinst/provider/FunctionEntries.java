@@ -255,14 +255,20 @@ public final class FunctionEntries {
         if (table == null || !described.get(function)) {
             return Refusal.NO_UNWIND_TABLE;
         }
-        // Data among its code do no harm: what is behind them is not looked at, and what a jump covers is in front.
-        FunctionShape shape = search.shape(elf.code(start, lengths[function]), decoder);
+        // Few are suspected, so that few are decoded.
+        byte[] code = elf.code(start, lengths[function]);
+        Refusal suspected = refusal(table, start, search.suspectedShape(code));
+        // Data among the code do no harm: what is behind them is not looked at, and what a jump covers is in front.
+        return suspected == null ? null : refusal(table, start, search.shape(code, decoder));
+    }
+
+    private static @Nullable Refusal refusal(EhFrame frames, long start, FunctionShape shape) throws IOException {
         if (shape.loops()) {
             return Refusal.LOOPS_TO_ENTRY;
         } else if (shape.intoEntry()) {
             return Refusal.BRANCH_INTO_ENTRY;
         }
-        return readsReturnAddress(table, start, shape) ? Refusal.READS_RETURN_ADDRESS : null;
+        return readsReturnAddress(frames, start, shape) ? Refusal.READS_RETURN_ADDRESS : null;
     }
 
     /// The return address is the word below the CFA.

@@ -23,8 +23,9 @@ final class FunctionReferences {
 
     static void find(byte[] code, long address, boolean absolute, long base, BitSet starts, FunctionUses uses) {
         int span = starts.length();
+        int operand = code.length < Integer.BYTES ? 0 : i32(code, 0);
         for (int at = 1; at + Integer.BYTES <= code.length; at++) {
-            int operand = i32(code, at);
+            operand = operand >>> Byte.SIZE | code[at + Integer.BYTES - 1] << 3 * Byte.SIZE;
             long target = address + at + Integer.BYTES + operand - base;
             if (target >= 0 && target < span && starts.get((int) target)) {
                 relative(code, at, address, base + target, uses);

@@ -13,6 +13,10 @@ import org.mdlagent.arch.x86.bytes.Encoding;
 /// those of its return address.
 final class ShapeFinder {
     private static final int ENTRY_LENGTH = 5;
+
+    /// No short branch behind it leads into the entry.
+    private static final int SHORT_REACH = ENTRY_LENGTH - Byte.MIN_VALUE;
+
     private static final int REX_WIDE = 0x48;
     private static final int LOAD = 0x8B;
     private static final int COMPARE = 0x39;
@@ -39,32 +43,62 @@ final class ShapeFinder {
     }
 
     FunctionShape find() {
-        for (int at = 0; at < code.length; at++) {
+        for (int at = 0; at < code.length && lengths[at] != 0; at += lengths[at]) {
             int end = at + lengths[at];
-            if (end > at && end <= code.length) {
-                int target = branchTarget(at, end);
-                loops |= target == 0;
-                intoEntry |= target > 0 && target < ENTRY_LENGTH;
-                addLoad(at, end);
-            }
+            addTarget(branchTarget(at, end));
+            addLoad(at);
         }
-        return new FunctionShape(loops, intoEntry, loads);
+        return found();
     }
 
     /// Offset of the target of a jump or loop, -1 where there is none in front.
     private int branchTarget(int at, int end) {
         int op = InlineScopes.opcode(code, at, end - at);
         int opcode = u8(code, op);
-        if (opcode == 0xEB || (opcode & 0xF0) == 0x70 || opcode >= 0xE0 && opcode <= 0xE3) {
+        if (isShortBranch(opcode)) {
             return end + code[end - 1];
         }
         boolean near = opcode == Encoding.JUMP || opcode == 0x0F && op + 1 < end && (u8(code, op + 1) & 0xF0) == 0x80;
         return near ? end + i32(code, end - Integer.BYTES) : -1;
     }
 
+    /// The same as if an instruction began at each byte: what is not in there, is not in the code.
+    static FunctionShape suspects(byte[] code) {
+        ShapeFinder finder = new ShapeFinder(code, code);
+        int operand = 0;
+        for (int at = 0; at < code.length; at++) {
+            // The displacement comes last, as one byte or as four that end here.
+            operand = operand >>> Byte.SIZE | code[at] << 3 * Byte.SIZE;
+            int target = at + 1 + operand;
+            if (target >= 0 && target < ENTRY_LENGTH) {
+                finder.addTarget(target);
+            }
+            if (at > 0 && at < SHORT_REACH && isShortBranch(u8(code, at - 1))) {
+                finder.addTarget(at + 1 + code[at]);
+            }
+            if ((code[at] & 0xFB) == REX_WIDE) {
+                finder.addLoad(at);
+            }
+        }
+        return finder.found();
+    }
+
+    private void addTarget(int target) {
+        loops |= target == 0;
+        intoEntry |= target > 0 && target < ENTRY_LENGTH;
+    }
+
+    private FunctionShape found() {
+        return new FunctionShape(loops, intoEntry, loads);
+    }
+
+    private static boolean isShortBranch(int opcode) {
+        return opcode == 0xEB || (opcode & 0xF0) == 0x70 || opcode >= 0xE0 && opcode <= 0xE3;
+    }
+
     /// `mov`, `add`, `cmp` and their like, of eight bytes at a displacement from RSP or RBP.
-    private void addLoad(int at, int end) {
-        if (end - at < 4 || (u8(code, at) & 0xFB) != REX_WIDE) {
+    private void addLoad(int at) {
+        if (at + 4 > code.length || (u8(code, at) & 0xFB) != REX_WIDE) {
             return;
         }
         int opcode = u8(code, at + 1);
@@ -75,8 +109,9 @@ final class ShapeFinder {
         int mode = operand >> 6;
         boolean stack = (operand & 7) == 4 && u8(code, at + 3) == 0x24 && mode != 3;
         boolean frame = (operand & 7) == 5 && (mode == 1 || mode == 2);
-        if (stack || frame) {
-            int displacement = mode == 0 ? 0 : mode == 1 ? code[end - 1] : i32(code, end - Integer.BYTES);
+        int from = at + (stack ? 4 : 3);
+        if ((stack || frame) && from + (mode == 2 ? Integer.BYTES : mode) <= code.length) {
+            int displacement = mode == 0 ? 0 : mode == 1 ? code[from] : i32(code, from);
             loads.add(new StackLoad(at, stack ? RSP : RBP, displacement));
         }
     }

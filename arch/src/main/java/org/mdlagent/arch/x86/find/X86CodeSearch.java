@@ -92,6 +92,11 @@ public final class X86CodeSearch implements CodeSearch {
     }
 
     @Override
+    public FunctionShape suspectedShape(byte[] code) {
+        return ShapeFinder.suspects(code);
+    }
+
+    @Override
     public List<Long> linkageStubs(byte[] code, long address, long slot) {
         List<Long> stubs = new ArrayList<>();
         for (int i = 0; i + 6 <= code.length; i++) {
