@@ -5,7 +5,8 @@ import org.mdlagent.profiler.estimate.Confidence;
 /// Techniques", 3rd edition, chapter 6).
 ///
 /// Within a block, calls in windows over the program's CPU time in windows is the rate; the block's calls are the
-/// rate times all of its CPU time in the block. CPU times are in nanoseconds.
+/// rate times all of its CPU time in the block. Each window counts as much as the time since the one before: rests
+/// are not alike. CPU times are in nanoseconds.
 ///
 /// How much windows differ is told by what lies between each and the one before, of all blocks together: the estimator
 /// by successive differences (Wolter, "Introduction to Variance Estimation", 2nd edition, chapter 8). A block by itself
@@ -38,9 +39,19 @@ final class CallEstimate {
 
     private double lastRate;
     private int windows;
+    private double lastWindow;
+
+    /// Of the block's windows, each as often as the time that it stands for: that since the one before.
     private double calls;
+
     private double callsAdded;
     private double nanos;
+
+    /// Of the block's windows, each once; and the time that they stand for, and its squares.
+    private double seen;
+
+    private double spans;
+    private double spansSquared;
 
     /// Of all windows.
     private long windowsEver;
@@ -75,21 +86,31 @@ final class CallEstimate {
     private void startBlock(double now, double rate) {
         lastRate = rate;
         blockStart = now;
+        lastWindow = now;
         windows = 0;
+        seen = 0;
+        spans = 0;
+        spansSquared = 0;
         calls = 0;
         callsAdded = 0;
         nanos = 0;
     }
 
+    /// @param now           its end
     /// @param counted       calls in the window
     /// @param slowdown      how much longer than without it the program took for them, as predicted: 1 or more
     /// @param observedNanos CPU time of the program in the window
-    void addWindow(double counted, double slowdown, double observedNanos) {
+    void addWindow(double now, double counted, double slowdown, double observedNanos) {
         double count = counted * slowdown;
+        double span = now - lastWindow;
+        lastWindow = now;
         windows++;
-        calls += count;
-        callsAdded += count - counted;
-        nanos += observedNanos;
+        calls += span * count;
+        callsAdded += span * (count - counted);
+        nanos += span * observedNanos;
+        seen += observedNanos;
+        spans += span;
+        spansSquared += span * span;
         windowsEver++;
         callsEver += count;
         nanosEver += observedNanos;
@@ -168,7 +189,8 @@ final class CallEstimate {
     /// little.
     private double blockWeight(double now) {
         double all = blockNanos(now);
-        double part = nanos > 0 ? nanosSquaredEver / nanosEver / nanos : 1;
-        return all * Math.max(0, all - nanos) * part;
+        double part = nanos > 0 ? nanosSquaredEver / nanosEver / seen : 1;
+        double uneven = nanos > 0 ? windows * spansSquared / spans / spans : 1;
+        return all * Math.max(0, all - seen) * part * uneven;
     }
 }

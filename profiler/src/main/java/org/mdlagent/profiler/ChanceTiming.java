@@ -105,8 +105,9 @@ final class ChanceTiming {
         stands[function] += STANDS_WEIGHT * (newest - stands[function]);
     }
 
+    /// Above the mean: by that, readers tell functions that windows look at from others.
     private int weight(int function) {
-        return (int) Math.round(means[function] * stands[function]);
+        return Math.max(means[function] + 1, (int) Math.round(means[function] * stands[function]));
     }
 
     private static int mean(double wanted) {

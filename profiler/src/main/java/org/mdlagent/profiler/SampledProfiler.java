@@ -75,6 +75,9 @@ public final class SampledProfiler implements Collector {
     private static final double CLOSE_LOOK_NANOS_MAX = 2e9;
     private static final double CLOSE_LOOK_PART = 0.1;
 
+    /// A function that costs less than this part of the budget is not what a thread cannot afford.
+    private static final double CHEAP_PART = 0.1;
+
     /// The part of the budget that open functions may use up.
     private static final double OPEN_PART = 0.25;
 
@@ -409,13 +412,15 @@ public final class SampledProfiler implements Collector {
         long unused = api.arm(armed, longest, opening);
     }
 
-    /// Windows choose the calls of functions that threads have stopped ([Allowance]), from then on. How often they are
-    /// called is not known before the first.
+    /// Windows choose the calls of functions that threads have stopped ([Allowance]), from then on. How often they
+    /// are called is not known before the first. Functions that cost little go on as before: a thread stops the one
+    /// that it is about to call, not the one that is dear.
     private void windowStopped(long now) {
         if (!allowance.haveStopped()) {
             return;
         }
         drainRings();
+        int reopening = 0;
         for (int i = 0; i < windowed.length; i++) {
             long record = probes.function(i);
             if (windowed[i] || probes.isLeftOut(i) || !Allowance.isStopped(record)) {
@@ -425,15 +430,31 @@ public final class SampledProfiler implements Collector {
             double since = cpu - Math.clamp(spending.pace() * ago, 0, (double) cpu - cpuAtLook);
             long fresh = calls[i] - callsEstimated[i];
             estimates[i].addExact(fresh);
+            Tier before = new Tier(tiers.mean(i));
+            double rate = fresh / Math.max(windowNanos, since - cpuAtLook);
+            boolean cheap = tiers.isCounted(i) && isCheap(i, rate);
             if (tiers.isCounted(i)) {
                 move(i, Tier.WINDOWED, false);
             }
             callsEstimated[i] = calls[i];
             changed[i] = true;
-            startWindows(i, since - lost, fresh / Math.max(windowNanos, since - cpuAtLook));
+            startWindows(i, since - lost, rate);
             rates[i] = Double.NaN;
             weighOpen(i);
+            if (cheap) {
+                move(i, before, false);
+                arm(reopening++, i, leaseTicks);
+            }
         }
+        long unused = api.arm(armed, longest, reopening);
+    }
+
+    /// Whether it was the others that a thread could not afford, when it stopped a function.
+    ///
+    /// @param rate calls for each nanosecond of CPU time, of late
+    private boolean isCheap(int function, double rate) {
+        double nanos = tiers.ticks(function) / ticksPerNano;
+        return nanos * Math.max(rate, tiers.rate(function)) < CHEAP_PART * budget;
     }
 
     private void startWindows(int function, double now, double rate) {
@@ -740,7 +761,7 @@ public final class SampledProfiler implements Collector {
     private void observe(int function, double observed, double slowdown) {
         double counted = calls[function] - callsAtPart[function];
         CallEstimate estimate = estimates[function];
-        estimate.addWindow(counted, slowdown, observed);
+        estimate.addWindow(progress(), counted, slowdown, observed);
         if (estimate.windows() == WINDOWS_PER_BLOCK) {
             estimate.endBlock(progress());
         }

@@ -22,8 +22,12 @@ final class TierChoice {
     /// The same with those of which all calls are counted, but for timing some of these.
     private static final double COUNTED_PART = 0.65;
 
-    /// Those in a tier stay in it up to so many times its part.
+    /// Those in a tier stay in it up to so many times its part, and up to more where rates are of a short time: a
+    /// program that shares its processors runs by fits and starts.
     private static final double STAY = 1.25;
+
+    private static final double STAY_SHORT = 3;
+    private static final double SHORT_SECONDS = 0.3;
 
     /// The part of the budget for that, and how many calls of each are timed in a second.
     private static final double BY_CHANCE_PART = 0.1;
@@ -64,8 +68,10 @@ final class TierChoice {
     /// @param rates  by function: calls a second, of all threads together; below 0 for those that are to stay
     /// @param means  by function: its tier, which becomes the chosen one
     /// @param income what may be spent on measuring, in ticks a second
+    /// @param seconds that rates are of
     /// @param most   functions that there is memory to record calls of in threads' rows
-    void choose(double[] rates, int[] means, double income, int most) {
+    void choose(double[] rates, int[] means, double income, double seconds, int most) {
+        double stay = seconds < SHORT_SECONDS ? STAY_SHORT : STAY;
         rank(rates);
         double spent = 0;
         int rank = 0;
@@ -74,17 +80,17 @@ final class TierChoice {
             int function = function(rank);
             double more = exactTicks(rates[function]);
             boolean inside = means[function] == EXACT;
-            fits = rank < most && spent + more <= EXACT_PART * income * (inside ? STAY : 1);
+            fits = rank < most && spent + more <= EXACT_PART * income * (inside ? stay : 1);
             if (fits) {
                 spent += more;
                 means[function] = EXACT;
                 rank++;
             }
         }
-        count(rank, spent, rates, means, income, most);
+        count(rank, spent, rates, means, income, stay, most);
     }
 
-    private void count(int first, double exact, double[] rates, int[] means, double income, int most) {
+    private void count(int first, double exact, double[] rates, int[] means, double income, double stay, int most) {
         double part = BY_CHANCE_PART * income;
         int end = first;
         double spent = exact;
@@ -93,7 +99,7 @@ final class TierChoice {
             int function = function(end);
             double more = countedTicks(rates[function]);
             boolean inside = means[function] != WINDOWED;
-            fits = end < most && spent + more <= COUNTED_PART * income * (inside ? STAY : 1);
+            fits = end < most && spent + more <= COUNTED_PART * income * (inside ? stay : 1);
             if (fits) {
                 spent += more;
                 end++;

@@ -129,6 +129,11 @@ final class Tiers {
         return prices[function] > 0;
     }
 
+    /// What recording one of a function's calls costs, where all are counted.
+    double ticks(int function) {
+        return prices[function];
+    }
+
     int mean(int function) {
         return means[function];
     }
@@ -247,7 +252,7 @@ final class Tiers {
         System.arraycopy(calls, 0, callsAtChoice, 0, calls.length);
         int[] chosen = means.clone();
         double income = budget * pace * ticksPerNano * 1e9;
-        choice.choose(free, chosen, Math.max(0, income - taken), rowsMost());
+        choice.choose(free, chosen, Math.max(0, income - taken), seconds, rowsMost());
         return chosen;
     }
 

@@ -110,8 +110,8 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.addExact(7);
         estimate.startWindows(1000, 0.2, 50);
-        estimate.addWindow(10, 1, 50);
-        estimate.addWindow(30, 1, 50);
+        estimate.addWindow(1500, 10, 1, 50);
+        estimate.addWindow(2000, 30, 1, 50);
         estimate.endWindows(2000);
         estimate.addExact(5);
 
@@ -129,7 +129,7 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0.002, 100);
         assertThat(estimate.calls(1000)).isCloseTo(2, within(1e-9));
-        estimate.addWindow(6, 1, 100);
+        estimate.addWindow(1000, 6, 1, 100);
         assertThat(estimate.calls(1000)).isCloseTo(60, within(1e-9));
 
         estimate.endBlock(1000);
@@ -143,8 +143,8 @@ class CallEstimateTest {
     void shouldKeepTheLastRateWhenWindowsSawNoCpuTime() {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0.5, 100);
-        estimate.addWindow(0, 1, 0);
-        estimate.addWindow(0, 1, 0);
+        estimate.addWindow(50, 0, 1, 0);
+        estimate.addWindow(100, 0, 1, 0);
 
         assertThat(estimate.calls(100)).isCloseTo(50, within(1e-9));
         assertThat(1.96 * Math.sqrt(estimate.variance(100))).isCloseTo(50, within(1e-9));
@@ -173,7 +173,7 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, rateBefore, 100);
         for (int i = 0; i < WINDOWS_PER_BLOCK; i++) {
-            estimate.addWindow(counted, slowdown, 100);
+            estimate.addWindow(2500 * (i + 1), counted, slowdown, 100);
         }
         estimate.endBlock(10_000);
         return estimate;
@@ -199,8 +199,8 @@ class CallEstimateTest {
     void shouldBeCertainOfWhatWindowsSawWhole() {
         CallEstimate estimate = new CallEstimate();
         estimate.startWindows(0, 0, 50);
-        estimate.addWindow(1, 1, 50);
-        estimate.addWindow(9, 1, 50);
+        estimate.addWindow(50, 1, 1, 50);
+        estimate.addWindow(100, 9, 1, 50);
 
         assertThat(estimate.calls(100)).isCloseTo(10, within(1e-9));
         assertThat(estimate.variance(100)).isZero();
@@ -231,12 +231,26 @@ class CallEstimateTest {
             CallEstimate estimate = new CallEstimate();
             estimate.startWindows(0, 0, 1);
             for (int slot = SLOTS_PER_EPOCH - 1; slot < block; slot += SLOTS_PER_EPOCH) {
-                estimate.addWindow(slot < change ? 0 : 1, 1, 1);
+                estimate.addWindow(slot + 1, slot < change ? 0 : 1, 1, 1);
             }
             slotsEarly += estimate.calls(block) - (block - change);
         }
 
         assertThat(slotsEarly / block).isCloseTo(SLOTS_PER_EPOCH / 2.0, within(1.0));
+    }
+
+    /// Of three windows at the begin, which met a phase of many calls, and one behind it.
+    @Test
+    void shouldWeighWindowsByTheTimeThatTheyStandFor() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startWindows(0, 1, 10);
+        for (int now = 100; now <= 300; now += 100) {
+            estimate.addWindow(now, 10, 1, 10);
+        }
+        estimate.addWindow(10_000, 0, 1, 10);
+        estimate.endBlock(10_000);
+
+        assertThat(estimate.calls(10_000)).isCloseTo(300, within(1e-9));
     }
 
     /// The broken twin: windows that depend on what happens in them.
@@ -271,7 +285,7 @@ class CallEstimateTest {
             now += program.nanos[slot];
             boolean window = slot % slotsPerEpoch == slotsPerEpoch - 1;
             if (window && !(leaveOutEmptyWindows && calls == 0)) {
-                estimate.addWindow(calls, 1, program.nanos[slot]);
+                estimate.addWindow(now, calls, 1, program.nanos[slot]);
                 if (estimate.windows() == WINDOWS_PER_BLOCK) {
                     estimate.endBlock(now);
                 }

@@ -17,7 +17,7 @@ class TierChoiceTest {
 
     private int[] chosen(int[] means, double... rates) {
         int[] chosen = means.clone();
-        choice.choose(rates, chosen, INCOME, ROOM);
+        choice.choose(rates, chosen, INCOME, 1, ROOM);
         return chosen;
     }
 
@@ -100,7 +100,7 @@ class TierChoiceTest {
     void shouldKeepRowsWithinTheirMemory() {
         int[] means = new int[4];
 
-        choice.choose(new double[] {1, 2, 3, 4}, means, INCOME, 2);
+        choice.choose(new double[] {1, 2, 3, 4}, means, INCOME, 1, 2);
 
         assertThat(means).containsExactly(TierChoice.EXACT, TierChoice.EXACT, TierChoice.WINDOWED, TierChoice.WINDOWED);
     }

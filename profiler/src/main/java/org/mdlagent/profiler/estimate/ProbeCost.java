@@ -29,6 +29,14 @@ public record ProbeCost(boolean cpuTime) {
         return RecordingTicks.COUNTED * calls + RecordingTicks.BY_CHANCE * timed + clock(timed);
     }
 
+    /// How many of a row's calls were timed by chance: its function may have been exact at times.
+    ///
+    /// @param calls that the timed ones stand for
+    /// @param most  calls that one of them stands for
+    public static double byChance(long calls, long timed, int most) {
+        return most <= 1 ? 0 : Math.min(timed, (double) Math.max(0, calls - timed) / (most - 1));
+    }
+
     /// Of functions whose calls are all recorded.
     ///
     /// @param timed calls that have returned

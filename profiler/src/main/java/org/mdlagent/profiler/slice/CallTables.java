@@ -85,13 +85,13 @@ final class CallTables {
     double probeTicks() {
         long sampled = 0;
         long all = 0;
-        long byChance = 0;
+        double byChance = 0;
         for (int i = 0; i < entered.length; i++) {
             if (isExact(i)) {
                 all += timed(i);
             } else {
                 sampled += entered[i];
-                byChance += functions.get(i).mean() > 1 ? timedByChance(i) : 0;
+                byChance += timedByChance(i);
             }
         }
         long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
@@ -100,11 +100,16 @@ final class CallTables {
         return cost.exact(all) + cost.sampled(sampled, samples) + cost.counted(0, byChance);
     }
 
-    private long timedByChance(int function) {
-        long sum = 0;
+    private double timedByChance(int function) {
+        double sum = 0;
         for (int i = 0; i < threads.size(); i++) {
             long row = row(i, function);
-            sum += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.SAMPLES);
+            sum += row == 0
+                    ? 0
+                    : ProbeCost.byChance(
+                            Memory.getLong(row + RowDescriptor.COUNT),
+                            Memory.getLong(row + RowDescriptor.SAMPLES),
+                            Memory.getInt(row + RowDescriptor.WEIGHT));
         }
         return sum;
     }

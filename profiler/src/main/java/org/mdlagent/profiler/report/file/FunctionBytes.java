@@ -64,8 +64,14 @@ public record FunctionBytes(SessionBytes bytes, long at) {
     /// Whether all its calls were to be counted, and a thread has stopped that: the agent has not looked since.
     public boolean isStopped() throws IOException {
         return bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_EXPIRED
-                && bytes.getInt(at + FunctionDescriptor.MEAN) != 0
+                && !isWindowed()
                 && !isLeftOut();
+    }
+
+    /// Whether timed calls stand for more than were counted: for those while no window is open, too.
+    private boolean isWindowed() throws IOException {
+        int mean = bytes.getInt(at + FunctionDescriptor.MEAN);
+        return mean == 0 || (mean > 1 && bytes.getInt(at + FunctionDescriptor.RECORDED) > mean);
     }
 
     /// Whether its window has been open all the time.

@@ -35,6 +35,9 @@ final class FunctionSums {
 
     private long byThreads;
 
+    /// Of the latter, those that were timed by chance, and not each as it came.
+    private double byChance;
+
     /// How much the latter tell: as so many that each stand for the most calls that one of them does.
     private double independentByThreads;
 
@@ -71,6 +74,7 @@ final class FunctionSums {
     /// @param most  calls that one of them stands for at most
     void addByThread(long calls, long timed, int most) {
         byThreads = Math.addExact(byThreads, timed);
+        byChance += ProbeCost.byChance(calls, timed, most);
         independentByThreads += Math.min(timed, (double) calls / Math.max(1, most));
     }
 
@@ -89,7 +93,11 @@ final class FunctionSums {
 
     /// What its probes have cost, in ticks.
     double probeTicks(ProbeCost cost, long timed) {
-        return exact ? cost.exact(timed) : cost.sampled(entered, inWindows) + cost.counted(0, byThreads);
+        return exact
+                ? cost.exact(timed)
+                : cost.sampled(entered, inWindows)
+                        + cost.counted(0, byChance)
+                        + cost.exact(Math.round(byThreads - byChance));
     }
 
     /// Reads a part of it. Where that is damaged, all its figures are withheld, and those of others are not.
