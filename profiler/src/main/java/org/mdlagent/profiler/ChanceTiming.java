@@ -18,8 +18,11 @@ final class ChanceTiming {
     private static final int TIMED_MAX = 64;
     private static final int TIMED_MIN = 2;
 
-    /// Of an open function so many calls are timed in a second.
+    /// Of an open function so many calls are timed in a second at most, and of all of them what this part of the
+    /// budget pays for.
     private static final double OPEN_TIMED = 60;
+
+    private static final double OPEN_PART = 0.1;
 
     /// A mean stays unless it is wrong by so much.
     private static final double CHANGE = 4;
@@ -35,8 +38,13 @@ final class ChanceTiming {
 
     private final Probes probes;
 
-    /// Timed calls that a window has time for.
+    /// Timed calls that a window has time for, and that the budget pays for in a second of a thread.
     private final double windowTimed;
+
+    private final double openTimed;
+
+    /// Functions that were left to windows at last, open ones among them.
+    private int left = 1;
 
     /// By function: its mean, 0 where its calls are timed otherwise; and how much time its windows stand for.
     private int[] means = {};
@@ -44,9 +52,16 @@ final class ChanceTiming {
     private double[] stands = {};
 
     /// @param windowTicks how long a window lasts
-    ChanceTiming(Probes probes, ProbeCost cost, double windowTicks) {
+    /// @param income      what may be spent on measuring, in ticks for each second of a thread
+    ChanceTiming(Probes probes, ProbeCost cost, double windowTicks, double income) {
         this.probes = probes;
         windowTimed = WINDOW_PART * windowTicks / cost.counted(0, 1);
+        openTimed = OPEN_PART * income / cost.counted(0, 1);
+    }
+
+    /// How many functions share what is left of the budget.
+    void setLeft(int functions) {
+        left = Math.max(1, functions);
     }
 
     /// Makes room for functions that have come.
@@ -76,7 +91,7 @@ final class ChanceTiming {
     ///
     /// @param rate calls a second, 0 when that is not known
     void open(int function, double rate) {
-        int mean = mean(rate / OPEN_TIMED);
+        int mean = mean(rate / Math.min(OPEN_TIMED, openTimed / left));
         means[function] = mean;
         probes.timeByChance(function, mean, mean);
     }

@@ -20,8 +20,8 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 ///
 /// Every function is open or windowed. An *open* one is called so rarely that its probes stay on: its count of calls
 /// is exact. The *windowed* ones are divided into groups, which take turns in a *rotation*; then all rest, for as long
-/// as the budget demands ([Governor]). In either state some calls are timed ([SampleRuns]), the others only counted: of
-/// a windowed function `sampleSize` in a row, of an open one all that the budget allows.
+/// as the budget demands ([Governor]). In either state some calls are timed, the others only counted: by chance, by
+/// machine code ([ChanceTiming]), or where there is no memory for that, in runs ([SampleRuns]).
 ///
 /// The calls of a windowed function are its calls in windows, scaled by the program's CPU time over its CPU time in
 /// these windows ([CallEstimate]). Three things would spoil that, and are why it is done so:
@@ -31,8 +31,8 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// - On a busy machine the agent opens a window while it has a processor and the program has not. So CPU time counts,
 ///   and not elapsed time.
 /// - Probes that are on make the program slower, and most of all those that were just switched on, and calls that are
-///   timed. So only some are on at a time, and a window has three parts ([Part]): its calls are counted when its code
-///   is in the caches, and before any is timed. What remains is predicted.
+///   timed. So only some are on at a time, and a window has parts ([Part]): its calls are counted when its code is in
+///   the caches, and before runs are timed. What remains is predicted.
 ///
 /// The agent ends a window. Should it be late, the trampolines switch themselves off ([#LONGEST_FACTOR]), and the
 /// window does not count.
@@ -269,7 +269,7 @@ public final class SampledProfiler implements Collector {
         spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
-        chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano);
+        chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano, budget * tscHz);
         telling = new Telling(budget, ticksPerNano, runLength);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.returnSites()::at);
@@ -390,6 +390,8 @@ public final class SampledProfiler implements Collector {
     }
 
     private void moveTo(int[] means) {
+        chance.setLeft((int)
+                Arrays.stream(means).filter(mean -> mean == TierChoice.WINDOWED).count());
         int opening = 0;
         int moved = 0;
         for (int i = 0; i < means.length; i++) {
@@ -453,7 +455,7 @@ public final class SampledProfiler implements Collector {
     ///
     /// @param rate calls for each nanosecond of CPU time, of late
     private boolean isCheap(int function, double rate) {
-        double nanos = tiers.ticks(function) / ticksPerNano;
+        double nanos = tiers.price(function) / ticksPerNano;
         return nanos * Math.max(rate, tiers.rate(function)) < CHEAP_PART * budget;
     }
 

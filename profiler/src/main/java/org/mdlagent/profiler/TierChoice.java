@@ -1,13 +1,16 @@
 package org.mdlagent.profiler;
 
 import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
 /// Which calls of which function are timed: a knapsack over measured rates.
 ///
 /// What is rare is timed wholly, what is frequent is counted wholly and timed by chance, and what is too frequent even
-/// for that is left to windows. The cheapest come first, for each of them costs what it is called, and is worth as much
-/// as any other. So each tier ends where its part of the budget does.
+/// for that is left to windows. A function costs what it is called. It is worth its part of the program's time, as far
+/// as that is known, and something by itself. Those that are worth the most for what they cost come first, as long as
+/// they fit into their tier's part of the budget (the greedy solution: Dantzig, "Discrete-Variable Extremum Problems",
+/// Operations Research 5, 1957).
 ///
 /// A function stays in its tier up to a higher mark than that at which others enter, so that it does not go to and fro.
 ///
@@ -47,6 +50,9 @@ final class TierChoice {
     private static final double COLD_COUNTED = 80;
     private static final double WARM_RATE = 1000;
 
+    /// What is known of a function is worth as much as this part of the program's time, whatever its own is.
+    private static final double WORTH = 1e-4;
+
     /// Bits for a function's number in a key.
     private static final int NUMBER_BITS = 22;
 
@@ -54,7 +60,7 @@ final class TierChoice {
 
     private final ProbeCost cost;
 
-    /// By rank: rates with the numbers of their functions, the rarest first.
+    /// By rank: what functions cost for what they are worth, with their numbers, the cheapest first.
     private long[] ranked = {};
 
     private int ranks;
@@ -65,50 +71,56 @@ final class TierChoice {
 
     /// Chooses a tier for each function that is called; the others keep theirs.
     ///
-    /// @param rates  by function: calls a second, of all threads together; below 0 for those that are to stay
-    /// @param means  by function: its tier, which becomes the chosen one
-    /// @param income what may be spent on measuring, in ticks a second
+    /// @param rates   by function: calls a second, of all threads together; below 0 for those that are to stay
+    /// @param shares  by function: its part of the program's time, 0 where that is not known
+    /// @param means   by function: its tier, which becomes the chosen one
+    /// @param income  what may be spent on measuring, in ticks a second
     /// @param seconds that rates are of
-    /// @param most   functions that there is memory to record calls of in threads' rows
-    void choose(double[] rates, int[] means, double income, double seconds, int most) {
+    /// @param most    functions that there is memory to record calls of in threads' rows
+    void choose(double[] rates, double[] shares, int[] means, double income, double seconds, int most) {
         double stay = seconds < SHORT_SECONDS ? STAY_SHORT : STAY;
-        rank(rates);
+        list(rates);
+        rank(function -> exactTicks(rates[function]), shares);
         double spent = 0;
-        int rank = 0;
-        boolean fits = true;
-        while (rank < ranks && fits) {
+        int room = most;
+        int left = 0;
+        for (int rank = 0; rank < ranks; rank++) {
             int function = function(rank);
             double more = exactTicks(rates[function]);
             boolean inside = means[function] == EXACT;
-            fits = rank < most && spent + more <= EXACT_PART * income * (inside ? stay : 1);
-            if (fits) {
+            if (room > 0 && spent + more <= EXACT_PART * income * (inside ? stay : 1)) {
                 spent += more;
+                room--;
                 means[function] = EXACT;
-                rank++;
+            } else {
+                ranked[left++] = ranked[rank];
             }
         }
-        count(rank, spent, rates, means, income, stay, most);
+        ranks = left;
+        rank(function -> countedTicks(rates[function]), shares);
+        count(spent, rates, means, income, stay, room);
     }
 
-    private void count(int first, double exact, double[] rates, int[] means, double income, double stay, int most) {
-        double part = BY_CHANCE_PART * income;
-        int end = first;
+    /// The same of those that are left, in their order.
+    private void count(double exact, double[] rates, int[] means, double income, double stay, int most) {
         double spent = exact;
-        boolean fits = true;
-        while (end < ranks && fits) {
-            int function = function(end);
+        int counted = 0;
+        for (int rank = 0; rank < ranks; rank++) {
+            int function = function(rank);
             double more = countedTicks(rates[function]);
             boolean inside = means[function] != WINDOWED;
-            fits = end < most && spent + more <= COUNTED_PART * income * (inside ? stay : 1);
-            if (fits) {
+            if (counted < most && spent + more <= COUNTED_PART * income * (inside ? stay : 1)) {
                 spent += more;
-                end++;
+                ranked[counted++] = ranked[rank];
+            } else {
+                means[function] = WINDOWED;
             }
         }
-        double timed = Math.clamp(part / cost.counted(0, 1) / Math.max(1, end - first), TIMED_MIN, TIMED_MAX);
-        for (int rank = first; rank < ranks; rank++) {
+        double part = BY_CHANCE_PART * income;
+        double timed = Math.clamp(part / cost.counted(0, 1) / Math.max(1, counted), TIMED_MIN, TIMED_MAX);
+        for (int rank = 0; rank < counted; rank++) {
             int function = function(rank);
-            means[function] = rank < end ? mean(rates[function] / timed, means[function]) : WINDOWED;
+            means[function] = mean(rates[function] / timed, means[function]);
         }
     }
 
@@ -119,17 +131,26 @@ final class TierChoice {
         return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), 2, MEAN_MAX));
     }
 
-    /// Those that are called, the rarest first.
-    private void rank(double[] rates) {
+    /// Those that are called.
+    private void list(double[] rates) {
         if (ranked.length < rates.length) {
             ranked = new long[rates.length];
         }
         ranks = 0;
         for (int i = 0; i < rates.length; i++) {
             if (rates[i] > 0) {
-                // Numbers above 0 are in the order of their bits.
-                ranked[ranks++] = Double.doubleToRawLongBits(rates[i]) & ~NUMBER_MASK | i;
+                ranked[ranks++] = i;
             }
+        }
+    }
+
+    /// Sorts those in the list, first what is worth the most for what it costs.
+    private void rank(IntToDoubleFunction ticks, double[] shares) {
+        for (int rank = 0; rank < ranks; rank++) {
+            int function = function(rank);
+            double price = ticks.applyAsDouble(function) / (WORTH + shares[function]);
+            // Numbers above 0 are in the order of their bits.
+            ranked[rank] = Double.doubleToRawLongBits(price) & ~NUMBER_MASK | function;
         }
         Arrays.sort(ranked, 0, ranks);
     }

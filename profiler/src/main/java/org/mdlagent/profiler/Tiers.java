@@ -3,6 +3,9 @@ package org.mdlagent.profiler;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
@@ -24,12 +27,19 @@ final class Tiers {
     /// They are chosen at once where counted functions have cost so many times the budget since the last look.
     private static final double BURST = 1;
 
+    /// A function is looked at closely where timing all of its calls took more than this part of the budget; in so many
+    /// threads.
+    private static final double DEAR_PART = 0.001;
+
+    private static final int THREADS_MAX = 64;
+
     /// The part of the session's memory that threads' rows may take up, and what one takes with its chunks.
     private static final int ROWS_PART = 3;
 
     private static final int ROW_BYTES = 2500;
 
     private final long header;
+    private final ThreadBlocks threads;
     private final double budget;
     private final double ticksPerNano;
     private final ProbeCost cost;
@@ -82,6 +92,7 @@ final class Tiers {
     Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
         this.cost = cost;
         this.header = header;
+        threads = new ThreadBlocks(header);
         this.budget = budget;
         this.ticksPerNano = ticksPerNano;
         choice = new TierChoice(cost);
@@ -129,8 +140,8 @@ final class Tiers {
         return prices[function] > 0;
     }
 
-    /// What recording one of a function's calls costs, where all are counted.
-    double ticks(int function) {
+    /// What recording one of a function's calls costs, in ticks, where all are counted.
+    double price(int function) {
         return prices[function];
     }
 
@@ -252,8 +263,38 @@ final class Tiers {
         System.arraycopy(calls, 0, callsAtChoice, 0, calls.length);
         int[] chosen = means.clone();
         double income = budget * pace * ticksPerNano * 1e9;
-        choice.choose(free, chosen, Math.max(0, income - taken), seconds, rowsMost());
+        choice.choose(free, shares(income, calls.length), chosen, Math.max(0, income - taken), seconds, rowsMost());
         return chosen;
+    }
+
+    /// By function: its part of the time of a thread, as its timed calls tell; 0 of those that cost next to nothing.
+    private double[] shares(double income, int functions) {
+        double[] shares = new double[functions];
+        for (int i = 0; i < functions; i++) {
+            if (cost.exact(1) * rates[i] > DEAR_PART * income) {
+                shares[i] = Math.min(1, rates[i] * ticksPerCall(i) / (1e9 * ticksPerNano));
+            }
+        }
+        return shares;
+    }
+
+    /// As the first threads know it; 0 where they do not.
+    private double ticksPerCall(int function) {
+        double ticks = 0;
+        double timed = 0;
+        int looks = 0;
+        for (ThreadBlock thread : threads) {
+            if (++looks > THREADS_MAX) {
+                break;
+            }
+            long rows = thread.rows();
+            long row = rows == 0 ? 0 : Memory.getLong(rows + (long) function * Long.BYTES);
+            if (row != 0) {
+                ticks += Memory.getLong(row + RowDescriptor.TOTAL);
+                timed += Memory.getLong(row + RowDescriptor.COUNT);
+            }
+        }
+        return timed == 0 ? 0 : ticks / timed;
     }
 
     /// Whether there is memory for the rows of all functions that are called, in all threads.

@@ -17,7 +17,7 @@ class TierChoiceTest {
 
     private int[] chosen(int[] means, double... rates) {
         int[] chosen = means.clone();
-        choice.choose(rates, chosen, INCOME, 1, ROOM);
+        choice.choose(rates, new double[rates.length], chosen, INCOME, 1, ROOM);
         return chosen;
     }
 
@@ -56,6 +56,29 @@ class TierChoiceTest {
                 .map(mean -> mean == TierChoice.WINDOWED ? Integer.MAX_VALUE : mean)
                 .toArray();
         assertThat(order).isSorted();
+    }
+
+    /// Twenty thousand functions of no account take all of the budget by themselves.
+    @Test
+    void shouldPreferFunctionsThatTakeMuchOfTheTime() {
+        double[] rates = new double[20_003];
+        Arrays.fill(rates, 100);
+        double[] shares = new double[rates.length];
+        rates[20_000] = 14_000;
+        shares[20_000] = 0.014;
+        rates[20_001] = 100_000;
+        shares[20_001] = 0.02;
+        rates[20_002] = 500_000;
+        shares[20_002] = 0.1;
+        int[] means = new int[rates.length];
+
+        choice.choose(rates, shares, means, INCOME, 1, ROOM);
+
+        assertThat(means[20_000]).isEqualTo(TierChoice.EXACT);
+        assertThat(means[20_001]).isGreaterThan(TierChoice.EXACT);
+        assertThat(means[20_002]).isGreaterThan(TierChoice.EXACT);
+        assertThat(means[0]).isNotEqualTo(TierChoice.WINDOWED);
+        assertThat(means[19_999]).isEqualTo(TierChoice.WINDOWED);
     }
 
     @Test
@@ -100,7 +123,7 @@ class TierChoiceTest {
     void shouldKeepRowsWithinTheirMemory() {
         int[] means = new int[4];
 
-        choice.choose(new double[] {1, 2, 3, 4}, means, INCOME, 1, 2);
+        choice.choose(new double[] {1, 2, 3, 4}, new double[4], means, INCOME, 1, 2);
 
         assertThat(means).containsExactly(TierChoice.EXACT, TierChoice.EXACT, TierChoice.WINDOWED, TierChoice.WINDOWED);
     }
