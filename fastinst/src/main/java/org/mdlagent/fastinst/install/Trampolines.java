@@ -17,7 +17,6 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
-import org.mdlagent.arch.site.DisplacementRule;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
@@ -244,10 +243,9 @@ public final class Trampolines {
             long stub = nextStub(hook.role());
             long copy = nextCopy;
             nextCopy += copySize;
-            DisplacementRule rule = pun.rule();
-            boolean direct = rule.equals(DisplacementRule.ANY);
+            boolean direct = pun.leadsAnywhere();
             long hop =
-                    copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), rule);
+                    copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), pun.rules());
             if (copySize == 0 || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
                 refused++;
                 return;
