@@ -23,6 +23,7 @@ import org.mdlagent.runtime.cli.live.WatchCommand;
 import org.mdlagent.runtime.cli.manual.ManualCommand;
 import org.mdlagent.runtime.cli.report.DiffCommand;
 import org.mdlagent.runtime.cli.report.HistoryCommand;
+import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
@@ -49,6 +50,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             RunCommand.class,
             ReportCommand.class,
+            OpenCommand.class,
             HistoryCommand.class,
             DiffCommand.class,
             ListCommand.class,

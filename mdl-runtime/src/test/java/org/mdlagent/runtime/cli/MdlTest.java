@@ -67,7 +67,11 @@ class MdlTest {
         run --frobnicate -- true                  | Unknown option: '--frobnicate'
         run --sample-size 0 -- true               | sampleSize is a whole number from 1 to 1000000
         run --sync now -- true                    | sync is auto, tmax, membarrier or strict
-        run --report=xml -- true                  | report is table, json or off
+        run --report=xml -- true                  | report is table, json, FORMAT:FILE or off
+        run --report=doc:x -- true                | there is no format doc
+        run --report=html: -- true                | names no file
+        run --report=html:/ -- true               | names no file
+        run --report=html:/no/dir/x -- true       | cannot be written
         run --metric io_wiat -- true              | no metric io_wiat; did you mean 'io_wait'?
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?

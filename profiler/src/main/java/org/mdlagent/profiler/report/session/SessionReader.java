@@ -157,7 +157,7 @@ public final class SessionReader implements AutoCloseable {
         Profile profile = profile();
         List<FunctionProfile> called =
                 profile.functions().stream().filter(f -> f.calls() > 0).toList();
-        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called);
+        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called, profile.edges());
     }
 
     /// The build ids of images that have one, by their paths.
