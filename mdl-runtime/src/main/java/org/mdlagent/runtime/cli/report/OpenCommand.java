@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
@@ -47,7 +48,8 @@ public final class OpenCommand implements Callable<Integer> {
     int call(Map<String, String> environment) throws IOException, InterruptedException {
         Console console = mdl.console();
         Path page;
-        try (SessionReader reader = SessionReader.open(mdl.store().findSettled(session, console))) {
+        try (SessionReader reader =
+                SessionReader.open(mdl.store().findSettled(session, console), DebugNames.fetching(console))) {
             SessionFacts facts = reader.facts();
             // Others cannot read it, and a browser outlives us: it is left for whoever cleans up there.
             page = Files.createTempFile("mdl-" + facts.id() + "-", ".html");

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
+import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -324,7 +325,7 @@ public final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             store.remember(session);
         }
-        try (SessionReader reader = SessionReader.open(session)) {
+        try (SessionReader reader = SessionReader.open(session, DebugNames.present(console))) {
             Unmeasured unmeasured = new Unmeasured(program.getFirst(), reader, console);
             if (probed && !reader.facts().armed()) {
                 unmeasured.sayWhy(session);
