@@ -60,9 +60,9 @@ public final class Trampolines {
     /// A site and where it leads.
     ///
     /// @param hop  where a jump to the stub must stand, 0 when the site leads to the stub itself
-    /// @param body where the function goes on
+    /// @param body where the function goes on: at a copy of displaced instructions, if `copySize` is not 0
     /// @param plan how the site is patched
-    public record Site(ProbeSite probe, long stub, long hop, long body, PatchPlan plan) {
+    public record Site(ProbeSite probe, long stub, long hop, long body, int copySize, PatchPlan plan) {
         public SiteInstruction hook() {
             return probe.hook();
         }
@@ -231,7 +231,7 @@ public final class Trampolines {
             long stub = nextStub(site.hook().role());
             try {
                 long body = site.hook().address() + site.hook().length();
-                sites.add(new Site(site, stub, hop, body, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
+                sites.add(new Site(site, stub, hop, body, 0, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }
@@ -250,7 +250,8 @@ public final class Trampolines {
                 refused++;
                 return;
             }
-            sites.add(new Site(site, stub, hop, copy, instructions.puns().plan(pun, direct ? stub : hop)));
+            sites.add(new Site(
+                    site, stub, hop, copy, copySize, instructions.puns().plan(pun, direct ? stub : hop)));
         }
 
         private long nextStub(SiteInstruction.Role role) {

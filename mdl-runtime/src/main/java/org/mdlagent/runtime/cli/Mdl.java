@@ -17,6 +17,7 @@ import org.mdlagent.runtime.cli.control.CompileCommand;
 import org.mdlagent.runtime.cli.control.DisableCommand;
 import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.control.ListCommand;
+import org.mdlagent.runtime.cli.control.PointsCommand;
 import org.mdlagent.runtime.cli.live.ServeCommand;
 import org.mdlagent.runtime.cli.live.TopCommand;
 import org.mdlagent.runtime.cli.live.WatchCommand;
@@ -59,6 +60,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             EnableCommand.class,
             DisableCommand.class,
             WatchCommand.class,
+            PointsCommand.class,
             DoctorCommand.class,
             CompileCommand.class,
             ManualCommand.class

@@ -104,6 +104,7 @@ class MdlTest {
         report --function app!                    | a function is given as FUNCTION
         list everything                           | there are sessions, functions, probes, metrics, points and resources
         list points 1 /Code                       | a pattern for points is not possible
+        points                                    | Missing required parameter
         compile                                   | Missing required parameter
         compile --dump=tree absent.mdl            | there is no stage tree
         """)
