@@ -27,6 +27,11 @@ final class Tiers {
     /// They are chosen at once where counted functions have cost so many times the budget since the last look.
     private static final double BURST = 1;
 
+    /// But not before so many seconds for each function: a choice among many is dear.
+    private static final double SECONDS_OF_EACH = 1e-4;
+
+    private static final double BURST_SECONDS_OF_EACH = 2e-5;
+
     /// A function is looked at closely where timing all of its calls took more than this part of the budget; in so many
     /// threads.
     private static final double DEAR_PART = 0.001;
@@ -78,6 +83,7 @@ final class Tiers {
     private long choiceTsc;
 
     private long nextChoiceTsc;
+    private long nextBurstTsc;
     private double secondsToNext = FIRST_SECONDS;
     private long cpuAtChoice;
     private double pace = 1;
@@ -226,25 +232,27 @@ final class Tiers {
     ///
     /// @param cpu      of the program so far, in nanoseconds
     /// @param lastPace for each nanosecond that has passed, of late
+    /// @param part     of the budget that there is for it
     /// @param calls    by function: so far
     /// @return by function: the mean of its tier; null when it is not due
-    int @Nullable [] choose(long now, long cpu, double lastPace, long[] calls, WindowRates windows) {
+    int @Nullable [] choose(long now, long cpu, double lastPace, double part, long[] calls, WindowRates windows) {
         boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
         lookTsc = now;
         ticksAtLook = ticks;
-        if (!burst && now < nextChoiceTsc) {
+        if (burst ? now < nextBurstTsc : now < nextChoiceTsc) {
             return null;
         }
         double seconds = Math.max(1, now - choiceTsc) / ticksPerNano / 1e9;
         pace = Math.max(1, (cpu - cpuAtChoice) / 1e9 / seconds);
         choiceTsc = now;
         cpuAtChoice = cpu;
-        secondsToNext = Math.min(2 * secondsToNext, SECONDS_MAX);
+        secondsToNext = Math.max(Math.min(2 * secondsToNext, SECONDS_MAX), SECONDS_OF_EACH * calls.length);
         nextChoiceTsc = now + ticks(secondsToNext);
-        return choose(seconds, calls, windows);
+        nextBurstTsc = now + ticks(BURST_SECONDS_OF_EACH * calls.length);
+        return choose(seconds, part * budget, calls, windows);
     }
 
-    private int[] choose(double seconds, long[] calls, WindowRates windows) {
+    private int[] choose(double seconds, double budget, long[] calls, WindowRates windows) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         double[] free = new double[calls.length];
         double taken = 0;
@@ -307,6 +315,14 @@ final class Tiers {
         long limit = Memory.getLong(header + HeaderDescriptor.LIMIT);
         long threads = Math.max(1, Memory.getInt(header + HeaderDescriptor.THREAD_COUNT));
         return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
+    }
+
+    /// What counting all calls of a function would take, as a part of the program's time.
+    ///
+    /// @param rate calls for each nanosecond of CPU time
+    double countedPart(double rate) {
+        double second = 1e9 * pace;
+        return choice.countedTicks(rate * second) / (second * ticksPerNano);
     }
 
     /// CPU time of the program for each nanosecond that had passed at the last choice; 1 at least.
