@@ -12,6 +12,10 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.tier.Allowance;
+import org.mdlagent.profiler.tier.ChanceTiming;
+import org.mdlagent.profiler.tier.TierChoice;
+import org.mdlagent.profiler.tier.Tiers;
 
 /// The sampled latency profiler ("Living on the Edge", PLDI 2016, section 9), with windows of time instead of windows
 /// of calls.

@@ -6,6 +6,9 @@ import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.tier.Allowance;
+import org.mdlagent.profiler.tier.ChanceTiming;
+import org.mdlagent.profiler.tier.Tiers;
 
 /// Turns of windowed functions that are too rare for short windows, which would hardly meet a call of theirs, and
 /// together too frequent for all of their calls to be counted. Some are open at a time, as many as a part of the budget

@@ -209,9 +209,9 @@ final class Browser implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         socket.abort();
         process.destroy();
-        process.waitFor();
+        process.onExit().join();
     }
 }

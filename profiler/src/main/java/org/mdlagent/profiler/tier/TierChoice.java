@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
@@ -15,9 +15,9 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// A function stays in its tier up to a higher mark than that at which others enter, so that it does not go to and fro.
 ///
 /// A tier is told by its mean: of how many calls one is timed ([org.mdlagent.fastinst.install.Tier]).
-final class TierChoice {
-    static final int WINDOWED = 0;
-    static final int EXACT = 1;
+public final class TierChoice {
+    public static final int WINDOWED = 0;
+    public static final int EXACT = 1;
 
     /// The part of the budget up to which functions are timed wholly.
     private static final double EXACT_PART = 0.3;

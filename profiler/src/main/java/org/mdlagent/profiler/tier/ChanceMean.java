@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 /// Of how many calls one is timed by chance: powers of two, as machine code draws them.
 final class ChanceMean {

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import org.mdlagent.fastinst.Probes;
@@ -10,7 +10,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// So a timed call finds the code around it warm, whatever the agent does, and durations go into the threads' rows.
 /// What a call stands for is told before it begins: where windows choose, its mean times the part of time that
 /// windows have stood for of late. So no single call ever stands for a whole window.
-final class ChanceTiming {
+public final class ChanceTiming {
     /// Timing takes this part of a window, about, and this many calls of a function at most.
     private static final double WINDOW_PART = 0.1;
 
@@ -47,19 +47,19 @@ final class ChanceTiming {
 
     /// @param windowTicks how long a window lasts
     /// @param income      what may be spent on measuring, in ticks for each second of a thread
-    ChanceTiming(Probes probes, ProbeCost cost, double windowTicks, double income) {
+    public ChanceTiming(Probes probes, ProbeCost cost, double windowTicks, double income) {
         this.probes = probes;
         windowTimed = WINDOW_PART * windowTicks / cost.counted(0, 1);
         openTimed = OPEN_PART * income / cost.counted(0, 1);
     }
 
     /// How many functions share what is left of the budget.
-    void setLeft(int functions) {
+    public void setLeft(int functions) {
         left = Math.max(1, functions);
     }
 
     /// Makes room for functions that have come.
-    void grow(int functions) {
+    public void grow(int functions) {
         int before = means.length;
         means = Arrays.copyOf(means, functions);
         stands = Arrays.copyOf(stands, functions);
@@ -67,24 +67,24 @@ final class ChanceTiming {
     }
 
     /// Whether a function's calls are timed so.
-    boolean times(int function) {
+    public boolean times(int function) {
         return means[function] != 0;
     }
 
     /// Of how many calls one is timed while probes are on.
-    int mean(int function) {
+    public int mean(int function) {
         return means[function];
     }
 
     /// They are timed otherwise from now on.
-    void forget(int function) {
+    public void forget(int function) {
         means[function] = 0;
     }
 
     /// The function's probes stay on.
     ///
     /// @param rate calls a second, 0 when that is not known
-    void open(int function, double rate) {
+    public void open(int function, double rate) {
         int mean = ChanceMean.of(rate / Math.min(OPEN_TIMED, openTimed / left), 0);
         means[function] = mean;
         probes.timeByChance(function, mean, mean);
@@ -95,7 +95,7 @@ final class ChanceTiming {
     /// @param rate      calls a second
     /// @param functions that share it
     /// @param stands    turns that this one stands for
-    void turn(int function, double rate, int functions, double stands) {
+    public void turn(int function, double rate, int functions, double stands) {
         this.stands[function] = Math.clamp(stands, 1, STANDS_MAX);
         time(function, rate / Math.min(OPEN_TIMED, openTimed / functions));
     }
@@ -104,7 +104,7 @@ final class ChanceTiming {
     ///
     /// @param calls   in a window, as it is expected
     /// @param windows that are open at a time
-    void window(int function, double calls, int windows) {
+    public void window(int function, double calls, int windows) {
         double wanted = Math.clamp(windowTimed / Math.max(1, windows), TIMED_MIN, TIMED_MAX);
         time(function, calls / wanted);
     }
@@ -122,7 +122,7 @@ final class ChanceTiming {
     /// A window has ended.
     ///
     /// @param part of the time that it stands for, above 0
-    void endWindow(int function, double part) {
+    public void endWindow(int function, double part) {
         double newest = Math.clamp(1 / part, 1, STANDS_MAX);
         stands[function] += STANDS_WEIGHT * (newest - stands[function]);
     }

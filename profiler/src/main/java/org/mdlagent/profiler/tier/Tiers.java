@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 ///
 /// A function's rate is its highest of late: what has been called often keeps the price of that for some seconds. So a
 /// function that becomes hot loses its tier at once, and gets it back when it has been calm for a while.
-final class Tiers {
+public final class Tiers {
     /// After so long without calls, a rate is taken to be a third of what it was.
     private static final double MEMORY_SECONDS = 2;
 
@@ -95,7 +95,7 @@ final class Tiers {
 
     /// @param header address of the session's header
     /// @param budget the part of the program's time that measuring may cost
-    Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
+    public Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
         this.cost = cost;
         this.header = header;
         threads = new ThreadBlocks(header);
@@ -105,7 +105,7 @@ final class Tiers {
     }
 
     /// Makes room for functions that have come.
-    void grow(int functions) {
+    public void grow(int functions) {
         means = Arrays.copyOf(means, functions);
         prices = Arrays.copyOf(prices, functions);
         named = Arrays.copyOf(named, functions);
@@ -116,7 +116,7 @@ final class Tiers {
     /// A function has a tier from its first call on.
     ///
     /// @param named whether it is to stay there
-    void begin(int function, Tier tier, boolean named) {
+    public void begin(int function, Tier tier, boolean named) {
         means[function] = tier.mean();
         prices[function] = price(tier);
         this.named[function] = named;
@@ -125,7 +125,7 @@ final class Tiers {
     /// A function that has had so many calls gets another tier.
     ///
     /// @param named whether it is to stay there
-    void move(int function, Tier tier, boolean named, long calls) {
+    public void move(int function, Tier tier, boolean named, long calls) {
         long sampled = isCounted(function) ? 0 : calls;
         double spent = prices[function] * calls;
         begin(function, tier, named);
@@ -142,21 +142,21 @@ final class Tiers {
     }
 
     /// Whether all calls of a function are counted, whatever its windows do.
-    boolean isCounted(int function) {
+    public boolean isCounted(int function) {
         return prices[function] > 0;
     }
 
     /// What recording one of a function's calls costs, in ticks, where all are counted.
-    double price(int function) {
+    public double price(int function) {
         return prices[function];
     }
 
-    int mean(int function) {
+    public int mean(int function) {
         return means[function];
     }
 
     /// Whether windows choose the calls of any function.
-    boolean hasWindowed() {
+    public boolean hasWindowed() {
         for (double price : prices) {
             if (price == 0) {
                 return true;
@@ -166,7 +166,7 @@ final class Tiers {
     }
 
     /// Adds up what has been called so far.
-    void count(long[] calls) {
+    public void count(long[] calls) {
         this.calls = 0;
         callsSampled = callsMoved;
         ticks = ticksMoved;
@@ -184,27 +184,27 @@ final class Tiers {
     }
 
     /// The calls of all functions.
-    long calls() {
+    public long calls() {
         return calls;
     }
 
     /// The calls of functions while they were sampled.
-    long callsSampled() {
+    public long callsSampled() {
         return callsSampled;
     }
 
     /// What the calls of functions have cost while all were counted, in ticks.
-    double ticks() {
+    public double ticks() {
         return ticks;
     }
 
     /// The part of [#ticks] that is of functions whose tier is named, while it was the present one.
-    double namedTicks() {
+    public double namedTicks() {
         return namedTicks;
     }
 
     /// Functions are in place; when that is so for the first time, a choice will be due soon.
-    void start(long now) {
+    public void start(long now) {
         if (choiceTsc == 0) {
             choiceTsc = now;
             lookTsc = now;
@@ -217,12 +217,12 @@ final class Tiers {
     }
 
     /// When tiers are to be chosen again.
-    long nextChoice() {
+    public long nextChoice() {
         return nextChoiceTsc;
     }
 
     /// What windows say of rates.
-    interface WindowRates {
+    public interface WindowRates {
         /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose, and not a number where
         ///         they do not know yet
         double of(int function);
@@ -235,7 +235,8 @@ final class Tiers {
     /// @param part     of the budget that there is for it
     /// @param calls    by function: so far
     /// @return by function: the mean of its tier; null when it is not due
-    int @Nullable [] choose(long now, long cpu, double lastPace, double part, long[] calls, WindowRates windows) {
+    public int @Nullable [] choose(
+            long now, long cpu, double lastPace, double part, long[] calls, WindowRates windows) {
         boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
         lookTsc = now;
         ticksAtLook = ticks;
@@ -306,7 +307,7 @@ final class Tiers {
     }
 
     /// Whether there is memory for the rows of all functions that are called, in all threads.
-    boolean hasRoom() {
+    public boolean hasRoom() {
         return called <= rowsMost();
     }
 
@@ -320,18 +321,18 @@ final class Tiers {
     /// What counting all calls of a function would take, as a part of the program's time.
     ///
     /// @param rate calls for each nanosecond of CPU time
-    double countedPart(double rate) {
+    public double countedPart(double rate) {
         double second = 1e9 * pace;
         return choice.countedTicks(rate * second) / (second * ticksPerNano);
     }
 
     /// CPU time of the program for each nanosecond that had passed at the last choice; 1 at least.
-    double pace() {
+    public double pace() {
         return pace;
     }
 
     /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
-    double rate(int function) {
+    public double rate(int function) {
         return rates[function] / pace / 1e9;
     }
 }
