@@ -3,8 +3,9 @@
  *
  * A patcher that replaces an instruction in more than one store puts INT3 in front of it meanwhile; a jump over several
  * instructions has INT3, or a byte that is no instruction, over the head of each (PunView.java). Threads that fetch them
- * get SIGTRAP or SIGILL, and are sent on by header.traps; TrapTable.java, which writes that table, states the protocol. trap_redirect() runs in signal context, on any thread, with any lock held by the code that it interrupted:
- * no malloc, no stdio, no locks, no calls.
+ * get SIGTRAP or SIGILL, and are sent on by header.traps; TrapTable.java, which writes that table, states the protocol.
+ * trap_redirect() runs in signal context, on any thread, with any lock held by the code that it interrupted: no malloc,
+ * no stdio, no locks, no calls.
  *
  * The kernel ends a process that traps while the signal is blocked. process/masks.c keeps both out of all masks that the
  * application sets, but libc blocks all signals by itself, where nothing can stand in front of it: in fork,

@@ -15,9 +15,10 @@ import org.mdlagent.profiler.tier.Tiers;
 /// pays for; at the next look it is the next ones' turn. So a turn is a window of a quarter of a second and more, and
 /// switching probes costs next to nothing.
 final class Turns {
-    /// The part of the budget that counting their calls may take, and that of functions that are open for good.
+    /// The part of the budget that counting their calls may take, or that of rare functions that are open for good.
     static final double PART = 0.25;
 
+    /// The part that there is then for functions whose calls are all counted.
     private static final double PART_OF_OTHERS = 0.65;
 
     /// Functions that are open at a time: the agent makes each ready by itself.
@@ -149,7 +150,7 @@ final class Turns {
             double counted = calls[function] - callsAtBegin[function];
             timed += chance.times(function) ? counted / chance.mean(function) : 0;
             double open = observed * openPart(probes.function(function), tsc);
-            if (open == observed || counted > 1) {
+            if (open > 0 && (open == observed || counted > 1)) {
                 // A thread that has stopped it did so at a call, which the time until then has not for its part. One
                 // call by itself tells nothing then.
                 double unbiased = open < observed ? Math.max(0, counted - 1) : counted;
