@@ -11,8 +11,8 @@
  * has a handler for the signal or blocks it. Traps at the addresses of header.traps are ours, on any thread; for all others
  * signals_dispatch() does what the kernel would. It stays so in forked children, which have the same trapping bytes, and
  * in vfork children until they execute another program. One thing is lost: a program that ignores these signals, and whose
- * instructions are trapped, executes others with the default action. To pass the SIG_IGN on, every function of the exec and spawn families would have to
- * be wrapped, and would leave the process open to its own trapping bytes meanwhile.
+ * instructions are trapped, executes others with the default action. To pass the SIG_IGN on, every function of the exec and
+ * spawn families would have to be wrapped, and would leave the process open to its own trapping bytes meanwhile.
  *
  * signals_dispatch() runs in signal context: no malloc, no stdio, no locks, no JNI.
  */

@@ -19,9 +19,8 @@ import org.mdlagent.runtime.cli.terminal.Console;
 /// build below `/usr/lib/debug`; the symbols that are left in the image ([MiniDebugInfo]); what has come from a server
 /// ([DebugServers]). The first that has symbols has them all.
 ///
-/// What cannot be read is passed over. The target process does not do this: it would read, unpack and keep there what
-/// it
-/// does not need to measure.
+/// What cannot be read is passed over. The target process does not do this: it would read, unpack and keep there
+/// what it does not need to measure.
 public final class DebugNames implements FunctionNames {
     /// What a session says of a build becomes a part of paths.
     private static final Pattern BUILD = Pattern.compile("[0-9a-f]{4,128}");

@@ -7,9 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.tukaani.xz.XZInputStream;
 
-/// The symbols that distributions leave in stripped files: an ELF file with a symbol table and no code, compressed by
-/// xz
-/// (GDB manual, "Debugging information in a special section").
+/// The symbols that distributions leave in stripped files: an ELF file with a symbol table and no code, compressed
+/// by xz (GDB manual, "Debugging information in a special section").
 final class MiniDebugInfo {
     private static final String SECTION = ".gnu_debugdata";
 

@@ -6,9 +6,9 @@ import org.mdlagent.runtime.mdl.Constraint;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Makes of a constraint's code, which compares something with the object that is selected, code that tells which of
-/// all
-/// objects it is (MDL paper, section 5: vectorised by argument). One value stands for the flags of all of them: 0 while
+/// Makes of a constraint's code, which compares something with the object that is selected, code that tells which
+/// of all objects it is (MDL paper, section 5: vectorised by argument). One value stands for the flags of all of them:
+/// 0 while
 /// none is active, [#OTHER] while one is that nobody asks for, and behind that a number for each that somebody does.
 public final class ArgumentVector {
     /// What the value is while an object is active that nobody asks for.
