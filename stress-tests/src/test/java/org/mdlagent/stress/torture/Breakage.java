@@ -35,9 +35,7 @@ interface Breakage {
     }
 
     /// Of jumps at entries that no compiler has prepared.
-    ///
-    /// @param kind what the cell's kind has
-    default int displacement(int kind) {
-        return kind;
+    default int displacement() {
+        return PunInstaller.TRAPS;
     }
 }

@@ -7,12 +7,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.ElfFormatException;
 import org.mdlagent.arch.elf.SymbolTable;
-import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.fastinst.provider.ProfilingCallsProvider;
 
@@ -48,7 +46,6 @@ record ProgramFile(
     }
 
     private static final int MAGIC = 0x7f454c46;
-    private static final CodeSearch SEARCH = InstructionSet.host().search();
 
     /// Type of the segment that names the dynamic linker.
     private static final int INTERPRETER = 3;
@@ -86,7 +83,7 @@ record ProgramFile(
                         Kind.ELF,
                         false,
                         false,
-                        Instrumentation.of(elf, SEARCH),
+                        Instrumentation.of(elf),
                         false,
                         hasLines(elf),
                         null,
@@ -133,10 +130,10 @@ record ProgramFile(
     }
 
     private static @Nullable Instrumentation instrumentation(ElfFile program, List<Path> libraries) throws IOException {
-        Instrumentation found = Instrumentation.of(program, SEARCH);
+        Instrumentation found = Instrumentation.of(program);
         for (int i = 0; found == null && i < libraries.size(); i++) {
             try (ElfFile library = ElfFile.open(libraries.get(i))) {
-                found = Instrumentation.of(library, SEARCH);
+                found = Instrumentation.of(library);
             } catch (IOException e) {
                 // It is not what makes this program worth measuring.
             }

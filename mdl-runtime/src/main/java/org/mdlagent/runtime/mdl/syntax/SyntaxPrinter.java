@@ -69,9 +69,7 @@ public final class SyntaxPrinter {
                         + joined(constraint.path(), "/")
                         + " is "
                         + (constraint.replaces() ? "replace " : "")
-                        + (constraint.index() != null
-                                ? "vector " + constraint.index().word()
-                                : kind == null ? "default" : kind.word()));
+                        + (kind == null ? "default" : kind.word()));
         statements(constraint.statements());
     }
 

@@ -16,23 +16,11 @@ public record FunctionBytes(SessionBytes bytes, long at) {
 
     /// Demangled.
     public String name() throws IOException {
-        FunctionNames.Found found = found();
-        return found == null ? string(FunctionDescriptor.NAME) : found.name();
+        return string(FunctionDescriptor.NAME);
     }
 
     public String symbol() throws IOException {
-        FunctionNames.Found found = found();
-        return found == null ? string(FunctionDescriptor.SYMBOL) : found.symbol();
-    }
-
-    /// The name that it has got since it was recorded without one, null where it has not.
-    private FunctionNames.@Nullable Found found() throws IOException {
-        FunctionNames names = bytes.names();
-        if (names.equals(FunctionNames.NONE)) {
-            return null;
-        }
-        long offset = FunctionNames.unnamed(image(), string(FunctionDescriptor.SYMBOL));
-        return offset < 0 || build().isEmpty() ? null : names.find(image(), build(), offset);
+        return string(FunctionDescriptor.SYMBOL);
     }
 
     /// Null when it is not known.

@@ -30,15 +30,14 @@ public final class ComparisonJson {
 
     /// Writes the first `limit` functions.
     public static void write(Comparison comparison, int limit, Appendable out) throws IOException {
-        JsonWriter json = new JsonWriter(out).beginObject();
-        members(comparison, limit, false, json);
-        json.endObject();
+        write(comparison, limit, false, new JsonWriter(out));
         out.append('\n');
     }
 
     /// @param distributions whether to write what pictures need, too
-    public static void members(Comparison comparison, int limit, boolean distributions, JsonWriter json)
+    public static void write(Comparison comparison, int limit, boolean distributions, JsonWriter json)
             throws IOException {
+        json.beginObject();
         run("before", comparison.before(), json);
         run("after", comparison.after(), json);
         json.member("thresholdPercent", comparison.thresholdPercent());
@@ -63,6 +62,7 @@ public final class ComparisonJson {
             json.endObject();
         }
         json.endArray();
+        json.endObject();
     }
 
     private static OptionalDouble known(double value) {

@@ -99,12 +99,8 @@ public final class CallTree {
     private CallTree() {}
 
     public static CallTree of(Profile profile) {
-        return of(profile.edges());
-    }
-
-    public static CallTree of(List<CallEdge> edges) {
         CallTree tree = new CallTree();
-        tree.grow(edges);
+        tree.grow(profile.edges());
         return tree;
     }
 

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.tier;
+package org.mdlagent.profiler;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 ///
 /// A function's rate is its highest of late: what has been called often keeps the price of that for some seconds. So a
 /// function that becomes hot loses its tier at once, and gets it back when it has been calm for a while.
-public final class Tiers {
+final class Tiers {
     /// After so long without calls, a rate is taken to be a third of what it was.
     private static final double MEMORY_SECONDS = 2;
 
@@ -26,11 +26,6 @@ public final class Tiers {
 
     /// They are chosen at once where counted functions have cost so many times the budget since the last look.
     private static final double BURST = 1;
-
-    /// But not before so many seconds for each function: a choice among many is dear.
-    private static final double SECONDS_OF_EACH = 1e-4;
-
-    private static final double BURST_SECONDS_OF_EACH = 2e-5;
 
     /// A function is looked at closely where timing all of its calls took more than this part of the budget; in so many
     /// threads.
@@ -83,7 +78,6 @@ public final class Tiers {
     private long choiceTsc;
 
     private long nextChoiceTsc;
-    private long nextBurstTsc;
     private double secondsToNext = FIRST_SECONDS;
     private long cpuAtChoice;
     private double pace = 1;
@@ -95,7 +89,7 @@ public final class Tiers {
 
     /// @param header address of the session's header
     /// @param budget the part of the program's time that measuring may cost
-    public Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
+    Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
         this.cost = cost;
         this.header = header;
         threads = new ThreadBlocks(header);
@@ -105,7 +99,7 @@ public final class Tiers {
     }
 
     /// Makes room for functions that have come.
-    public void grow(int functions) {
+    void grow(int functions) {
         means = Arrays.copyOf(means, functions);
         prices = Arrays.copyOf(prices, functions);
         named = Arrays.copyOf(named, functions);
@@ -116,7 +110,7 @@ public final class Tiers {
     /// A function has a tier from its first call on.
     ///
     /// @param named whether it is to stay there
-    public void begin(int function, Tier tier, boolean named) {
+    void begin(int function, Tier tier, boolean named) {
         means[function] = tier.mean();
         prices[function] = price(tier);
         this.named[function] = named;
@@ -125,7 +119,7 @@ public final class Tiers {
     /// A function that has had so many calls gets another tier.
     ///
     /// @param named whether it is to stay there
-    public void move(int function, Tier tier, boolean named, long calls) {
+    void move(int function, Tier tier, boolean named, long calls) {
         long sampled = isCounted(function) ? 0 : calls;
         double spent = prices[function] * calls;
         begin(function, tier, named);
@@ -142,21 +136,21 @@ public final class Tiers {
     }
 
     /// Whether all calls of a function are counted, whatever its windows do.
-    public boolean isCounted(int function) {
+    boolean isCounted(int function) {
         return prices[function] > 0;
     }
 
     /// What recording one of a function's calls costs, in ticks, where all are counted.
-    public double price(int function) {
+    double price(int function) {
         return prices[function];
     }
 
-    public int mean(int function) {
+    int mean(int function) {
         return means[function];
     }
 
     /// Whether windows choose the calls of any function.
-    public boolean hasWindowed() {
+    boolean hasWindowed() {
         for (double price : prices) {
             if (price == 0) {
                 return true;
@@ -166,7 +160,7 @@ public final class Tiers {
     }
 
     /// Adds up what has been called so far.
-    public void count(long[] calls) {
+    void count(long[] calls) {
         this.calls = 0;
         callsSampled = callsMoved;
         ticks = ticksMoved;
@@ -184,27 +178,27 @@ public final class Tiers {
     }
 
     /// The calls of all functions.
-    public long calls() {
+    long calls() {
         return calls;
     }
 
     /// The calls of functions while they were sampled.
-    public long callsSampled() {
+    long callsSampled() {
         return callsSampled;
     }
 
     /// What the calls of functions have cost while all were counted, in ticks.
-    public double ticks() {
+    double ticks() {
         return ticks;
     }
 
     /// The part of [#ticks] that is of functions whose tier is named, while it was the present one.
-    public double namedTicks() {
+    double namedTicks() {
         return namedTicks;
     }
 
     /// Functions are in place; when that is so for the first time, a choice will be due soon.
-    public void start(long now) {
+    void start(long now) {
         if (choiceTsc == 0) {
             choiceTsc = now;
             lookTsc = now;
@@ -217,12 +211,12 @@ public final class Tiers {
     }
 
     /// When tiers are to be chosen again.
-    public long nextChoice() {
+    long nextChoice() {
         return nextChoiceTsc;
     }
 
     /// What windows say of rates.
-    public interface WindowRates {
+    interface WindowRates {
         /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose, and not a number where
         ///         they do not know yet
         double of(int function);
@@ -232,28 +226,25 @@ public final class Tiers {
     ///
     /// @param cpu      of the program so far, in nanoseconds
     /// @param lastPace for each nanosecond that has passed, of late
-    /// @param part     of the budget that there is for it
     /// @param calls    by function: so far
     /// @return by function: the mean of its tier; null when it is not due
-    public int @Nullable [] choose(
-            long now, long cpu, double lastPace, double part, long[] calls, WindowRates windows) {
+    int @Nullable [] choose(long now, long cpu, double lastPace, long[] calls, WindowRates windows) {
         boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
         lookTsc = now;
         ticksAtLook = ticks;
-        if (burst ? now < nextBurstTsc : now < nextChoiceTsc) {
+        if (!burst && now < nextChoiceTsc) {
             return null;
         }
         double seconds = Math.max(1, now - choiceTsc) / ticksPerNano / 1e9;
         pace = Math.max(1, (cpu - cpuAtChoice) / 1e9 / seconds);
         choiceTsc = now;
         cpuAtChoice = cpu;
-        secondsToNext = Math.max(Math.min(2 * secondsToNext, SECONDS_MAX), SECONDS_OF_EACH * calls.length);
+        secondsToNext = Math.min(2 * secondsToNext, SECONDS_MAX);
         nextChoiceTsc = now + ticks(secondsToNext);
-        nextBurstTsc = now + ticks(BURST_SECONDS_OF_EACH * calls.length);
-        return choose(seconds, part * budget, calls, windows);
+        return choose(seconds, calls, windows);
     }
 
-    private int[] choose(double seconds, double budget, long[] calls, WindowRates windows) {
+    private int[] choose(double seconds, long[] calls, WindowRates windows) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         double[] free = new double[calls.length];
         double taken = 0;
@@ -307,7 +298,7 @@ public final class Tiers {
     }
 
     /// Whether there is memory for the rows of all functions that are called, in all threads.
-    public boolean hasRoom() {
+    boolean hasRoom() {
         return called <= rowsMost();
     }
 
@@ -318,21 +309,13 @@ public final class Tiers {
         return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
     }
 
-    /// What counting all calls of a function would take, as a part of the program's time.
-    ///
-    /// @param rate calls for each nanosecond of CPU time
-    public double countedPart(double rate) {
-        double second = 1e9 * pace;
-        return choice.countedTicks(rate * second) / (second * ticksPerNano);
-    }
-
     /// CPU time of the program for each nanosecond that had passed at the last choice; 1 at least.
-    public double pace() {
+    double pace() {
         return pace;
     }
 
     /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
-    public double rate(int function) {
+    double rate(int function) {
         return rates[function] / pace / 1e9;
     }
 }
