@@ -931,7 +931,9 @@ static int pipe_ends_when_closed(void) {
   return (int)read(ends[0], &byte, 1); /* 0, unless somebody else keeps the other end open */
 }
 
-/* ---- SIGTRAP, and masks that have it */
+/* ---- SIGTRAP and SIGILL, and masks that have them */
+
+static int own = SIGTRAP;
 
 #define BIT(signal_number) (1 << ((signal_number)-1))
 #define INT3 __asm__ volatile("int3")
@@ -952,7 +954,7 @@ static bool blocks(int signal_number) {
 static void show_trap(const char *where) {
   sigset_t pending;
   sigpending(&pending);
-  printf("%s: blocked %d, waits %d, handled %d\n", where, blocks(SIGTRAP), sigismember(&pending, SIGTRAP),
+  printf("%s: blocked %d, waits %d, handled %d\n", where, blocks(own), sigismember(&pending, own),
          (int)handled);
   fflush(stdout);
 }
@@ -963,14 +965,14 @@ static void describe_trap(int signal_number, siginfo_t *info, void *context) {
   handled++;
   snprintf(text, sizeof text, "signal %d code %d from %d; then blocked %d %d, now %d %d %d\n", signal_number,
            info->si_code, info->si_code <= 0 ? info->si_pid == getpid() && info->si_uid == getuid() : 0,
-           sigismember(&c->uc_sigmask, SIGTRAP), sigismember(&c->uc_sigmask, SIGUSR1), blocks(SIGTRAP),
+           sigismember(&c->uc_sigmask, own), sigismember(&c->uc_sigmask, SIGUSR1), blocks(own),
            blocks(SIGUSR1), blocks(SIGHUP));
   say(text);
 }
 static void describe_plainly(int signal_number) {
   handled++;
   char text[100];
-  snprintf(text, sizeof text, "signal %d; blocked %d %d %d\n", signal_number, blocks(SIGTRAP), blocks(SIGUSR1),
+  snprintf(text, sizeof text, "signal %d; blocked %d %d %d\n", signal_number, blocks(own), blocks(SIGUSR1),
            blocks(SIGHUP));
   say(text);
 }
@@ -1085,8 +1087,8 @@ static void raise_again(int signal_number) {
   }
 }
 static int raises_in_own_handler(void) {
-  signal(SIGTRAP, raise_again);
-  raise(SIGTRAP);
+  signal(own, raise_again);
+  raise(own);
   show_trap("after");
   return 0;
 }
@@ -1117,15 +1119,15 @@ static int blocked_trap_kills(void) {
 }
 static int sent_trap_waits(void) {
   block_all();
-  raise(SIGTRAP); /* by default it ends the process */
+  raise(own); /* by default it ends the process */
   show_trap("raised");
-  signal(SIGTRAP, count_one);
+  signal(own, count_one);
   show_trap("handled");
   unblock_all();
   show_trap("unblocked");
   block_all();
-  kill(getpid(), SIGTRAP);
-  kill(getpid(), SIGTRAP);
+  kill(getpid(), own);
+  kill(getpid(), own);
   show_trap("sent twice");
   pid_t child = fork();
   if (child == 0) {
@@ -1138,8 +1140,8 @@ static int sent_trap_waits(void) {
   unblock_all();
   show_trap("unblocked");
   block_all();
-  raise(SIGTRAP);
-  signal(SIGTRAP, SIG_DFL);
+  raise(own);
+  signal(own, SIG_DFL);
   say("the end\n");
   unblock_all();
   return 1;
@@ -1166,7 +1168,7 @@ static void *trap_in_thread(void *unused) {
 }
 static int masks_are_inherited(void) {
   pthread_t thread;
-  signal(SIGTRAP, count_one);
+  signal(own, count_one);
   block_all();
   nap();
   pthread_create(&thread, NULL, trap_in_thread, NULL);
@@ -1187,13 +1189,13 @@ static int shows_masks(void) {
   sigset_t set, old;
   struct sigaction action = {.sa_handler = count_one}, seen;
   sigemptyset(&set);
-  sigaddset(&set, SIGTRAP);
+  sigaddset(&set, own);
   sigaddset(&set, SIGHUP);
   printf("%d\n", sigprocmask(77, &set, &old));
   show_trap("wrong");
   sigprocmask(SIG_BLOCK, &set, &old);
   show_old("block", &old);
-  sigdelset(&set, SIGTRAP);
+  sigdelset(&set, own);
   pthread_sigmask(SIG_SETMASK, &set, &old);
   show_old("set", &old);
   pthread_sigmask(SIG_SETMASK, &old, &set);
@@ -1201,20 +1203,20 @@ static int shows_masks(void) {
   set = old;
   sigprocmask(SIG_UNBLOCK, &set, &old);
   show_old("unblock", &old);
-  printf("%x\n", (unsigned)sigblock(BIT(SIGTRAP) | BIT(SIGINT)));
-  printf("%x\n", (unsigned)sigsetmask(BIT(SIGTRAP)));
+  printf("%x\n", (unsigned)sigblock(BIT(own) | BIT(SIGINT)));
+  printf("%x\n", (unsigned)sigsetmask(BIT(own)));
   printf("%x\n", (unsigned)sigsetmask(0));
-  printf("%d %d %d\n", sighold(SIGTRAP), sighold(SIGUSR1), sighold(99));
+  printf("%d %d %d\n", sighold(own), sighold(SIGUSR1), sighold(99));
   show_trap("hold");
-  printf("%d %d %d\n", sigrelse(SIGTRAP), sigrelse(SIGUSR1), sigrelse(99));
+  printf("%d %d %d\n", sigrelse(own), sigrelse(SIGUSR1), sigrelse(99));
   show_trap("release");
-  printf("%d\n", sigset(SIGTRAP, count_one) == SIG_DFL);
-  printf("%d\n", sigset(SIGTRAP, SIG_HOLD) == count_one);
-  raise(SIGTRAP);
+  printf("%d\n", sigset(own, count_one) == SIG_DFL);
+  printf("%d\n", sigset(own, SIG_HOLD) == count_one);
+  raise(own);
   show_trap("hold");
-  printf("%d\n", sigset(SIGTRAP, count_one) == SIG_HOLD);
+  printf("%d\n", sigset(own, count_one) == SIG_HOLD);
   show_trap("release");
-  uint64_t raw = BIT(SIGTRAP) | BIT(SIGINT), raw_old = 0;
+  uint64_t raw = BIT(own) | BIT(SIGINT), raw_old = 0;
   printf("%ld\n", syscall(SYS_rt_sigprocmask, SIG_BLOCK, &raw, &raw_old, 8L));
   printf("%lx\n", (unsigned long)raw_old);
   printf("%ld\n", syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &raw, &raw_old, 8L));
@@ -1224,14 +1226,14 @@ static int shows_masks(void) {
   sigfillset(&action.sa_mask);
   for (int s = SIGTERM; s > 0; s--) {
     if (sigaction(s, &action, NULL) == 0 && sigaction(s, NULL, &seen) == 0) {
-      printf("%d %d %d\n", s, sigismember(&seen.sa_mask, SIGTRAP), sigismember(&seen.sa_mask, SIGUSR1));
+      printf("%d %d %d\n", s, sigismember(&seen.sa_mask, own), sigismember(&seen.sa_mask, SIGUSR1));
     }
   }
   sigemptyset(&action.sa_mask);
   sigaction(SIGTERM, &action, &seen);
-  printf("%d\n", sigismember(&seen.sa_mask, SIGTRAP));
+  printf("%d\n", sigismember(&seen.sa_mask, own));
   sigaction(SIGTERM, NULL, &seen);
-  printf("%d\n", sigismember(&seen.sa_mask, SIGTRAP));
+  printf("%d\n", sigismember(&seen.sa_mask, own));
   return 0;
 }
 struct kernel_action {
@@ -1265,38 +1267,38 @@ static int waits_for_trap(void) {
   siginfo_t info;
   struct timespec moment = {0, 1000000};
   sigemptyset(&set);
-  sigaddset(&set, SIGTRAP);
+  sigaddset(&set, own);
   sigprocmask(SIG_BLOCK, &set, NULL);
-  raise(SIGTRAP);
+  raise(own);
   printf("%d", sigwait(&set, &got));
   printf(" %d\n", got);
-  kill(getpid(), SIGTRAP);
+  kill(getpid(), own);
   printf("%d", sigwaitinfo(&set, &info));
   printf(" %d %d\n", info.si_code, info.si_pid == getpid());
   printf("%d", sigtimedwait(&set, NULL, &moment));
   printf(" %d\n", errno == EAGAIN);
-  signal(SIGTRAP, count_one);
-  raise(SIGTRAP);
+  signal(own, count_one);
+  raise(own);
   sigemptyset(&now);
   printf("%d", sigsuspend(&now));
   printf(" %d\n", errno == EINTR);
   show_trap("sigsuspend");
-  raise(SIGTRAP);
+  raise(own);
   printf("%d", ppoll(NULL, 0, NULL, &now));
   printf(" %d\n", errno == EINTR);
   show_trap("ppoll");
-  raise(SIGTRAP);
+  raise(own);
   printf("%d", pselect(0, NULL, NULL, NULL, NULL, &now));
   printf(" %d\n", errno == EINTR);
   show_trap("pselect");
-  raise(SIGTRAP);
+  raise(own);
   printf("%d\n", ppoll(NULL, 0, &moment, &set));
   show_trap("ppoll, blocked");
   printf("%ld", syscall(SYS_ppoll, NULL, 0L, NULL, &now, 8L));
   printf(" %d\n", errno == EINTR);
   show_trap("raw ppoll");
-  raise(SIGTRAP);
-  printf("%d", sigpause(SIGTRAP));
+  raise(own);
+  printf("%d", sigpause(own));
   printf(" %d\n", errno == EINTR);
   show_trap("sigpause");
   return 0;
@@ -1392,6 +1394,157 @@ static int switches_contexts(void) {
   return 0;
 }
 
+/* ---- the same with SIGILL, which leaves a thread at the instruction */
+
+#define UNDEFINED __asm__ volatile("ud2")
+enum { UNDEFINED_BYTES = 2 };
+static void step_over(int signal_number, siginfo_t *info, void *context) {
+  describe_trap(signal_number, info, context);
+  ucontext_t *c = context;
+  if (info->si_code > 0) {
+    trapped_at = info->si_addr;
+    c->uc_mcontext.gregs[REG_RIP] += UNDEFINED_BYTES;
+  }
+}
+/* The address of the instruction. */
+static void *undefined_here(void) {
+  void *address;
+  __asm__ volatile("lea 1f(%%rip), %0; 1: ud2" : "=r"(address));
+  return address;
+}
+static int handles_undefined(void) {
+  static const int flags[] = {0, SA_NODEFER, SA_RESTART, SA_ONSTACK};
+  own = SIGILL;
+  for (int i = 0; i < 4; i++) {
+    struct sigaction action = {.sa_sigaction = step_over, .sa_flags = flags[i] | SA_SIGINFO}, seen;
+    sigaddset(&action.sa_mask, SIGHUP);
+    if (i == 3) {
+      sigaddset(&action.sa_mask, SIGILL);
+      sigaddset(&action.sa_mask, SIGTRAP);
+    }
+    sigaction(SIGILL, &action, NULL);
+    sigaction(SIGILL, NULL, &seen);
+    bool exact = undefined_here() == trapped_at;
+    raise(SIGILL);
+    kill(getpid(), SIGILL);
+    sigqueue(getpid(), SIGILL, (union sigval){.sival_int = 5});
+    printf("%d %x %d %d %d %d %d\n", (int)handled, (unsigned)seen.sa_flags, seen.sa_sigaction == step_over,
+           sigismember(&seen.sa_mask, SIGHUP), sigismember(&seen.sa_mask, SIGILL),
+           sigismember(&seen.sa_mask, SIGTRAP), exact);
+    show_trap("after");
+  }
+  return 0;
+}
+static int undefined_kills(void) {
+  UNDEFINED;
+  return 1;
+}
+/* Bytes as those over heads, but nobody's. */
+static int undefined_bytes_kill(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    __asm__ volatile(".byte 0x60; nop; nop; nop; nop");
+  }
+  wait_for(child);
+  __asm__ volatile(".byte 0x61; nop; nop; nop; nop");
+  return 1;
+}
+static int ignored_undefined_kills(void) {
+  signal(SIGILL, SIG_IGN);
+  raise(SIGILL);
+  kill(getpid(), SIGILL);
+  say("ignored\n");
+  UNDEFINED;
+  return 1;
+}
+static int blocked_undefined_kills(void) {
+  sigaction(SIGILL, &(struct sigaction){.sa_sigaction = step_over, .sa_flags = SA_SIGINFO}, NULL);
+  block_all();
+  say("blocked\n");
+  UNDEFINED;
+  return 1;
+}
+static void raise_undefined(int signal_number) {
+  (void)signal_number;
+  say("once\n");
+  UNDEFINED;
+}
+static int undefined_in_own_handler_kills(void) {
+  signal(SIGILL, raise_undefined);
+  UNDEFINED;
+  return 1;
+}
+static int undefined_is_handled_once(void) {
+  sigaction(SIGILL, &(struct sigaction){.sa_sigaction = step_over, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND}, NULL);
+  UNDEFINED;
+  struct sigaction seen;
+  sigaction(SIGILL, NULL, &seen);
+  printf("%d handled, then %d\n", (int)handled, seen.sa_handler == SIG_DFL);
+  fflush(stdout);
+  UNDEFINED;
+  return 1;
+}
+static int jumps_out_of_undefined(void) {
+  own = SIGILL;
+  for (int masked = 0; masked < 2; masked++) {
+    struct sigaction action = {.sa_handler = jump_back, .sa_flags = masked ? 0 : SA_NODEFER};
+    sigaction(SIGILL, &action, NULL);
+    for (int n = 0; n < 300; n++) {
+      if (sigsetjmp(back, masked) == 0) {
+        UNDEFINED;
+      }
+    }
+    show_trap("after");
+  }
+  /* Without the mask, the second is the end. */
+  if (sigsetjmp(back, 0) == 0) {
+    UNDEFINED;
+  }
+  show_trap("after");
+  UNDEFINED;
+  return 1;
+}
+static void trap_and_step_over(int signal_number, siginfo_t *info, void *context) {
+  INT3;
+  show_trap("in the handler");
+  step_over(signal_number, info, context);
+}
+/* Each of the two signals blocks itself only. */
+static int traps_in_handler_of_undefined(void) {
+  signal(SIGTRAP, count_one);
+  sigaction(SIGILL, &(struct sigaction){.sa_sigaction = trap_and_step_over, .sa_flags = SA_SIGINFO}, NULL);
+  UNDEFINED;
+  show_trap("after");
+  return 0;
+}
+static int forks_with_undefined(void) {
+  sigaction(SIGILL, &(struct sigaction){.sa_sigaction = step_over, .sa_flags = SA_SIGINFO}, NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    UNDEFINED;
+    signal(SIGILL, SIG_DFL);
+    UNDEFINED;
+  }
+  wait_for(child);
+  child = vfork();
+  if (child == 0) {
+    signal(SIGILL, SIG_DFL);
+    _exit(3);
+  }
+  wait_for(child);
+  UNDEFINED;
+  printf("%d\n", (int)handled);
+  return 0;
+}
+static int with_undefined(int (*program)(void)) {
+  own = SIGILL;
+  return program();
+}
+static int sent_undefined_waits(void) { return with_undefined(sent_trap_waits); }
+static int shows_masks_of_undefined(void) { return with_undefined(shows_masks); }
+static int waits_for_undefined(void) { return with_undefined(waits_for_trap); }
+static int raises_undefined_in_own_handler(void) { return with_undefined(raises_in_own_handler); }
+
 static const struct {
   const char *name;
   int (*run)(void);
@@ -1430,6 +1583,11 @@ static const struct {
     PROGRAM(default_step_kills), PROGRAM(masks_are_inherited), PROGRAM(shows_masks), PROGRAM(acts_by_system_call),
     PROGRAM(waits_for_trap), PROGRAM(cancels_a_wait), PROGRAM(notifies), PROGRAM(forks_and_traps),
     PROGRAM(vforks_by_system_call), PROGRAM(switches_contexts),
+    PROGRAM(handles_undefined), PROGRAM(undefined_kills), PROGRAM(undefined_bytes_kill),
+    PROGRAM(ignored_undefined_kills), PROGRAM(blocked_undefined_kills), PROGRAM(undefined_in_own_handler_kills),
+    PROGRAM(undefined_is_handled_once), PROGRAM(jumps_out_of_undefined), PROGRAM(traps_in_handler_of_undefined),
+    PROGRAM(forks_with_undefined), PROGRAM(sent_undefined_waits), PROGRAM(shows_masks_of_undefined),
+    PROGRAM(waits_for_undefined), PROGRAM(raises_undefined_in_own_handler),
 };
 
 /* ---- what comes before a program, so that the agent is in some state while it runs */

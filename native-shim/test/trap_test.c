@@ -4,6 +4,7 @@
 #include "os/signal_block.h"
 #include "os/sys.h"
 #include "process/dispositions.h"
+#include "process/trap_bit.h"
 #include "record/frames.h"
 #include "record/mode.h"
 #include "session/memory.h"
@@ -55,7 +56,7 @@ __asm__(
     ".popsection\n");
 extern const uint8_t piece[], piece_site[], piece_after[], piece_callee[], piece_other[], piece_end[];
 
-enum { WORDS = 16, INT3 = 0xCC, CALL = 0xE8 };
+enum { WORDS = 16, INT3 = 0xCC, NO_INSTRUCTION = 0x60, CALL = 0xE8 };
 typedef uint32_t (*piece_function)(uint64_t red_zone[WORDS]);
 
 struct place {
@@ -92,7 +93,11 @@ static uint32_t value(struct place place) {
   return run(place, red_zone);
 }
 
-static void set_trap(struct place place) { code_store(alias_of(place, piece_site), INT3, 1); }
+/* What stands over the piece's call, and the signal that it raises. */
+static uint8_t trapping_byte = INT3;
+static int own_signal = SIGTRAP;
+
+static void set_trap(struct place place) { code_store(alias_of(place, piece_site), trapping_byte, 1); }
 static void clear_trap(struct place place) { code_store(alias_of(place, piece_site), CALL, 1); }
 
 /* ---- the table, as its writer has it */
@@ -126,8 +131,8 @@ static struct mdl_trap *row;
 /* A piece whose call traps, and is sent on to the other function: a call in its place would return 42. */
 static void trapped_piece(void) {
   create_session();
-  CHECK_EQUAL(signals_take_trap(), 0);
-  CHECK_EQUAL(signals_take_trap(), 0);
+  CHECK_EQUAL(signals_catch_traps(), 0);
+  CHECK_EQUAL(signals_catch_traps(), 0);
   place = copy_piece();
   CHECK_EQUAL(value(place), 42);
   row = add_row(at(place, piece_site), action(MDL_TRAP_CALL, 5, at(place, piece_other)));
@@ -234,7 +239,7 @@ static uint64_t kernel_mask(void) {
   return mask;
 }
 
-static const uint64_t TRAP_BIT = 1ULL << (SIGTRAP - 1), USR1_BIT = 1ULL << (SIGUSR1 - 1);
+static const uint64_t USR1_BIT = 1ULL << (SIGUSR1 - 1);
 
 static volatile int handled;
 static volatile uint64_t mask_seen;
@@ -259,36 +264,48 @@ static void shouldRedirectInHandlersThatBlockAllOnAlternateStacks(void) {
     sigfillset(&handler.sa_mask);
     CHECK_EQUAL(sigaction(number, &handler, NULL), 0);
     CHECK_EQUAL(sigaction(number, NULL, &seen), 0);
-    CHECK_EQUAL(sigismember(&seen.sa_mask, SIGTRAP), 1);
+    CHECK_EQUAL(sigismember(&seen.sa_mask, own_signal), 1);
     result = 0;
     raise(number);
     CHECK_EQUAL(result, 77);
-    CHECK_EQUAL(mask_seen & TRAP_BIT, 0);
+    CHECK_EQUAL(mask_seen & TRAPS, 0);
     CHECK((mask_seen & USR1_BIT) != 0);
   }
   CHECK_EQUAL(handled, 4);
   CHECK_EQUAL(hits(), 5);
 }
 
-static void own_trap(int signal) {
+/* The application's, which steps over its own instruction. */
+static void own_trap(int signal, siginfo_t *info, void *context) {
   run_in_handler(signal);
+  if (signal == SIGILL && info->si_code > 0) {
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+  }
 }
 
-static void shouldRedirectInTheApplicationsOwnHandlerOfSigtrap(void) {
+static void trap_by_own_instruction(void) {
+  if (own_signal == SIGTRAP) {
+    __asm__ volatile("int3");
+  } else {
+    __asm__ volatile("ud2");
+  }
+}
+
+static void shouldRedirectInTheApplicationsOwnHandlerOfTheSignal(void) {
   trapped_piece();
   for (int i = 0; i < 4; i++) {
-    struct sigaction handler = {.sa_handler = own_trap, .sa_flags = i & 1 ? SA_NODEFER : 0};
+    struct sigaction handler = {.sa_sigaction = own_trap, .sa_flags = SA_SIGINFO | (i & 1 ? SA_NODEFER : 0)};
     if (i & 2) {
       sigfillset(&handler.sa_mask);
     }
-    sigaction(SIGTRAP, &handler, NULL);
+    sigaction(own_signal, &handler, NULL);
     result = 0;
-    __asm__ volatile("int3");
+    trap_by_own_instruction();
     CHECK_EQUAL(result, 77);
-    CHECK_EQUAL(mask_seen & TRAP_BIT, 0);
+    CHECK_EQUAL(mask_seen & TRAPS, 0);
     CHECK_EQUAL((mask_seen & USR1_BIT) != 0, (i & 2) != 0);
     result = 0;
-    raise(SIGTRAP);
+    raise(own_signal);
     CHECK_EQUAL(result, 77);
   }
   CHECK_EQUAL(handled, 8);
@@ -305,7 +322,7 @@ static void shouldRedirectInForkedAndVforkedChildren(void) {
   pid_t child = fork();
   if (child == 0) {
     CHECK_EQUAL(value(place), 77);
-    signal(SIGTRAP, SIG_DFL);
+    signal(own_signal, SIG_DFL);
     CHECK_EQUAL(value(place), 77);
     CHECK_EQUAL(read(ready[0], &byte, 1), 1);
     _exit((int)value(later)); /* mapped before, trapped since */
@@ -319,7 +336,7 @@ static void shouldRedirectInForkedAndVforkedChildren(void) {
   child = vfork();
   if (child == 0) {
     uint32_t before = value(place);
-    signal(SIGTRAP, SIG_DFL);
+    signal(own_signal, SIG_DFL);
     _exit(before == 77 ? (int)value(place) : 1);
   }
   CHECK_EQUAL(waitpid(child, &status, 0), child);
@@ -328,7 +345,7 @@ static void shouldRedirectInForkedAndVforkedChildren(void) {
 }
 
 static void shouldUnblockWhatTheProcessInherited(void) {
-  uint64_t blocked = TRAP_BIT | USR1_BIT;
+  uint64_t blocked = TRAPS | USR1_BIT;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
   CHECK_EQUAL(kernel_mask(), blocked);
   trapped_piece();
@@ -336,13 +353,13 @@ static void shouldUnblockWhatTheProcessInherited(void) {
   CHECK_EQUAL(value(place), 77);
   sigset_t seen;
   sigprocmask(SIG_BLOCK, NULL, &seen);
-  CHECK_EQUAL(sigismember(&seen, SIGTRAP), 1);
+  CHECK_EQUAL(sigismember(&seen, own_signal), 1);
 }
 
 static void shouldRedirectWhileTheShimItselfBlocksSignals(void) {
   trapped_piece();
   sigset_t before;
-  signals_block_all_but_trap(&before);
+  signals_block_all_but_traps(&before);
   CHECK((kernel_mask() & USR1_BIT) != 0);
   CHECK_EQUAL(value(place), 77);
   signals_restore(&before);
@@ -357,11 +374,11 @@ static void by_sigprocmask(void) { sigprocmask(SIG_SETMASK, &all, NULL); }
 static void by_sigprocmask_block(void) { sigprocmask(SIG_BLOCK, &all, NULL); }
 static void by_pthread_sigmask(void) { pthread_sigmask(SIG_SETMASK, &all, NULL); }
 static void by_sighold(void) {
-  sighold(SIGTRAP);
+  sighold(own_signal);
   sighold(SIGUSR1);
 }
 static void by_sigset(void) {
-  sigset(SIGTRAP, SIG_HOLD);
+  sigset(own_signal, SIG_HOLD);
   sigset(SIGUSR1, SIG_HOLD);
 }
 static void by_sigblock(void) { sigblock(~0); }
@@ -410,11 +427,11 @@ static void *run_blocked(void *blocker) {
     block();
   }
   uint64_t mask = kernel_mask();
-  CHECK_EQUAL(mask & TRAP_BIT, 0);
+  CHECK_EQUAL(mask & TRAPS, 0);
   CHECK((mask & USR1_BIT) != 0);
   sigset_t seen;
   pthread_sigmask(SIG_BLOCK, NULL, &seen);
-  CHECK_EQUAL(sigismember(&seen, SIGTRAP), block != by_setcontext);
+  CHECK_EQUAL(sigismember(&seen, own_signal), block != by_setcontext);
   run_often(TRAPS_IN_TOTAL / BLOCKERS + 1);
   return NULL;
 }
@@ -468,7 +485,7 @@ static void shouldRedirectInTheFunctionOfATimer(void) {
     await_handled(i);
     CHECK_EQUAL(result, 77);
     CHECK_EQUAL(value_seen, i / 2);
-    CHECK_EQUAL(mask_seen & TRAP_BIT, 0);
+    CHECK_EQUAL(mask_seen & TRAPS, 0);
     CHECK((mask_seen & USR1_BIT) != 0); /* else there was nothing to guard against */
     timer_delete(timer);
   }
@@ -494,7 +511,7 @@ static void shouldRedirectInTheCleanupOfAWaitThatIsCancelled(void) {
   trapped_piece();
   pthread_t thread;
   void *end;
-  signal(SIGTRAP, run_in_handler); /* so that a sent one must not be lost between here and the wait */
+  signal(own_signal, run_in_handler); /* so that a sent one must not be lost between here and the wait */
   pthread_create(&thread, NULL, wait_for_cancellation, NULL);
   await_handled(1);
   pthread_cancel(thread);
@@ -502,7 +519,7 @@ static void shouldRedirectInTheCleanupOfAWaitThatIsCancelled(void) {
   CHECK(end == PTHREAD_CANCELED);
   CHECK_EQUAL(handled, 2);
   CHECK_EQUAL(result, 77);
-  CHECK_EQUAL(mask_seen & TRAP_BIT, 0);
+  CHECK_EQUAL(mask_seen & TRAPS, 0);
 }
 
 /* ---- in calls that wait with another mask, which lets one signal in; its handler runs the piece under that mask */
@@ -552,11 +569,11 @@ static void shouldRedirectInHandlersThatInterruptAWait(void) {
   sigemptyset(&usr1);
   sigaddset(&usr1, SIGUSR1);
   for (int round = 0; round < 4; round++) {
-    const sigset_t *mask = round & 1 ? &usr1 : &all; /* the wait blocks SIGTRAP, or the thread does */
+    const sigset_t *mask = round & 1 ? &usr1 : &all; /* the wait blocks the signal, or the thread does */
     const sigset_t *inner = round & 1 ? &all : &usr1;
     but_usr1 = *inner;
     sigdelset(&but_usr1, SIGUSR1);
-    signal(SIGTRAP, round & 2 ? own_trap : SIG_DFL);
+    signal(own_signal, round & 2 ? run_in_handler : SIG_DFL);
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
       for (int n = 0; n < 100; n++) {
         sigprocmask(SIG_SETMASK, mask, NULL);
@@ -565,11 +582,11 @@ static void shouldRedirectInHandlersThatInterruptAWait(void) {
         CHECK_EQUAL(waits[i](), -1);
         CHECK_EQUAL(errno, EINTR);
         CHECK_EQUAL(result, 77);
-        CHECK_EQUAL(mask_seen & TRAP_BIT, 0);
-        CHECK_EQUAL(kernel_mask() & (TRAP_BIT | USR1_BIT), USR1_BIT);
+        CHECK_EQUAL(mask_seen & TRAPS, 0);
+        CHECK_EQUAL(kernel_mask() & (TRAPS | USR1_BIT), USR1_BIT);
         sigset_t seen;
         sigprocmask(SIG_SETMASK, NULL, &seen);
-        CHECK_EQUAL(sigismember(&seen, SIGTRAP), !(round & 1));
+        CHECK_EQUAL(sigismember(&seen, own_signal), !(round & 1));
       }
     }
   }
@@ -634,13 +651,35 @@ static void shouldTellWhatMasksCost(void) {
   fflush(stdout);
 }
 
+/* Each with the other byte, too. */
+#define WITH_NO_INSTRUCTION(function)            \
+  static void function##WithNoInstruction(void) { \
+    trapping_byte = NO_INSTRUCTION;              \
+    own_signal = SIGILL;                         \
+    function();                                  \
+  }
+WITH_NO_INSTRUCTION(shouldCallAsTheInstructionDoes)
+WITH_NO_INSTRUCTION(shouldJump)
+WITH_NO_INSTRUCTION(shouldFindEachRowOfAChain)
+WITH_NO_INSTRUCTION(shouldRetryUntilTheTrappingByteHasGone)
+WITH_NO_INSTRUCTION(shouldRedirectInHandlersThatBlockAllOnAlternateStacks)
+WITH_NO_INSTRUCTION(shouldRedirectInTheApplicationsOwnHandlerOfTheSignal)
+WITH_NO_INSTRUCTION(shouldRedirectInForkedAndVforkedChildren)
+WITH_NO_INSTRUCTION(shouldUnblockWhatTheProcessInherited)
+WITH_NO_INSTRUCTION(shouldRedirectWhileTheShimItselfBlocksSignals)
+WITH_NO_INSTRUCTION(shouldRedirectAMillionTimesWithAllSignalsBlocked)
+WITH_NO_INSTRUCTION(shouldRedirectInTheFunctionOfATimer)
+WITH_NO_INSTRUCTION(shouldRedirectInTheCleanupOfAWaitThatIsCancelled)
+WITH_NO_INSTRUCTION(shouldRedirectInHandlersThatInterruptAWait)
+WITH_NO_INSTRUCTION(shouldTellWhatATrapCosts)
+
 #define TEST(function) {#function, function}
-TESTS(TEST(shouldCallAsTheInstructionDoes), TEST(shouldJump), TEST(shouldFindEachRowOfAChain),
-      TEST(shouldRetryUntilTheTrappingByteHasGone), TEST(shouldSpinUntilTheTrappingByteHasGone),
-      TEST(shouldRedirectInHandlersThatBlockAllOnAlternateStacks),
-      TEST(shouldRedirectInTheApplicationsOwnHandlerOfSigtrap), TEST(shouldRedirectInForkedAndVforkedChildren),
-      TEST(shouldUnblockWhatTheProcessInherited), TEST(shouldRedirectWhileTheShimItselfBlocksSignals),
-      TEST(shouldRedirectAMillionTimesWithAllSignalsBlocked),
-      TEST(shouldRedirectInTheFunctionOfATimer), TEST(shouldRedirectInTheCleanupOfAWaitThatIsCancelled),
-      TEST(shouldRedirectInHandlersThatInterruptAWait), TEST(shouldTellWhatATrapCosts),
-      TEST(shouldTellWhatMasksCost))
+#define BOTH(function) TEST(function), TEST(function##WithNoInstruction)
+TESTS(BOTH(shouldCallAsTheInstructionDoes), BOTH(shouldJump), BOTH(shouldFindEachRowOfAChain),
+      BOTH(shouldRetryUntilTheTrappingByteHasGone), TEST(shouldSpinUntilTheTrappingByteHasGone),
+      BOTH(shouldRedirectInHandlersThatBlockAllOnAlternateStacks),
+      BOTH(shouldRedirectInTheApplicationsOwnHandlerOfTheSignal), BOTH(shouldRedirectInForkedAndVforkedChildren),
+      BOTH(shouldUnblockWhatTheProcessInherited), BOTH(shouldRedirectWhileTheShimItselfBlocksSignals),
+      BOTH(shouldRedirectAMillionTimesWithAllSignalsBlocked), BOTH(shouldRedirectInTheFunctionOfATimer),
+      BOTH(shouldRedirectInTheCleanupOfAWaitThatIsCancelled), BOTH(shouldRedirectInHandlersThatInterruptAWait),
+      BOTH(shouldTellWhatATrapCosts), TEST(shouldTellWhatMasksCost))

@@ -21,12 +21,12 @@ work=$target/dist
 dist=$root/dist
 runtime=$dist/runtime
 store_modules=java.compiler,java.management,java.naming,jdk.compiler,jdk.unsupported
-modules=org.mdlagent.runtime,org.mdlagent.calibrator,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm,$store_modules
+modules=org.mdlagent.runtime,org.mdlagent.calibrator,info.picocli,com.sun.jna,HdrHistogram,jdk.httpserver,org.jline.terminal.ffm,org.tukaani.xz,$store_modules
 # What of these modules nothing here needs; docs/distribution.md says what the rest is for.
 unused_resources=('/com.sun.jna/**.'{so,dll,a,jnilib})
 unused_files=('**'/{ct.sym,classlist,jrt-fs.jar,jexec,libsimdsort.so} '**'/bin/{javac,jwebserver,keytool,serialver})
 # Modules of which hardly a class is ever read are compressed. The others are not: unpacking them would delay each start.
-rarely_read=(/{jdk.compiler,java.compiler,jdk.zipfs,jdk.internal.opt,java.naming,java.security.sasl,java.management,org.jline.nativ}/'**')
+rarely_read=(/{jdk.compiler,java.compiler,jdk.zipfs,jdk.internal.opt,java.naming,java.security.sasl,java.management,org.jline.nativ,org.tukaani.xz}/'**')
 jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 

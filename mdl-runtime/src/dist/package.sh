@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # package.sh [OUT-DIRECTORY]: makes mdlagent_VERSION_amd64.deb of what assemble.sh has put together. DEB_COMPRESSION: xz, or
-# none, which is quick.
+# none, which is quick. DEBFULLNAME, DEBEMAIL: the maintainer, as Debian's tools have it.
 #
 #   /usr/lib/mdlagent/             bin, include, lib, runtime, as in dist
 #   /usr/bin/mdl                   a link to the launcher there

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 5u /* raised with each change of what a session holds */
+#define MDL_VERSION 6u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -280,8 +280,8 @@ struct mdl_countdown {
  * thread, in ticks, as it is predicted for each of their runs. A timer takes three: how many starts have not been stopped,
  * when the first of these was, and what has been measured.
  */
-#define MDL_VALUES 4096u
-enum { MDL_VALUE_DEPTH = 0, MDL_VALUE_COST = 4095, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
+#define MDL_VALUES 12288u
+enum { MDL_VALUE_DEPTH = 0, MDL_VALUE_COST = 12287, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
 
 /* MDL_VALUE_FLAG: true while the thread does something; it is cleared when the thread ends. The timers' kind stands at the
  * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. MDL_EVENTS: threads have

@@ -80,7 +80,7 @@ const struct mdl_api *api_table(void) {
       .program_cpu = address((void *)record_program_cpu_nanos),
       .replace = address((void *)code_replace),
       .wait_until = address((void *)code_wait_until),
-      .catch_traps = address((void *)signals_take_trap),
+      .catch_traps = address((void *)signals_catch_traps),
       .instruction = address((void *)decode_one),
       .cpuid = address((void *)cpuid),
       .function_entry_slow = address((void *)calls_entry_slow),

@@ -48,7 +48,7 @@ static void after_fork_in_child(void) {
     return;
   }
   sigset_t before;
-  signals_block_all_but_trap(&before); /* a handler with probes would find its parent's block and record */
+  signals_block_all_but_traps(&before); /* a handler with probes would find its parent's block and record */
   pid_t parent = process_pid;
   process_pid = parent ? getpid() : 0;
   gate_forked();
@@ -58,7 +58,7 @@ static void after_fork_in_child(void) {
   threads_forked();
   agent_threads_forked();
   signals_forked();
-  trap_forked();
+  traps_forked();
   libraries_forked();
   if (parent && session) {
     family_forked(parent);

@@ -176,7 +176,7 @@ static bool map_all(const int descriptors[FILES], pid_t forker, const struct ins
       family_joined(forker, start->real_nanos);
     }
     if (__atomic_load_n(&session->traps, __ATOMIC_ACQUIRE)) {
-      signals_take_trap();
+      signals_catch_traps();
     }
     log_open(session->directory);
     libraries_join(descriptors[CODE]);

@@ -1,22 +1,28 @@
 /*
  * What a thread does that meets a trapping byte.
  *
- * A patcher that replaces an instruction in more than one store puts INT3 in front of it meanwhile. Threads that
- * fetch the INT3 get SIGTRAP, and are sent on by header.traps; TrapTable.java, which writes that table, states the
- * protocol. trap_redirect() runs in signal context, on any thread, with any lock held by the code that it interrupted:
- * no malloc, no stdio, no locks, no calls.
+ * A patcher that replaces an instruction in more than one store puts INT3 in front of it meanwhile; a jump over several
+ * instructions has INT3, or a byte that is no instruction, over the head of each (PunView.java). Threads that fetch them
+ * get SIGTRAP or SIGILL, and are sent on by header.traps; TrapTable.java, which writes that table, states the protocol.
+ * trap_redirect() runs in signal context, on any thread, with any lock held by the code that it interrupted: no malloc,
+ * no stdio, no locks, no calls.
  *
- * The kernel ends a process that executes INT3 while SIGTRAP is blocked. process/masks.c keeps it out of all masks that the
+ * The kernel ends a process that traps while the signal is blocked. process/masks.c keeps both out of all masks that the
  * application sets, but libc blocks all signals by itself, where nothing can stand in front of it: in fork,
  * pthread_create, abort, posix_spawn, the threads that serve timers. So no site in libc, in the loader or in this
- * library may ever need INT3.
+ * library may ever need a trapping byte.
  */
 #include "code/trap.h"
 
 #include "session/memory.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <x86intrin.h>
+
+#ifndef SI_KERNEL
+#define SI_KERNEL 0x80
+#endif
 
 enum { INT3 = 0xCC };
 
@@ -37,9 +43,15 @@ static struct mdl_trap *row_of(uint64_t address) {
   }
 }
 
-bool trap_redirect(ucontext_t *context) {
+bool trap_redirect(int signal, int code, ucontext_t *context) {
   greg_t *registers = context->uc_mcontext.gregs;
-  uint64_t address = (uint64_t)registers[REG_RIP] - 1;
+  bool after_int3 = signal == SIGTRAP && code == SI_KERNEL;
+  bool undefined = signal == SIGILL && code == ILL_ILLOPN;
+  if (!after_int3 && !undefined) {
+    return false;
+  }
+  /* Behind INT3, but at what is no instruction. */
+  uint64_t address = (uint64_t)registers[REG_RIP] - after_int3;
   struct mdl_trap *row = row_of(address);
   if (!row) {
     /* Rows are for good, and there before their byte: this one has never been ours, whatever stands there now. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-/* In the handler of SIGTRAP, at INT3: false when the byte is not ours. */
-bool trap_redirect(ucontext_t *context);
+/* In the handler of SIGTRAP or SIGILL: false when it is not one of our bytes that raised it. */
+bool trap_redirect(int signal, int code, ucontext_t *context);
 
 #endif

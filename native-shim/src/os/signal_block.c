@@ -13,7 +13,9 @@ bool signal_is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
 }
 
-void signals_block_all_but_trap(sigset_t *before) { set_mask(~(1ULL << (SIGTRAP - 1)), before); }
+void signals_block_all_but_traps(sigset_t *before) {
+  set_mask(~(1ULL << (SIGTRAP - 1) | 1ULL << (SIGILL - 1)), before);
+}
 
 void signals_block_all(sigset_t *before) { set_mask(~0ULL, before); }
 

@@ -12,8 +12,8 @@ enum { SIGNALS = 65 };
 /* Those that the JVM raises on purpose. */
 bool signal_is_fault(int signal);
 
-/* All but SIGTRAP: what is called meanwhile may be the application's, as malloc, and have trapping bytes. */
-void signals_block_all_but_trap(sigset_t *before);
+/* All but SIGTRAP and SIGILL: what is called meanwhile may be the application's, as malloc, and have trapping bytes. */
+void signals_block_all_but_traps(sigset_t *before);
 /* For code that calls nobody else's. */
 void signals_block_all(sigset_t *before);
 /* All but those that the JVM or a debugger needs. */

@@ -26,15 +26,20 @@ static void set_default(int signal) {
 
 /* Where the thread was interrupted, with the same siginfo. */
 static void end_by_trap(siginfo_t *info, ucontext_t *context) {
-  if (getpid() == 1) {
+  int signal = info->si_signo;
+  bool executes_again = signal == SIGILL && info->si_code > 0;
+  if (getpid() == 1 && !executes_again) {
     /* The first process of a container: signals without a handler are ignored, unless the kernel itself traps. */
     if (info->si_code > 0) {
-      set_default(SIGTRAP);
+      set_default(signal);
       context->uc_mcontext.gregs[REG_RIP] -= info->si_code == SI_KERNEL;
     }
     return;
   }
-  set_default(SIGTRAP);
+  set_default(signal);
+  if (executes_again) {
+    return; /* the true signal ends the process at the instruction */
+  }
   sigset_t before;
   signals_block_all(&before); /* until this handler returns */
   trap_queue_to_self(info);
@@ -43,42 +48,42 @@ static void end_by_trap(siginfo_t *info, ucontext_t *context) {
 /* With the mask that the action asks for. */
 static void call_trap_handler(const struct sigaction *action, siginfo_t *info, ucontext_t *context) {
   uint64_t mask = mask_word(&action->sa_mask);
-  bool defers = !(action->sa_flags & SA_NODEFER) || mask & TRAP;
-  if (mask & ~TRAP) {
-    change_kernel_mask(SIG_BLOCK, mask & ~TRAP);
+  uint64_t own = action->sa_flags & SA_NODEFER ? 0 : trap_bit(info->si_signo);
+  if (mask & ~TRAPS) {
+    change_kernel_mask(SIG_BLOCK, mask & ~TRAPS);
   }
-  if (trap_blocked) {
-    add_trap(&context->uc_sigmask);
-  }
-  trap_blocked = trap_blocked || defers;
-  signals_call(action, SIGTRAP, info, context);
-  trap_blocked = (mask_word(&context->uc_sigmask) & TRAP) != 0;
-  *(uint64_t *)&context->uc_sigmask &= ~TRAP;
-  if (!trap_blocked && trap_waits()) {
+  add_to_mask(&context->uc_sigmask, traps_blocked);
+  traps_blocked |= own | (mask & TRAPS);
+  signals_call(action, info->si_signo, info, context);
+  traps_blocked = mask_word(&context->uc_sigmask) & TRAPS;
+  *(uint64_t *)&context->uc_sigmask &= ~TRAPS;
+  if (traps_waiting() & ~traps_blocked) {
     /* It comes when this handler has returned, not inside of it. */
-    change_kernel_mask(SIG_BLOCK, TRAP);
-    trap_deliver();
+    change_kernel_mask(SIG_BLOCK, TRAPS);
+    traps_deliver();
   }
 }
 
 static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
   bool sent = info->si_code <= 0;
-  if (sent && trap_blocked) {
+  int signal = info->si_signo;
+  uint64_t blocked = traps_blocked & trap_bit(signal);
+  if (sent && blocked) {
     trap_hold_back(info);
     return;
   }
-  struct sigaction action = application_action(SIGTRAP);
+  struct sigaction action = application_action(signal);
   if (sent && action.sa_handler == SIG_IGN) {
     return;
   }
-  if (!has_handler(&action) || trap_blocked) {
+  if (!has_handler(&action) || blocked) {
     end_by_trap(info, context);
     return;
   }
   if (action.sa_flags & (int)SA_RESETHAND) {
     struct sigaction standard = action;
     standard.sa_handler = SIG_DFL;
-    set_application_action(SIGTRAP, &standard);
+    set_application_action(signal, &standard);
   }
   call_trap_handler(&action, info, context);
 }
@@ -103,7 +108,7 @@ static void pass_to_main(int signal, siginfo_t *info) {
 }
 
 void signals_dispatch(int signal, siginfo_t *info, void *context) {
-  if (signal == SIGTRAP && info->si_code == SI_KERNEL && trap_redirect(context)) {
+  if (trap_bit(signal) && trap_redirect(signal, info->si_code, context)) {
     return;
   }
   int error = errno;
@@ -123,7 +128,7 @@ void signals_dispatch(int signal, siginfo_t *info, void *context) {
   if (info->si_code == PASSED_ON) {
     info->si_code = SI_USER;
   }
-  if (signal == SIGTRAP) {
+  if (trap_bit(signal)) {
     dispatch_trap(info, context);
     errno = error;
     return;

@@ -7,12 +7,12 @@
  * All other actions of the JVM are kept and shown to it, and never happen (it runs with -Xrs). Agent threads
  * block all signals but those that they need, whatever they ask for.
  *
- * The fifth is SIGTRAP, as soon as an instruction is to be trapped, or the application has a handler for it or blocks
- * it. Traps at the addresses of header.traps are ours, on any thread; for all others signals_dispatch() does what the kernel
- * would. It stays so in forked children, which have the same trapping bytes, and in vfork children until they execute
- * another program. One thing is lost: a program that ignores SIGTRAP, and whose instructions are trapped, executes
- * others with the default action. To pass the SIG_IGN on, every function of the exec and spawn families would have to
- * be wrapped, and would leave the process open to its own trapping bytes meanwhile.
+ * The fifth is SIGTRAP, and SIGILL for this reason, too: as soon as an instruction is to be trapped, or the application
+ * has a handler for the signal or blocks it. Traps at the addresses of header.traps are ours, on any thread; for all others
+ * signals_dispatch() does what the kernel would. It stays so in forked children, which have the same trapping bytes, and
+ * in vfork children until they execute another program. One thing is lost: a program that ignores these signals, and whose
+ * instructions are trapped, executes others with the default action. To pass the SIG_IGN on, every function of the exec and
+ * spawn families would have to be wrapped, and would leave the process open to its own trapping bytes meanwhile.
  *
  * signals_dispatch() runs in signal context: no malloc, no stdio, no locks, no JNI.
  */
@@ -23,6 +23,7 @@
 #include "os/signal_block.h"
 #include "process/actions.h"
 #include "process/dispatch.h"
+#include "process/trap_bit.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -35,13 +36,14 @@
 #endif
 
 static _Atomic bool dispatched[SIGNALS];
-static _Atomic bool trap_in_mask[SIGNALS]; /* of the application's action; the kernel's has it not */
+static _Atomic bool kept[SIGNALS];         /* dispatched for good, since instructions may trap */
+static _Atomic uint64_t traps_in_mask[SIGNALS]; /* of the application's action; the kernel's has them not */
 static _Atomic bool interrupting[SIGNALS]; /* system calls, as siginterrupt() has asked for */
 static _Atomic bool lock;
 
 /*
- * The kernel's flags and mask are the application's, so that its handler runs as it would without us. But SIGTRAP is
- * never blocked: a probe in its handler may trap; masks.c does as if, for traps that are not ours.
+ * The kernel's flags and mask are the application's, so that its handler runs as it would without us. But SIGTRAP
+ * and SIGILL are never blocked: a probe in its handler may trap; masks.c does as if, for traps that are not ours.
  *
  * Without a handler of the application's to go by: on the alternate stack, if the thread has one. Code that runs where
  * there is no room for a signal's frame (small stacks of coroutines, the rest of an overflowing one) has one for that
@@ -53,32 +55,32 @@ static int install(int signal, const struct sigaction *action) {
     ours.sa_flags = SA_SIGINFO | (action->sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART));
     ours.sa_mask = action->sa_mask;
   }
-  if (signal == SIGTRAP) {
+  if (trap_bit(signal)) {
     ours.sa_flags |= SA_NODEFER;
     sigemptyset(&ours.sa_mask);
   }
-  sigdelset(&ours.sa_mask, SIGTRAP);
+  ours.sa_mask = without_traps(&ours.sa_mask);
   return next()->sigaction(signal, &ours, NULL);
 }
 
 /* It has its own dispositions but our memory. */
 static bool in_vfork_child(void) { return process_pid && getpid() != process_pid; }
 
-/* To libc and the kernel, but for SIGTRAP in the mask. */
+/* To libc and the kernel, but for TRAPS in the mask. */
 static int pass_on(int signal, const struct sigaction *action, struct sigaction *old) {
-  struct sigaction kept;
-  bool shown = trap_in_mask[signal], masked = shown;
+  struct sigaction passed;
+  uint64_t shown = traps_in_mask[signal], masked = shown;
   if (action) {
-    masked = sigismember(&action->sa_mask, SIGTRAP) == 1;
-    kept = *action;
-    sigdelset(&kept.sa_mask, SIGTRAP);
-    action = &kept;
+    masked = mask_word(&action->sa_mask) & TRAPS;
+    passed = *action;
+    passed.sa_mask = without_traps(&action->sa_mask);
+    action = &passed;
   }
   int result = next()->sigaction(signal, action, old);
   if (result == 0) {
-    trap_in_mask[signal] = masked;
-    if (old && shown) {
-      sigaddset(&old->sa_mask, SIGTRAP);
+    traps_in_mask[signal] = masked;
+    if (old) {
+      add_to_mask(&old->sa_mask, shown);
     }
   }
   return result;
@@ -112,18 +114,33 @@ static int begin_dispatch(int signal) {
   return 0;
 }
 
-int64_t signals_take_trap(void) {
-  if (dispatched[SIGTRAP] || in_vfork_child()) {
+/* With the lock held, as begin_dispatch(). */
+static int keep(int signal) {
+  int result = begin_dispatch(signal);
+  kept[signal] = result == 0;
+  return result;
+}
+
+int64_t signals_take(uint64_t traps) {
+  bool some = (traps & trap_bit(SIGTRAP) && !kept[SIGTRAP]) || (traps & trap_bit(SIGILL) && !kept[SIGILL]);
+  if (!some || in_vfork_child()) {
     return 0;
   }
   sigset_t before;
   int error = errno;
+  int64_t result = 0;
   acquire(&before);
-  int64_t result = begin_dispatch(SIGTRAP) == 0 ? 0 : -errno;
+  for (int signal = 1; signal < SIGNALS && result == 0; signal++) {
+    if (traps & trap_bit(signal) && keep(signal) != 0) {
+      result = -errno;
+    }
+  }
   release(&before);
   errno = error;
   return result;
 }
+
+int64_t signals_catch_traps(void) { return signals_take(TRAPS); }
 
 void signals_interrupt_agent(void) {
   sigset_t before;
@@ -136,13 +153,15 @@ void signals_interrupt_agent(void) {
   release(&before);
 }
 
-bool signals_trap_is_handled(void) {
-  if (!dispatched[SIGTRAP]) {
-    return false;
+static uint64_t handled(int signal) {
+  if (!dispatched[signal]) {
+    return 0;
   }
-  struct sigaction action = application_action(SIGTRAP);
-  return has_handler(&action);
+  struct sigaction action = application_action(signal);
+  return has_handler(&action) ? trap_bit(signal) : 0;
 }
+
+uint64_t signals_traps_handled(void) { return handled(SIGTRAP) | handled(SIGILL); }
 
 static int set_jvm_action(int signal, const struct sigaction *action, struct sigaction *old) {
   sigset_t before;
@@ -167,11 +186,11 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   if (is_agent_thread) {
     return set_jvm_action(signal, action, old);
   }
-  if (!signal_is_fault(signal) && signal != SIGTRAP) {
+  if (!signal_is_fault(signal) && !trap_bit(signal)) {
     return pass_on(signal, action, old);
   }
   if (in_vfork_child()) {
-    bool ours = signal == SIGTRAP && dispatched[signal]; /* the code has our trapping bytes until it is another's */
+    bool ours = kept[signal]; /* the code has our trapping bytes until it is another's */
     int result = next()->sigaction(signal, ours ? NULL : action, old);
     if (result == 0 && old && old->sa_sigaction == signals_dispatch) {
       *old = application_action(signal);
@@ -184,8 +203,8 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
   sigset_t before;
   int result = 0;
   acquire(&before);
-  if (signal == SIGTRAP && action && has_handler(action)) {
-    begin_dispatch(signal);
+  if (trap_bit(signal) && action && has_handler(action)) {
+    keep(signal);
   }
   if (!dispatched[signal]) {
     result = pass_on(signal, action, old);
@@ -231,7 +250,7 @@ long signals_raw_sigaction(int signal, const struct kernel_action *action, struc
 
 static void give_back(void) {
   for (int signal = 1; signal < SIGNALS; signal++) {
-    if (dispatched[signal] && signal != SIGTRAP) {
+    if (dispatched[signal] && !kept[signal]) {
       struct sigaction action = application_action(signal);
       struct sigaction current;
       /* Not when it has been reset, in signals_dispatch(), to end the process. */
@@ -260,7 +279,7 @@ void signals_give_back(void) {
  * begin between the question and libc's function, which would see our handler then, and replace it.
  */
 static bool is_virtual(int signal) {
-  return signal >= 1 && signal < SIGNALS && (is_agent_thread || signal == SIGTRAP || signal_is_fault(signal));
+  return signal >= 1 && signal < SIGNALS && (is_agent_thread || trap_bit(signal) || signal_is_fault(signal));
 }
 
 typedef void (*handler)(int);

@@ -1,4 +1,4 @@
-/* Jumps that restore a mask. The bit travels in a part of the saved mask that neither libc nor the kernel uses. */
+/* Jumps that restore a mask. The bits travel in a part of the saved mask that neither libc nor the kernel uses. */
 #include "os/next.h"
 #include "process/masks.h"
 #include "record/thread.h"
@@ -11,15 +11,21 @@ enum { LAST_WORD = sizeof(sigset_t) / sizeof(unsigned long) - 1 };
 /* By a tail call, as swapcontext: libc saves the stack pointer and the return address of its caller. */
 EXPORT int __sigsetjmp(struct __jmp_buf_tag state[1], int with_mask) {
   if (with_mask) {
-    state->__saved_mask.__val[LAST_WORD] = trap_blocked;
+    state->__saved_mask.__val[LAST_WORD] = traps_blocked;
   }
   return next()->save_jump(state, with_mask);
+}
+
+/* None of what others than __sigsetjmp have left there. */
+static uint64_t saved_bits(const struct __jmp_buf_tag *state) {
+  uint64_t bits = state->__saved_mask.__val[LAST_WORD];
+  return bits & ~TRAPS ? 0 : bits;
 }
 
 #define JUMP(name, pointer)                                              \
   EXPORT void name(struct __jmp_buf_tag state[1], int value) {             \
     if (state->__mask_was_saved) {                                       \
-      masks_set_blocked(state->__saved_mask.__val[LAST_WORD] == 1);            \
+      masks_set_blocked(saved_bits(state));                                \
     }                                                                    \
     next()->pointer(state, value);                                       \
     __builtin_unreachable();                                             \
@@ -30,9 +36,9 @@ JUMP(_longjmp, jump)
 JUMP(siglongjmp, jump)
 JUMP(__longjmp_chk, jump_checked)
 
-/* A mask that the application has asked for, and so has SIGTRAP, may have been put into a context. */
+/* A mask that the application has asked for, and so has any signal, may have been put into a context. */
 static void adapt(ucontext_t *to) {
-  *(uint64_t *)&to->uc_sigmask &= ~TRAP;
+  *(uint64_t *)&to->uc_sigmask &= ~TRAPS;
   record_other_stack(to->uc_stack.ss_sp);
 }
 

@@ -10,13 +10,13 @@
 #include <sys/select.h>
 
 void begin_other_mask(struct other_mask *other, const void *mask) {
-  bool inner = mask_word(mask) & TRAP;
-  other->set = without_trap(mask);
-  other->outer = trap_blocked;
+  uint64_t inner = mask_word(mask) & TRAPS;
+  other->set = without_traps(mask);
+  other->outer = traps_blocked;
   /* Without a handler it makes no difference when it comes: it ends the process, or is ignored. */
-  other->held = !inner && trap_blocked && signals_trap_is_handled();
+  other->held = traps_blocked & ~inner & signals_traps_handled();
   if (other->held) {
-    change_kernel_mask(SIG_BLOCK, TRAP);
+    change_kernel_mask(SIG_BLOCK, other->held);
   }
   masks_set_blocked(inner);
 }
@@ -24,7 +24,7 @@ void begin_other_mask(struct other_mask *other, const void *mask) {
 void end_other_mask(struct other_mask *other) {
   masks_set_blocked(other->outer);
   if (other->held) {
-    change_kernel_mask(SIG_UNBLOCK, TRAP);
+    change_kernel_mask(SIG_UNBLOCK, other->held);
   }
 }
 
@@ -85,29 +85,34 @@ EXPORT int __sigpause(int number_or_mask, int is_number) {
 
 EXPORT int sigpending(sigset_t *set) {
   int result = next()->sigpending(set);
-  if (result == 0 && trap_waits()) {
-    add_trap(set);
+  if (result == 0) {
+    add_to_mask(set, traps_waiting());
   }
   return result;
 }
 
-static bool take_wanted(const sigset_t *set, siginfo_t *info) {
+/* The number of one that waits; 0 when libc is to look for others. */
+static int take_wanted(const sigset_t *set, siginfo_t *info) {
   siginfo_t unused;
-  return set && mask_word(set) & TRAP && trap_waits() && trap_take(info ? info : &unused);
+  uint64_t wanted = set ? mask_word(set) & traps_waiting() : 0;
+  return wanted ? trap_take(wanted, info ? info : &unused) : 0;
 }
 
 EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                         const struct timespec *restrict timeout) {
-  return take_wanted(set, info) ? SIGTRAP : next()->sigtimedwait(set, info, timeout);
+  int taken = take_wanted(set, info);
+  return taken ? taken : next()->sigtimedwait(set, info, timeout);
 }
 
 EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info) {
-  return take_wanted(set, info) ? SIGTRAP : next()->sigwaitinfo(set, info);
+  int taken = take_wanted(set, info);
+  return taken ? taken : next()->sigwaitinfo(set, info);
 }
 
 EXPORT int sigwait(const sigset_t *restrict set, int *restrict number) {
-  if (take_wanted(set, NULL)) {
-    *number = SIGTRAP;
+  int taken = take_wanted(set, NULL);
+  if (taken) {
+    *number = taken;
     return 0;
   }
   return next()->sigwait(set, number);

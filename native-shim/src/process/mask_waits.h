@@ -6,8 +6,8 @@
 
 struct other_mask {
   sigset_t set;
-  bool outer; /* the thread's bit before and after */
-  bool held;  /* by the kernel, so that none comes between here and the wait */
+  uint64_t outer; /* the thread's bits before and after */
+  uint64_t held;  /* by the kernel, so that none comes between here and the wait */
 };
 
 void begin_other_mask(struct other_mask *other, const void *mask);

@@ -1,19 +1,19 @@
 /*
  * Masks. Those of agent threads have all signals but the ones that they need. Those of application threads never have
- * SIGTRAP, from the start of the process on: a thread that meets a trapping byte while SIGTRAP is blocked is the end
- * of the process. A bit per thread remembers what the application wants, and is what the application sees; a SIGTRAP
- * that is *sent* to a thread that wants none waits until it does.
+ * SIGTRAP and SIGILL, from the start of the process on: a thread that meets a trapping byte while its signal is blocked is
+ * the end of the process. A bit per thread and signal remembers what the application wants, and is what the application
+ * sees; one of them that is *sent* to a thread that wants none waits until it does.
  *
- * What the bit cannot follow:
- *   - exec'd and spawned programs inherit a mask without SIGTRAP. (A spawn attribute's mask is left as it is: between
+ * What the bits cannot follow:
+ *   - exec'd and spawned programs inherit a mask without them. (A spawn attribute's mask is left as it is: between
  *     its use and exec only libc's code runs.)
- *   - a handler whose sa_mask has SIGTRAP runs with the bit of the code that it interrupted, but for SIGTRAP's own;
- *   - setcontext and swapcontext leave the bit as it is, and so does a thread attribute's mask;
- *   - what a vfork child does to its mask, it does to the bit of its parent's thread;
- *   - a SIGTRAP sent to the process waits as soon as the thread that the kernel chose wants none, though another may
- *     want it, or be in sigwait; signalfd does not see it.
- * What is not guarded: masks set by a system call that libc's functions do not make, and a handler that adds SIGTRAP
- * to the uc_sigmask it returns to.
+ *   - a handler whose sa_mask has them runs with the bits of the code that it interrupted, but for their own handlers;
+ *   - setcontext and swapcontext leave the bits as they are, and so does a thread attribute's mask;
+ *   - what a vfork child does to its mask, it does to the bits of its parent's thread;
+ *   - one sent to the process waits as soon as the thread that the kernel chose wants none, though another may want it,
+ *     or be in sigwait; signalfd does not see it.
+ * What is not guarded: masks set by a system call that libc's functions do not make, and a handler that adds them to
+ * the uc_sigmask it returns to.
  */
 #include "process/masks.h"
 
@@ -29,7 +29,7 @@
  * the kernel has meant them. One of the agent would run the application's handler, as long as it is not known for one.
  */
 int masks_block_at_birth(pthread_attr_t *attributes) {
-  sigset_t blocked = {{signals_blocked_by_agent() | TRAP}};
+  sigset_t blocked = {{signals_blocked_by_agent() | TRAPS}};
   return next()->pthread_attr_setsigmask_np(attributes, &blocked);
 }
 
@@ -39,47 +39,44 @@ void masks_unblock_after_birth(void) {
   uint64_t waiting = 0;
   for (int i = 0; i < TRIES; i++) {
     raw_syscall(SYS_rt_sigpending, &waiting, sizeof waiting);
-    if (!(waiting & TRAP)) {
+    if (!(waiting & TRAPS)) {
       break;
     }
     sched_yield();
   }
-  change_kernel_mask(SIG_UNBLOCK, TRAP);
+  change_kernel_mask(SIG_UNBLOCK, TRAPS);
 }
 
 void masks_start(void) {
   uint64_t now = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &now, sizeof now);
-  if (now & TRAP) {
-    signals_take_trap(); /* first: one may wait already */
-    trap_blocked = true;
-    change_kernel_mask(SIG_UNBLOCK, TRAP);
+  if (now & TRAPS) {
+    signals_take(now & TRAPS); /* first: one may wait already */
+    traps_blocked = now & TRAPS;
+    change_kernel_mask(SIG_UNBLOCK, TRAPS);
   }
 }
 
-static void block(void) {
-  if (!trap_blocked) {
-    signals_take_trap(); /* for those that are sent from now on */
-    trap_blocked = true;
+static void block(uint64_t traps) {
+  if (traps & ~traps_blocked) {
+    signals_take(traps); /* for those that are sent from now on */
+    traps_blocked |= traps;
   }
 }
 
-void masks_set_blocked(bool blocked) {
-  if (blocked) {
-    block();
-  } else {
-    trap_blocked = false;
-    atomic_signal_fence(memory_order_seq_cst);
-    trap_deliver();
-  }
+void masks_set_blocked(uint64_t traps) {
+  block(traps);
+  traps_blocked = traps;
+  atomic_signal_fence(memory_order_seq_cst);
+  traps_deliver();
 }
 
-static bool blocked_after(int how, uint64_t set) {
+static uint64_t blocked_after(int how, uint64_t set) {
   switch (how) {
-    case SIG_BLOCK: return trap_blocked || set & TRAP;
-    case SIG_UNBLOCK: return trap_blocked && !(set & TRAP);
-    case SIG_SETMASK: return (set & TRAP) != 0;
-    default: return trap_blocked;
+    case SIG_BLOCK: return traps_blocked | (set & TRAPS);
+    case SIG_UNBLOCK: return traps_blocked & ~set;
+    case SIG_SETMASK: return set & TRAPS;
+    default: return traps_blocked;
   }
 }
 
@@ -88,7 +85,7 @@ static int set_agent_mask(mask_function function, int how, const sigset_t *set, 
   if (how == SIG_UNBLOCK) {
     kept &= ~signals_blocked_by_agent();
   } else {
-    kept = (kept | signals_blocked_by_agent()) & ~TRAP;
+    kept = (kept | signals_blocked_by_agent()) & ~TRAPS;
   }
   sigset_t changed = {{kept}};
   return function(how, &changed, old);
@@ -98,24 +95,22 @@ __attribute__((noinline)) int masks_set_virtual(mask_function function, int how,
   if (is_agent_thread) {
     return set ? set_agent_mask(function, how, set, old) : function(how, set, old);
   }
-  if (process_is_confined && !trap_blocked) {
+  if (process_is_confined && !traps_blocked) {
     return function(how, set, old); /* nothing of ours traps any more */
   }
-  bool before = trap_blocked, after = before;
+  uint64_t before = traps_blocked, after = before;
   sigset_t kept;
   if (set) {
     after = blocked_after(how, mask_word(set));
-    kept = without_trap(set);
+    kept = without_traps(set);
     set = &kept;
   }
-  if (after) {
-    block();
-  }
+  block(after);
   int result = function(how, set, old);
   if (result != 0) {
     after = before;
-  } else if (old && before) {
-    add_trap(old);
+  } else if (old) {
+    add_to_mask(old, before);
   }
   masks_set_blocked(after);
   return result;
@@ -150,9 +145,9 @@ EXPORT int sigsetmask(int mask) { return set_bsd_mask(SIG_SETMASK, mask); }
 EXPORT int siggetmask(void) { return set_bsd_mask(SIG_BLOCK, 0); }
 
 EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set) {
-  if (!set || !(mask_word(set) & TRAP)) {
+  if (!set || !(mask_word(set) & TRAPS)) {
     return next()->pthread_attr_setsigmask_np(attributes, set);
   }
-  sigset_t kept = without_trap(set);
+  sigset_t kept = without_traps(set);
   return next()->pthread_attr_setsigmask_np(attributes, &kept);
 }

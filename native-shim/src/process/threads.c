@@ -142,7 +142,7 @@ struct beginning {
   };
   void *argument;
   bool by_agent;
-  bool trap_blocked;
+  uint64_t traps_blocked;
   size_t stack_bytes;
 };
 
@@ -153,7 +153,7 @@ static struct beginning begin(void *pointer) {
     agent_thread_begins();
   }
   self_stack_bytes = beginning.stack_bytes;
-  trap_blocked = beginning.trap_blocked;
+  traps_blocked = beginning.traps_blocked;
   thread_end_watch();
   return beginning;
 }
@@ -186,7 +186,7 @@ static struct beginning *prepare(const pthread_attr_t *attributes, void *argumen
   if (beginning) {
     beginning->argument = argument;
     beginning->by_agent = is_agent_thread;
-    beginning->trap_blocked = trap_blocked;
+    beginning->traps_blocked = traps_blocked;
     beginning->stack_bytes = stack_bytes_of(attributes);
     atomic_fetch_add(is_agent_thread ? &agent_threads : &application_threads, 1);
   }

@@ -19,8 +19,8 @@ static _Atomic(struct notification *) notifications[256];
 
 static void notify(union sigval pointer) {
   const struct notification *notification = pointer.sival_ptr;
-  trap_blocked = true;
-  change_kernel_mask(SIG_UNBLOCK, TRAP);
+  traps_blocked = TRAPS;
+  change_kernel_mask(SIG_UNBLOCK, TRAPS);
   notification->function(notification->value);
 }
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-THREAD_LOCAL bool trap_blocked;
+THREAD_LOCAL uint64_t traps_blocked;
 
-/* A SIGTRAP that has been sent, as much as tells its receiver. */
+/* A signal that has been sent, as much as tells its receiver. */
 struct sent {
   int code;
   pid_t pid;
@@ -23,8 +23,11 @@ struct waiting_signal {
   _Atomic int state;
   struct sent sent;
 };
-static THREAD_LOCAL struct waiting_signal for_thread;
-static struct waiting_signal for_process;
+/* By place: the kernel gives out the lower number first. */
+static const int numbers[] = {SIGILL, SIGTRAP};
+enum { PLACES = sizeof numbers / sizeof numbers[0] };
+static THREAD_LOCAL struct waiting_signal for_thread[PLACES];
+static struct waiting_signal for_process[PLACES];
 
 static void put(struct waiting_signal *place, const siginfo_t *info) {
   int state = NO_SIGNAL;
@@ -34,13 +37,13 @@ static void put(struct waiting_signal *place, const siginfo_t *info) {
   }
 }
 
-static bool take(struct waiting_signal *place, siginfo_t *info) {
+static bool take(struct waiting_signal *place, int signal, siginfo_t *info) {
   int state = WAITS;
   if (!atomic_compare_exchange_strong(&place->state, &state, BEING_COPIED)) {
     return false;
   }
   memset(info, 0, sizeof *info);
-  info->si_signo = SIGTRAP;
+  info->si_signo = signal;
   info->si_code = place->sent.code;
   info->si_pid = place->sent.pid;
   info->si_uid = place->sent.uid;
@@ -49,29 +52,51 @@ static bool take(struct waiting_signal *place, siginfo_t *info) {
   return true;
 }
 
-bool trap_take(siginfo_t *info) { return take(&for_thread, info) || take(&for_process, info); }
+int trap_take(uint64_t wanted, siginfo_t *info) {
+  for (int i = 0; i < PLACES; i++) {
+    if (wanted & trap_bit(numbers[i]) &&
+        (take(&for_thread[i], numbers[i], info) || take(&for_process[i], numbers[i], info))) {
+      return numbers[i];
+    }
+  }
+  return 0;
+}
 
-bool trap_waits(void) {
-  return !is_agent_thread && (atomic_load_explicit(&for_thread.state, memory_order_relaxed) == WAITS ||
-                              atomic_load_explicit(&for_process.state, memory_order_relaxed) == WAITS);
+static bool waits(struct waiting_signal *place) {
+  return atomic_load_explicit(&place->state, memory_order_relaxed) == WAITS;
+}
+
+uint64_t traps_waiting(void) {
+  uint64_t waiting = 0;
+  for (int i = 0; i < PLACES && !is_agent_thread; i++) {
+    if (waits(&for_thread[i]) || waits(&for_process[i])) {
+      waiting |= trap_bit(numbers[i]);
+    }
+  }
+  return waiting;
 }
 
 void trap_queue_to_self(siginfo_t *info) {
   int error = errno;
-  raw_syscall(SYS_rt_tgsigqueueinfo, getpid(), raw_syscall(SYS_gettid), SIGTRAP, info);
+  raw_syscall(SYS_rt_tgsigqueueinfo, getpid(), raw_syscall(SYS_gettid), info->si_signo, info);
   errno = error;
 }
 
-void trap_deliver(void) {
+void traps_deliver(void) {
   siginfo_t info;
-  if (trap_waits() && trap_take(&info)) {
+  for (uint64_t due; (due = traps_waiting() & ~traps_blocked) && trap_take(due, &info);) {
     trap_queue_to_self(&info);
   }
 }
 
-void trap_hold_back(const siginfo_t *info) { put(info->si_code == SI_TKILL ? &for_thread : &for_process, info); }
+void trap_hold_back(const siginfo_t *info) {
+  int place = info->si_signo == SIGTRAP;
+  put(info->si_code == SI_TKILL ? &for_thread[place] : &for_process[place], info);
+}
 
-void trap_forked(void) {
-  atomic_store(&for_thread.state, NO_SIGNAL);
-  atomic_store(&for_process.state, NO_SIGNAL);
+void traps_forked(void) {
+  for (int i = 0; i < PLACES; i++) {
+    atomic_store(&for_thread[i].state, NO_SIGNAL);
+    atomic_store(&for_process[i].state, NO_SIGNAL);
+  }
 }

@@ -59,7 +59,7 @@ struct mdl_thread *record_attach(void) {
   }
   int error = errno;
   sigset_t before;
-  signals_block_all_but_trap(&before); /* a handler with probes would attach this thread a second time */
+  signals_block_all_but_traps(&before); /* a handler with probes would attach this thread a second time */
   if (!mdl_self) {
     struct mdl_thread *thread = NULL;
     if (session && !is_agent_thread) {

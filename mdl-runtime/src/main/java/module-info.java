@@ -9,6 +9,7 @@ module org.mdlagent.runtime {
     requires static info.picocli;
     requires static jdk.httpserver;
     requires static org.jline.terminal;
+    requires static org.tukaani.xz;
     requires static transitive org.jspecify;
 
     opens org.mdlagent.runtime.cli to

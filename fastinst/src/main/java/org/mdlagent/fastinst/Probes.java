@@ -23,6 +23,8 @@ import org.mdlagent.fastinst.install.Installer;
 import org.mdlagent.fastinst.install.LearnedSites;
 import org.mdlagent.fastinst.install.PreparedText;
 import org.mdlagent.fastinst.install.ProbeFilter;
+import org.mdlagent.fastinst.install.ProbePoint;
+import org.mdlagent.fastinst.install.ProbePoints;
 import org.mdlagent.fastinst.install.ProbedImage;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.SiteTable;
@@ -55,6 +57,7 @@ public final class Probes {
     private final CallableFunctions callable;
     private final Imports imports;
     private final ReturnSites returnSites;
+    private final ProbePoints points;
 
     /// @param sync             tells when changed code is fetched
     /// @param libraryFunctions room for functions of libraries that are opened later
@@ -82,6 +85,7 @@ public final class Probes {
         ImportStubs stubs = new ImportStubs(functions, sites, code, arena, instructions, prepared, trampolines, tables);
         imports = new Imports(api, code, instructions, stubs);
         returnSites = new ReturnSites(images.probed(), sites, code, instructions, api::decode);
+        points = new ProbePoints(images.probed(), functions, sites, instructions);
     }
 
     private final class ImageListener implements Images.Listener {
@@ -204,6 +208,11 @@ public final class Probes {
     /// Indices of the functions with probes that `wanted` includes, those of closed libraries left out.
     public List<Integer> functions(ProbeFilter wanted) {
         return functions.matching(wanted);
+    }
+
+    /// The sites of functions as they stand in memory.
+    public List<ProbePoint> points(List<Integer> wanted) {
+        return points.find(wanted);
     }
 
     /// Whether the recorder is to leave a function out: [#leaveOut].

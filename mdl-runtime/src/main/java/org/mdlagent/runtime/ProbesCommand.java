@@ -1,21 +1,41 @@
 package org.mdlagent.runtime;
 
+import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.ProbePoint;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
-/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. `probes windowed`, `probes exact`, `probes
-/// N`:
-/// which of their calls it times ([Tier]). Functions are given by a [FunctionGlob], or one by `#` and its number in the
+/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. `probes windowed`, `probes exact`,
+/// `probes N`: which of their calls it times ([Tier]). `probes points FIRST FUNCTIONS`: their sites as they stand in
+/// memory, from number FIRST on, as many as fit; a line each, of columns that are separated by tabs:
+///
+/// | column | |
+/// | --- | --- |
+/// | function, image | |
+/// | kind, form | [SiteKind] and [SiteInstruction.Form] |
+/// | on or off | |
+/// | address, bytes when off, bytes when on | hexadecimal, as all that follows |
+/// | offset and size of what one store exchanges | |
+/// | hop, its bytes | 0 and nothing where the jump leads to the stub |
+/// | stub | |
+/// | copy, its bytes | of displaced instructions; 0 and nothing where there are none |
+///
+/// Functions are given by a [FunctionGlob], or one by `#` and its number in the
 /// session.
 ///
 /// Sites that several functions share, and clients of the program's own, stay as they are.
 final class ProbesCommand implements Command {
+    /// Below what the socket carries.
+    private static final int ANSWER_CHARS = 15_000;
+
+    private static final String POINTS = "points";
+
     private final Probes probes;
     private final Collector collector;
 
@@ -28,10 +48,15 @@ final class ProbesCommand implements Command {
     public String execute(String arguments) {
         int blank = arguments.indexOf(' ');
         String state = blank < 0 ? arguments : arguments.substring(0, blank);
+        if (state.equals(POINTS)) {
+            return points(
+                    arguments.substring(blank < 0 ? arguments.length() : blank).strip());
+        }
         Consumer<List<Integer>> action = action(state);
         if (blank < 0 || action == null) {
             throw new IllegalArgumentException(
-                    "probes are switched by: probes on|off FUNCTIONS, probes windowed|exact|N FUNCTIONS");
+                    "probes are switched by: probes on|off FUNCTIONS, probes windowed|exact|N FUNCTIONS, and shown by: probes"
+                            + " points FIRST FUNCTIONS");
         }
         List<Integer> functions = find(arguments.substring(blank).strip());
         action.accept(functions);
@@ -59,6 +84,51 @@ final class ProbesCommand implements Command {
         } catch (NumberFormatException e) {
             return null;
         }
+    }
+
+    private String points(String arguments) {
+        int blank = arguments.indexOf(' ');
+        if (blank < 0) {
+            throw new IllegalArgumentException("probes are shown by: probes points FIRST FUNCTIONS");
+        }
+        int first = Integer.parseUnsignedInt(arguments.substring(0, blank));
+        List<ProbePoint> all = probes.points(find(arguments.substring(blank).strip()));
+        StringBuilder lines = new StringBuilder();
+        for (int i = first; i < all.size(); i++) {
+            String line = line(all.get(i));
+            if (lines.length() + line.length() > ANSWER_CHARS) {
+                break;
+            }
+            lines.append(line);
+        }
+        return lines.toString();
+    }
+
+    private static String line(ProbePoint point) {
+        HexFormat hex = HexFormat.of();
+        ProbePoint.Versions versions = point.versions();
+        return String.join(
+                        "\t",
+                        oneLine(point.function()),
+                        oneLine(point.image()),
+                        point.kind().name(),
+                        point.form().name(),
+                        point.on() ? "on" : "off",
+                        Long.toHexString(versions.address()),
+                        hex.formatHex(versions.off()),
+                        hex.formatHex(versions.on()),
+                        Integer.toHexString(versions.storeAt()),
+                        Integer.toHexString(versions.storeSize()),
+                        Long.toHexString(point.hop().address()),
+                        hex.formatHex(point.hop().bytes()),
+                        Long.toHexString(point.stub()),
+                        Long.toHexString(point.copy().address()),
+                        hex.formatHex(point.copy().bytes()))
+                + "\n";
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
     }
 
     private List<Integer> find(String wanted) {

@@ -2,6 +2,7 @@ package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,7 +126,18 @@ class DoctorIT {
                 .containsPattern("(?m)^ok {4}probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
                 .contains("note  no probe       in 1 function: it reads its return address")
                 .contains("note  no probe       in 1 function: it loops to its first instruction");
-        assertThat(said.contains("its jump would lead below the program")).isEqualTo(flags.startsWith("-no-pie"));
+    }
+
+    /// It defines the hooks of `-finstrument-functions`.
+    @Test
+    void shouldNotTakeTheCLibraryForOneThatWasCompiledWithProbes() throws Exception {
+        Path libc = Path.of("/lib/x86_64-linux-gnu/libc.so.6");
+        assumeTrue(Files.exists(libc), "Debian's libc is not here");
+
+        String said = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "doctor", libc.toString()))
+                .text();
+
+        assertThat(said).contains("probes").doesNotContain("compiled with");
     }
 
     private String doctorOf(String flag) throws Exception {

@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Forms of MDL do in a running program what they say.
 class MdlLanguageIT {
@@ -109,6 +113,64 @@ class MdlLanguageIT {
                 "four tags",
                 () -> Dist.report(directory, session).path("metrics").size() == 4);
         assertThat(watch(session, tags)).contains("/SyncObject/Message/1", "/SyncObject/Message/4");
+    }
+
+    /// Tags appear in a first round; the second is counted for each of them. Of those that are not asked for there is
+    /// the sum.
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "hashed"})
+    void shouldCountEachTagInAllThreadsAndTheOthersTogether(String index) throws Exception {
+        int threads = 4;
+        int tags = 120;
+        Path metrics = Files.writeString(directory.resolve("tags.mdl"), """
+                list senders is procedure { items { "deliver" }; }
+                constraint tag /SyncObject/Tag is vector %s {
+                    prepend preInsn senders[0].entry (* tag = $arg[1] / 7 == $constraint[0]; *)
+                    append preInsn senders[0].return (* tag = 0; *)
+                }
+                metric delivered {
+                    name "delivered"; units things; aggregateOperator sum; constraint tag;
+                    base is counter { append preInsn senders[0].entry constrained (* delivered++; *) }
+                }
+                """.formatted(index));
+        Path session = directory.resolve("session");
+        Path program = Dist.compile(directory, "deliver", "-fpatchable-function-entry=5");
+        process = Dist.start(List.of(program.toString()), "wait,mdl=" + metrics + ",session=" + session);
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        for (int tag = 1; tag <= tags; tag++) {
+            assertThat(Dist.ask(session, "metric force delivered@/SyncObject/Tag/" + tag))
+                    .startsWith("ok\n1\t3\t");
+        }
+        assertThat(Dist.ask(session, "metric force delivered@/SyncObject/Tag/(other)"))
+                .startsWith("ok\n1\t3\t");
+
+        process.outputWriter().write(threads + " " + 2 * tags + "\n");
+        process.outputWriter().flush();
+
+        assertThat(output.readLine()).isEqualTo("done");
+        Map<String, Double> counted = counted(session);
+        for (int tag = 1; tag <= tags; tag++) {
+            assertThat(counted).containsEntry("/SyncObject/Tag/" + tag, threads * (tag % 10 + 1.0));
+        }
+        assertThat(counted)
+                .hasSize(tags + 1)
+                .containsEntry(
+                        "/SyncObject/Tag/(other)",
+                        IntStream.rangeClosed(tags + 1, 2 * tags)
+                                .mapToDouble(tag -> threads * (tag % 10 + 1.0))
+                                .sum());
+        assertThat(Dist.ask(session, "metric disable delivered@/SyncObject/Tag/*"))
+                .startsWith("ok\n" + (tags + 1));
+    }
+
+    private Map<String, Double> counted(Path session) throws Exception {
+        Map<String, Double> counted = new HashMap<>();
+        Dist.report(directory, session)
+                .get("metrics")
+                .forEach(metric -> counted.put(
+                        metric.get("focus").get(0).asText(), metric.get("value").asDouble()));
+        return counted;
     }
 
     private String watch(Path session, String request) throws Exception {

@@ -7,9 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.sun.net.httpserver.HttpServer;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
@@ -20,12 +23,18 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// `mdl serve` beside a program that runs, and a real Prometheus that asks it.
 class ServeIT {
@@ -156,6 +165,69 @@ class ServeIT {
                 .isGreaterThanOrEqualTo(first.at("/columns")
                         .get(first.at("/columns").size() - 1)
                         .asLong());
+    }
+
+    /// By the interfaces that the servers publish: Pyroscope takes a form, Parca JSON.
+    @ParameterizedTest
+    @CsvSource({"'', /ingest", "/api/profiles/writeraw, /api/profiles/writeraw"})
+    void shouldSendProfilesOfWhatIsNew(String path, String asked) throws Exception {
+        BlockingQueue<String> requests = new LinkedBlockingQueue<>();
+        HttpServer profiles = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        profiles.createContext("/", exchange -> {
+            String content = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.ISO_8859_1);
+            requests.add(exchange.getRequestURI() + "\n" + content);
+            // The first is refused: what it held comes once more.
+            exchange.sendResponseHeaders(requests.size() == 1 ? 503 : 200, -1);
+            exchange.close();
+        });
+        profiles.start();
+        try {
+            String url = "http://127.0.0.1:" + profiles.getAddress().getPort() + path;
+            Process program = startProgram();
+            Process server = start(
+                    Map.of(),
+                    Dist.mdl(),
+                    "serve",
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--pprof-push",
+                    url,
+                    "--pprof-interval",
+                    "1");
+            server.inputReader().readLine();
+            Dist.await("three profiles", () -> {
+                call(program, 100);
+                return requests.size() >= 3;
+            });
+        } finally {
+            profiles.stop(0);
+        }
+
+        for (String request : requests) {
+            byte[] pprof;
+            if (path.isEmpty()) {
+                assertThat(request)
+                        .startsWith(asked + "?name=messages%7Bhost%3D")
+                        .contains("&format=pprof&");
+                assertThat(request).contains("name=\"sample_type_config\"");
+                int begin = request.indexOf("\r\n\r\n", request.indexOf("name=\"profile\"")) + 4;
+                pprof = request.substring(begin).getBytes(StandardCharsets.ISO_8859_1);
+            } else {
+                assertThat(request).startsWith(asked + "\n");
+                JsonNode series = new ObjectMapper()
+                        .readTree(request.substring(asked.length()))
+                        .at("/series/0");
+                assertThat(series.at("/labels/labels/1/value").asText()).isEqualTo("messages");
+                pprof = Base64.getDecoder()
+                        .decode(series.at("/samples/0/rawProfile").asText());
+            }
+            try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(pprof))) {
+                assertThat(new String(in.readNBytes(1 << 20), StandardCharsets.ISO_8859_1))
+                        .contains("foo", "nanoseconds");
+            }
+        }
+        assertThat(Files.readString(directory.resolve("errors")))
+                .contains("takes no profiles: it answers with status 503", "takes profiles again");
     }
 
     /// Anybody on this machine can send half a request, as often as he likes.

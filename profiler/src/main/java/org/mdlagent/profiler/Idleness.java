@@ -4,7 +4,7 @@ package org.mdlagent.profiler;
 /// agent takes 60 microseconds on a virtual machine, whatever it is for.
 ///
 /// A program is idle when no function is called and it takes next to no CPU time. Should it go to work between two
-/// looks, machine code bounds what that costs ([Allowance]).
+/// looks, machine code bounds what that costs ([org.mdlagent.profiler.tier.Allowance]).
 final class Idleness {
     private static final double IDLE_PART = 0.01;
     private static final double LOOK_NANOS_MAX = 500e6;

@@ -1,7 +1,5 @@
 package org.mdlagent.profiler;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -14,13 +12,18 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.tier.Allowance;
+import org.mdlagent.profiler.tier.ChanceTiming;
+import org.mdlagent.profiler.tier.TierChoice;
+import org.mdlagent.profiler.tier.Tiers;
 
 /// The sampled latency profiler ("Living on the Edge", PLDI 2016, section 9), with windows of time instead of windows
 /// of calls.
 ///
 /// Every function is open or windowed. An *open* one is called so rarely that its probes stay on: its count of calls
 /// is exact. The *windowed* ones are divided into groups, which take turns in a *rotation*; then all rest, for as long
-/// as the budget demands ([Governor]). In either state some calls are timed, the others only counted: by chance, by
+/// as the budget demands ([Governor]). Those that are too rare for a window to meet them, and too many for all to be
+/// open, take longer turns ([Turns]). In either state some calls are timed, the others only counted: by chance, by
 /// machine code ([ChanceTiming]), or where there is no memory for that, in runs ([SampleRuns]).
 ///
 /// The calls of a windowed function are its calls in windows, scaled by the program's CPU time over its CPU time in
@@ -43,8 +46,8 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 ///
 /// Used by one thread, the agent's.
 ///
-/// Long because rotation, windows, open functions and spending read and write each other's state: it waits for being
-/// taken apart into state machines with one writer each, and is not to grow before.
+/// Long because rotation, windows and open functions read and write each other's state: it waits for being taken apart
+/// into state machines with one writer each, and is not to grow before.
 public final class SampledProfiler implements Collector {
     /// Turns in a rotation.
     private static final int GROUPS = 4;
@@ -78,18 +81,18 @@ public final class SampledProfiler implements Collector {
     /// A function that costs less than this part of the budget is not what a thread cannot afford.
     private static final double CHEAP_PART = 0.1;
 
-    /// The part of the budget that open functions may use up.
-    private static final double OPEN_PART = 0.25;
+    private static final double CHEAP_PART_OF_ALL = 0.3;
 
-    /// The part of it that goes into timing their calls. It is spent by the second, not by the rotation: were it more,
-    /// rests would become ever longer.
+    /// The part of the budget that goes into timing open functions' calls. It is spent by the second, not by the
+    /// rotation: were it more, rests would become ever longer.
     private static final double OPEN_TIMED_PART = 0.1;
 
-    /// How much rarer calls must be for a function to be open, when open ones have used up too much; and how fast that
-    /// is taken back.
-    private static final double RARER = 0.5;
+    /// What is done for each function by itself is done so often at most, for each of them: where they are many, it is
+    /// dear.
+    private static final double TURN_NANOS_OF_EACH = 50e3;
 
-    private static final double OFTENER = 1.02;
+    private static final double PUBLISHED_NANOS_OF_EACH = 100e3;
+    private static final double STOPPED_NANOS_OF_EACH = 20e3;
 
     /// Reading clock and calls is to take no more than this part of a window.
     private static final double READING_PART = 0.01;
@@ -98,6 +101,9 @@ public final class SampledProfiler implements Collector {
 
     /// Calls of a window's function that tell their callers, where machine code times some.
     private static final int TOLD_IN_WINDOW = 4;
+
+    /// Calls that tell their callers when functions begin to be timed by machine code, of all together.
+    private static final int TOLD_MAX = 2048;
 
     /// Rings are emptied when they may be half full, else after a rotation.
     private static final int UNDRAINED_MAX = 4096;
@@ -144,8 +150,6 @@ public final class SampledProfiler implements Collector {
     private long renewalTsc;
     private final long header;
 
-    private boolean[] windowed = {};
-
     private final Tiers tiers;
     private final Telling telling;
     private final Allowance allowance;
@@ -159,26 +163,15 @@ public final class SampledProfiler implements Collector {
 
     private long[] callsAtPart = {};
 
-    /// By open function: calls that are in its estimate.
-    private long[] callsEstimated = {};
+    private final CallEstimates estimates;
 
-    /// By windowed function: calls for each nanosecond of CPU time, smoothed; not a number while it is not known.
-    private double[] rates = {};
-
-    private CallEstimate[] estimates = {};
-
-    /// By open function: its calls when others of them were timed last, and whether they have changed since they were
-    /// written down.
+    /// By open function: its calls when others of them were timed last.
     private long[] callsAtRenewal = {};
-
-    private boolean[] changed = {};
-
-    /// By windowed function: [#progress] when calls of it were last timed.
-    private double[] progressAtTiming = {};
 
     private final ChanceTiming chance;
     private final SampleWeights weights = new SampleWeights();
     private final SampleRuns runs;
+    private final Turns turns;
 
     /// Calls of an open function that are timed between two rotations: all, as long as that is not too dear.
     private int openTimed;
@@ -188,7 +181,12 @@ public final class SampledProfiler implements Collector {
     private long cpu;
 
     private long cpuAtLook;
+    private long tscAtLook;
     private long cpuAtRenewal;
+
+    /// When clock and calls were last read.
+    private long readingTsc;
+
     private long cpuAtPart;
     private long cpuAtOpening;
     private long openingTsc;
@@ -212,6 +210,9 @@ public final class SampledProfiler implements Collector {
     /// The calls of functions while they were sampled, when open ones were last looked at.
     private long callsSampledAtLook;
 
+    /// What functions cost that went on after a thread had stopped them, since tiers were last chosen.
+    private double goingOn;
+
     /// The group that is next.
     private int group;
 
@@ -222,17 +223,20 @@ public final class SampledProfiler implements Collector {
     /// Calls that may have been timed since the rings were emptied.
     private long undrainedMax;
 
-    /// Calls of an open function, for each nanosecond of CPU time, at most.
-    private double openRate;
-
     /// CPU time that windows have cost the program, as predicted, in nanoseconds.
     private double lost;
 
-    /// Arguments for the shim: the functions whose windows are open, and how long these may last.
-    private long armed;
+    /// The functions whose windows are open.
+    private final ArmList open;
 
-    private long longest;
-    private int opened;
+    /// Those whose probes are switched in between.
+    private final ArmList changes;
+
+    /// When calls were last written down, a turn began, and functions were looked for that threads have stopped.
+    private long publishTsc;
+
+    private long turnTsc;
+    private long stoppedTsc;
 
     /// Windows that were open at a time.
     private int groupSize;
@@ -258,7 +262,6 @@ public final class SampledProfiler implements Collector {
         openTimed = runLength;
         this.budget = budget;
         windowNanos = epochNanos / WINDOWS_PER_EPOCH;
-        openRate = rateToWindow();
         ticksPerNano = tscHz / 1e9;
         longestTicks = (long) (LONGEST_FACTOR * windowNanos * ticksPerNano);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
@@ -273,28 +276,32 @@ public final class SampledProfiler implements Collector {
         telling = new Telling(budget, ticksPerNano, runLength);
         counters = new EnteredCalls(header);
         drain = new RingDrain(api, probes.returnSites()::at);
+        open = new ArmList(api);
+        changes = new ArmList(api);
+        estimates = new CallEstimates(probes, windowNanos);
+        turns = new Turns(api, probes, estimates, tiers, chance, runs, weights, budget);
     }
 
     /// Windows that are open now end.
     @Override
     public void open(List<Integer> functions, boolean whole) {
-        int before = windowed.length;
+        int before = calls.length;
         drain.forgetCallSites();
         readClockAndCalls();
         closeWindows();
         grow();
         probes.activateOpenedUnknown();
-        int arming = 0;
+        changes.clear();
         for (int function : functions) {
             if (function >= before || !whole) {
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, whole ? 1 : 0);
             }
-            if (!windowed[function] && !probes.isLeftOut(function)) {
-                arm(arming++, function, FIRST_LEASE_FACTOR * leaseTicks);
+            if (!estimates.isWindowed(function) && !probes.isLeftOut(function)) {
+                changes.add(function, FIRST_LEASE_FACTOR * leaseTicks);
             }
         }
         renewalTsc = api.tsc();
-        long unused = api.arm(armed, longest, arming);
+        changes.arm();
         tiers.start(api.tsc());
     }
 
@@ -313,17 +320,21 @@ public final class SampledProfiler implements Collector {
     private void record(List<Integer> functions, boolean on) {
         readClockAndCalls();
         closeWindows();
-        int changed = 0;
+        changes.clear();
         for (int function : functions) {
             if (probes.isLeftOut(function) == on) {
                 probes.leaveOut(function, !on);
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
                 endEstimate(function);
                 beginTiming(function);
-                arm(changed++, function, leaseTicks);
+                changes.add(function, leaseTicks);
             }
         }
-        long unused = on ? api.arm(armed, longest, changed) : api.disarm(armed, changed);
+        if (on) {
+            changes.arm();
+        } else {
+            changes.disarm();
+        }
     }
 
     /// Windows that are open now end.
@@ -332,14 +343,14 @@ public final class SampledProfiler implements Collector {
         readClockAndCalls();
         closeWindows();
         drainRings();
-        int opening = 0;
+        changes.clear();
         for (int function : functions) {
             move(function, tier, true);
             if (!probes.isLeftOut(function)) {
-                arm(opening++, function, leaseTicks);
+                changes.add(function, leaseTicks);
             }
         }
-        long unused = api.arm(armed, longest, opening);
+        changes.arm();
     }
 
     /// The function is open from now on.
@@ -363,7 +374,7 @@ public final class SampledProfiler implements Collector {
             chance.open(function, 1e9 * spending.pace() * tiers.rate(function));
         }
         if (isTimedByMachine(function)) {
-            runs.tell(function, probes.function(function), runLength);
+            runs.tell(function, probes.function(function), Math.clamp(TOLD_MAX / calls.length, 1, runLength));
         } else {
             runs.timeFirst(function, probes.function(function));
         }
@@ -381,9 +392,18 @@ public final class SampledProfiler implements Collector {
 
     /// Gives functions the tiers that suit their rates, when that is due. No windows are open.
     private void chooseTiers(long now) {
-        windowStopped(now);
-        int[] chosen = tiers.choose(now, cpu, spending.pace(), calls, i -> windowed[i] ? rates[i] : -1);
+        if (isDue(stoppedTsc, 0, STOPPED_NANOS_OF_EACH)) {
+            windowStopped();
+        }
+        int[] chosen = tiers.choose(
+                now,
+                cpu,
+                spending.pace(),
+                turns.partOfOthers(),
+                calls,
+                i -> estimates.isWindowed(i) ? estimates.rate(i) : -1);
         if (chosen != null) {
+            goingOn = 0;
             allowance.set(tiers.pace());
             moveTo(chosen);
         }
@@ -392,7 +412,7 @@ public final class SampledProfiler implements Collector {
     private void moveTo(int[] means) {
         chance.setLeft((int)
                 Arrays.stream(means).filter(mean -> mean == TierChoice.WINDOWED).count());
-        int opening = 0;
+        changes.clear();
         int moved = 0;
         for (int i = 0; i < means.length; i++) {
             boolean crowdedOut = chance.times(i) && !tiers.hasRoom();
@@ -402,68 +422,76 @@ public final class SampledProfiler implements Collector {
             if (moved++ == 0) {
                 drainRings();
             }
-            boolean wasWindowed = windowed[i];
+            boolean wasWindowed = estimates.isWindowed(i);
             move(i, new Tier(means[i]), false);
             if (wasWindowed) {
-                arm(opening++, i, leaseTicks);
+                changes.add(i, leaseTicks);
             }
             if (means[i] == TierChoice.WINDOWED) {
                 demotionTsc = api.tsc();
             }
         }
-        long unused = api.arm(armed, longest, opening);
+        changes.arm();
     }
 
-    /// Windows choose the calls of functions that threads have stopped ([Allowance]), from then on. How often they
-    /// are called is not known before the first. Functions that cost little go on as before: a thread stops the one
-    /// that it is about to call, not the one that is dear.
-    private void windowStopped(long now) {
+    /// Windows choose the calls of functions that threads have stopped ([Allowance]), from then on. How often
+    /// frequent ones are called is not known before the first. Some that cost little go on as before: a thread
+    /// stops the one that it is about to call, not the one that is dear.
+    private void windowStopped() {
         if (!allowance.haveStopped()) {
             return;
         }
+        stoppedTsc = readingTsc;
         drainRings();
-        int reopening = 0;
-        for (int i = 0; i < windowed.length; i++) {
+        changes.clear();
+        for (int i = 0; i < calls.length; i++) {
             long record = probes.function(i);
-            if (windowed[i] || probes.isLeftOut(i) || !Allowance.isStopped(record)) {
+            if (estimates.isWindowed(i) || probes.isLeftOut(i) || !Allowance.isStopped(record)) {
                 continue;
             }
-            double ago = (now - Memory.getLong(record + FunctionDescriptor.DEADLINE)) / ticksPerNano;
-            double since = cpu - Math.clamp(spending.pace() * ago, 0, (double) cpu - cpuAtLook);
-            long fresh = calls[i] - callsEstimated[i];
-            estimates[i].addExact(fresh);
+            double stopped = cpuAt(Memory.getLong(record + FunctionDescriptor.DEADLINE));
             Tier before = new Tier(tiers.mean(i));
-            double rate = fresh / Math.max(windowNanos, since - cpuAtLook);
-            boolean cheap = tiers.isCounted(i) && isCheap(i, rate);
+            double rate = estimates.fresh(i, calls[i]) / Math.max(windowNanos, stopped - cpuAtLook);
+            estimates.count(i, calls[i]);
+            boolean cheap = tiers.isCounted(i) && goesOn(i, rate);
             if (tiers.isCounted(i)) {
                 move(i, Tier.WINDOWED, false);
             }
-            callsEstimated[i] = calls[i];
-            changed[i] = true;
-            startWindows(i, since - lost, rate);
-            rates[i] = Double.NaN;
+            boolean rare = !isFrequent(rate);
+            startWindows(i, stopped - lost, rate, rare);
+            if (rare) {
+                turns.need();
+                turns.add(i);
+            }
             weighOpen(i);
             if (cheap) {
                 move(i, before, false);
-                arm(reopening++, i, leaseTicks);
+                changes.add(i, leaseTicks);
             }
         }
-        long unused = api.arm(armed, longest, reopening);
+        changes.arm();
     }
 
-    /// Whether it was the others that a thread could not afford, when it stopped a function.
+    /// CPU time of the program at a moment since open functions were last looked at, as if it had run evenly.
+    private double cpuAt(long tsc) {
+        double part = (double) (tsc - tscAtLook) / Math.max(1, readingTsc - tscAtLook);
+        return cpuAtLook + Math.clamp(part, 0, 1) * (cpu - cpuAtLook);
+    }
+
+    /// Whether a function that a thread has stopped is to go on: when it was others that the thread could not afford.
+    /// Those that go on must be cheap together, too.
     ///
     /// @param rate calls for each nanosecond of CPU time, of late
-    private boolean isCheap(int function, double rate) {
-        double nanos = tiers.price(function) / ticksPerNano;
-        return nanos * Math.max(rate, tiers.rate(function)) < CHEAP_PART * budget;
+    private boolean goesOn(int function, double rate) {
+        double part = tiers.price(function) / ticksPerNano * Math.max(rate, tiers.rate(function));
+        boolean cheap = !turns.areNeeded() && part < CHEAP_PART * budget && goingOn + part < CHEAP_PART_OF_ALL * budget;
+        goingOn += cheap ? part : 0;
+        return cheap;
     }
 
-    private void startWindows(int function, double now, double rate) {
-        windowed[function] = true;
-        rates[function] = rate;
-        estimates[function].startWindows(now, rate, windowNanos);
-        progressAtTiming[function] = now;
+    /// @param known whether the rate holds without a window
+    private void startWindows(int function, double now, double rate, boolean known) {
+        estimates.startWindows(function, now, rate, known);
         if (tiers.hasRoom()) {
             timeByChance(function, rate);
         }
@@ -476,53 +504,37 @@ public final class SampledProfiler implements Collector {
 
     /// The function is open from now on, without calls.
     private void endEstimate(int function) {
-        if (windowed[function]) {
-            windowed[function] = false;
-            endWindows(function);
+        if (estimates.isWindowed(function)) {
+            turns.remove(function);
+            estimates.endWindows(function, progress(), calls[function]);
         }
-    }
-
-    private void endWindows(int function) {
-        estimates[function].endWindows(progress());
-        callsEstimated[function] = calls[function];
-        changed[function] = true;
     }
 
     /// Sites that were found to be of functions that are left out are on still.
     private void keepOut(Set<Integer> functions) {
-        int out = 0;
+        changes.clear();
         for (int function : functions) {
             if (probes.isLeftOut(function)) {
-                arm(out++, function, 0);
+                changes.add(function);
             }
         }
-        long unused = api.disarm(armed, out);
+        changes.disarm();
     }
 
     /// Makes room for functions that have come.
     private void grow() {
-        int before = windowed.length;
+        int before = calls.length;
         int functions = probes.functionCount();
-        if (before == 0 && functions > 0) {
-            int most = Memory.getInt(header + HeaderDescriptor.FUNCTION_CAPACITY);
-            armed = Arena.global().allocate(ValueLayout.JAVA_INT, most).address();
-            longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
-        }
-        windowed = Arrays.copyOf(windowed, functions);
         tiers.grow(functions);
         calls = Arrays.copyOf(calls, functions);
         callsAtPart = Arrays.copyOf(callsAtPart, functions);
-        callsEstimated = Arrays.copyOf(callsEstimated, functions);
-        rates = Arrays.copyOf(rates, functions);
-        estimates = Arrays.copyOf(estimates, functions);
         callsAtRenewal = Arrays.copyOf(callsAtRenewal, functions);
-        progressAtTiming = Arrays.copyOf(progressAtTiming, functions);
+        estimates.grow(functions);
         weights.grow(functions);
         runs.grow(functions);
         chance.grow(functions);
-        changed = Arrays.copyOf(changed, functions);
+        turns.grow(functions);
         for (int i = before; i < functions; i++) {
-            estimates[i] = new CallEstimate();
             tiers.begin(i, probes.tier(i), probes.isTierNamed(i));
             beginTiming(i);
             if (probes.isTierNamed(i)) {
@@ -534,7 +546,7 @@ public final class SampledProfiler implements Collector {
     /// Goes on with the windows of one group or opens those of the next, or looks at the open functions.
     @Override
     public double tick() {
-        if (opened > 0) {
+        if (open.size() > 0) {
             readClockAndCallsAtOnce();
             if (part == Part.SETTLES && !isLate()) {
                 return count();
@@ -563,10 +575,14 @@ public final class SampledProfiler implements Collector {
         if (rotating) {
             return false;
         }
+        readClockAndCalls();
+        windowStopped();
+        takeTurns();
         drainRings();
-        for (int i = 0; i < windowed.length; i++) {
+        publish();
+        for (int i = 0; i < calls.length; i++) {
             long fresh = calls[i] - callsAtRenewal[i];
-            if (!windowed[i] && fresh > 0 && !isTimedByMachine(i) && !probes.isLeftOut(i)) {
+            if (!estimates.isWindowed(i) && fresh > 0 && !isTimedByMachine(i) && !probes.isLeftOut(i)) {
                 renew(i, fresh);
             }
         }
@@ -600,6 +616,7 @@ public final class SampledProfiler implements Collector {
             double took = (api.tsc() - now) / ticksPerNano;
             closeLookNanos = Math.clamp(took / (CLOSE_LOOK_PART * budget), CLOSE_LOOK_NANOS, CLOSE_LOOK_NANOS_MAX);
         }
+        takeTurns();
         double wait = Math.min(LOOK_NANOS, (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
         return demoting ? IN_FLIGHT_NANOS : wait;
     }
@@ -611,7 +628,7 @@ public final class SampledProfiler implements Collector {
             }
         }
         rotating = false;
-        windowStopped(api.tsc());
+        windowStopped();
         drainRings();
         // Not before the windows: a function that is found to be hot now would be seen so at once, and be taken to be
         // so until its next window.
@@ -626,8 +643,35 @@ public final class SampledProfiler implements Collector {
     /// Whether open functions have used up their part of the budget since they were last looked at. No windows are
     /// open.
     private boolean haveOpenBecomeHot() {
-        return spending.sampledNanos(tiers.callsSampled() - callsSampledAtLook, 0)
-                > OPEN_PART * budget * (cpu - cpuAtLook);
+        return !turns.areNeeded()
+                && spending.sampledNanos(tiers.callsSampled() - callsSampledAtLook, 0)
+                        > Turns.PART * budget * (cpu - cpuAtLook);
+    }
+
+    /// Ends the turn of those that are open, and begins that of the next; or lets all be open for good, where that is
+    /// not too dear any more.
+    private void takeTurns() {
+        if (!turns.areNeeded() || !isDue(turnTsc, CLOSE_LOOK_NANOS, TURN_NANOS_OF_EACH)) {
+            return;
+        }
+        turnTsc = readingTsc;
+        spending.addByChance(turns.end(calls, progress(), readingTsc, rateToWindow()));
+        undrainedMax += turns.begin(calls, progress(), readingTsc, spending.pace(), leaseTicks);
+        if (!turns.areNeeded()) {
+            turns.end();
+            for (int i = 0; i < calls.length; i++) {
+                if (turns.has(i)) {
+                    reopen(i);
+                }
+            }
+        }
+    }
+
+    /// The function is open from now on. Its probes are on, or will be.
+    private void reopen(int function) {
+        endEstimate(function);
+        beginOpen(function);
+        beginTiming(function);
     }
 
     private double count() {
@@ -640,15 +684,15 @@ public final class SampledProfiler implements Collector {
         double observed = cpu - cpuAtPart;
         double slowdown = slowdown();
         part = Part.COUNTED;
-        groupSize = opened;
-        for (int i = 0; i < opened; i++) {
-            observe(armedFunction(i), observed, slowdown);
+        groupSize = open.size();
+        for (int i = 0; i < open.size(); i++) {
+            observe(open.function(i), observed, slowdown);
         }
     }
 
     private boolean hasRuns() {
-        for (int i = 0; i < opened; i++) {
-            if (!chance.times(armedFunction(i))) {
+        for (int i = 0; i < open.size(); i++) {
+            if (!chance.times(open.function(i))) {
                 return true;
             }
         }
@@ -657,14 +701,14 @@ public final class SampledProfiler implements Collector {
 
     private double time() {
         long now = api.tsc();
-        for (int i = 0; i < opened; i++) {
-            int function = armedFunction(i);
+        for (int i = 0; i < open.size(); i++) {
+            int function = open.function(i);
             if (chance.times(function)) {
                 continue;
             }
             weights.begin(function, now);
-            runs.timeOneRun(
-                    function, probes.function(function), rates[function] * spending.pace() * TIMING * windowNanos);
+            double expected = estimates.rate(function) * spending.pace() * TIMING * windowNanos;
+            runs.timeOneRun(function, probes.function(function), expected);
         }
         begin(Part.TIMES);
         return varied(TIMING * windowNanos);
@@ -689,26 +733,30 @@ public final class SampledProfiler implements Collector {
         double observed = cpu - cpuAtPart;
         if (part == Part.TIMES && !isLate() && observed > 0) {
             double slowdown = slowdown();
-            for (int i = 0; i < opened; i++) {
-                if (!chance.times(armedFunction(i))) {
-                    weighWindow(armedFunction(i), observed, slowdown);
+            for (int i = 0; i < open.size(); i++) {
+                if (!chance.times(open.function(i))) {
+                    weighWindow(open.function(i), observed, slowdown);
                 }
             }
         }
-        long unused = api.disarm(armed, opened);
+        open.disarm();
         boolean whole = part == Part.TIMES || part == Part.COUNTED;
-        for (int i = 0; i < opened; i++) {
-            int function = armedFunction(i);
+        changes.clear();
+        for (int i = 0; i < open.size(); i++) {
+            int function = open.function(i);
             if (whole && chance.times(function)) {
                 weighByChance(function);
             }
-            if (!windowed[function]) {
-                reopen(i);
+            // Half as much before a function is opened again, so that it does not change to and fro.
+            if (2 * estimates.rate(function) < rateToWindow()) {
+                reopen(function);
+                changes.add(function, leaseTicks);
             } else if (chance.times(function)) {
-                timeByChance(function, rates[function]);
+                timeByChance(function, estimates.rate(function));
             }
         }
-        opened = 0;
+        changes.arm();
+        open.clear();
     }
 
     /// How much longer than without probes the program took for what it did in the part of the windows that ends, as
@@ -718,13 +766,14 @@ public final class SampledProfiler implements Collector {
         long counted = 0;
         long timed = 0;
         double byChance = 0;
-        for (int i = 0; i < opened; i++) {
-            long count = calls[armedFunction(i)] - callsAtPart[armedFunction(i)];
+        for (int i = 0; i < open.size(); i++) {
+            int function = open.function(i);
+            long count = calls[function] - callsAtPart[function];
             counted += count;
-            if (chance.times(armedFunction(i))) {
-                byChance += (double) count / chance.mean(armedFunction(i));
+            if (chance.times(function)) {
+                byChance += (double) count / chance.mean(function);
             } else if (part == Part.TIMES) {
-                timed += (long) runs.recorded(armedFunction(i), count);
+                timed += (long) runs.recorded(function, count);
             }
         }
         spending.addByChance(byChance);
@@ -743,46 +792,26 @@ public final class SampledProfiler implements Collector {
         long counted = calls[function] - callsAtPart[function];
         double recorded = runs.recorded(function, counted);
         if (counted > 0 && recorded > 0) {
-            double span = progress() - progressAtTiming[function];
+            double span = estimates.untimed(function, progress());
             weights.set(function, runs.calls(function, counted) * slowdown * span / observed, recorded);
         }
-        progressAtTiming[function] = progress();
+        estimates.endTiming(function, progress());
     }
 
     /// What the window of a function stood for, whose calls machine code times, and the callers that it told of.
     private void weighByChance(int function) {
-        double span = progress() - progressAtTiming[function];
+        double span = estimates.untimed(function, progress());
         double observed = cpu - cpuAtOpening;
-        progressAtTiming[function] = progress();
+        estimates.endTiming(function, progress());
         if (observed > 0 && span > 0) {
             chance.endWindow(function, observed / span);
-            weights.set(function, rates[function] * span, TOLD_IN_WINDOW);
+            weights.set(function, estimates.rate(function) * span, TOLD_IN_WINDOW);
         }
     }
 
     private void observe(int function, double observed, double slowdown) {
         double counted = calls[function] - callsAtPart[function];
-        CallEstimate estimate = estimates[function];
-        estimate.addWindow(progress(), counted, slowdown, observed);
-        if (estimate.windows() == WINDOWS_PER_BLOCK) {
-            estimate.endBlock(progress());
-        }
-        if (observed > 0) {
-            double rate = counted * slowdown / observed;
-            double before = Double.isNaN(rates[function]) ? rate : rates[function];
-            rates[function] = before + RATE_WEIGHT * (rate - before);
-        }
-        // Half as much before a function is opened again, so that it does not change to and fro.
-        windowed[function] = isHot(2 * rates[function]);
-    }
-
-    private void reopen(int position) {
-        int function = armedFunction(position);
-        endWindows(function);
-        beginOpen(function);
-        beginTiming(function);
-        arm(position, function, leaseTicks);
-        long unused = api.arm(armed + (long) position * Integer.BYTES, longest + (long) position * Long.BYTES, 1);
+        estimates.addWindow(function, progress(), counted, slowdown, observed, RATE_WEIGHT, WINDOWS_PER_BLOCK);
     }
 
     /// Lets the windows of open functions last, and opens those anew that have ended by themselves, because the
@@ -793,19 +822,19 @@ public final class SampledProfiler implements Collector {
             return;
         }
         renewalTsc = now;
-        int ended = 0;
-        for (int i = 0; i < windowed.length; i++) {
+        changes.clear();
+        for (int i = 0; i < calls.length; i++) {
             long record = probes.function(i);
-            if (windowed[i] || probes.isLeftOut(i)) {
+            if (estimates.isWindowed(i) || probes.isLeftOut(i)) {
                 continue;
             }
             Memory.putLong(record + FunctionDescriptor.DEADLINE, now + leaseTicks);
             if (Memory.getIntAcquire(record + FunctionDescriptor.STATE) != FunctionDescriptor.STATE_SAMPLING) {
                 new FunctionRecordWriter(record).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
-                arm(ended++, i, leaseTicks);
+                changes.add(i, leaseTicks);
             }
         }
-        long unused = api.arm(armed, longest, ended);
+        changes.arm();
     }
 
     /// Adds the calls of open functions to their estimates, and makes those that are hot windowed.
@@ -815,25 +844,31 @@ public final class SampledProfiler implements Collector {
         double passed = cpu - cpuAtLook;
         double told = renew ? telling.ofEach(api.tsc(), spending.pace()) : 0;
         cpuAtLook = cpu;
+        tscAtLook = readingTsc;
         callsSampledAtLook = tiers.callsSampled();
-        int closing = 0;
+        changes.clear();
         long all = 0;
         long timed = 0;
         int called = 0;
-        for (int i = 0; i < windowed.length; i++) {
-            long fresh = calls[i] - callsEstimated[i];
-            if (windowed[i] || fresh == 0 || probes.isLeftOut(i)) {
+        for (int i = 0; i < calls.length; i++) {
+            if (estimates.isWindowed(i) || probes.isLeftOut(i)) {
                 continue;
             }
-            all += tiers.isCounted(i) ? 0 : fresh;
-            callsEstimated[i] = calls[i];
-            changed[i] = true;
-            estimates[i].addExact(fresh);
+            long fresh = estimates.fresh(i, calls[i]);
+            if (fresh == 0) {
+                continue;
+            }
+            boolean counted = tiers.isCounted(i);
+            all += counted ? 0 : fresh;
+            estimates.count(i, calls[i]);
             double rate = passed > 0 ? fresh / passed : 0;
-            if (isHot(rate) && !tiers.isCounted(i)) {
-                startWindows(i, progress(), rate);
+            if (!counted && (isFrequent(rate) || turns.areNeeded())) {
+                startWindows(i, progress(), rate, true);
+                if (!isFrequent(rate)) {
+                    turns.add(i);
+                }
                 weighOpen(i);
-                arm(closing++, i, 0);
+                changes.add(i);
             } else if (isTimedByMachine(i)) {
                 called++;
                 spending.addByChance(chance.times(i) ? (double) fresh / chance.mean(i) : 0);
@@ -845,13 +880,14 @@ public final class SampledProfiler implements Collector {
                 renew(i, fresh);
             }
         }
-        long unused = api.disarm(armed, closing);
+        changes.disarm();
         telling.setFunctions(called);
-        double part = passed > 0 ? spending.sampledNanos(all, 0) / passed : 0;
+        if (passed > 0 && spending.sampledNanos(all, 0) > Turns.PART * budget * passed) {
+            turns.need();
+        }
         if (renew) {
             limitOpen(timed);
         }
-        openRate = part > OPEN_PART * budget ? RARER * openRate : Math.min(OFTENER * openRate, rateToWindow());
     }
 
     /// Lets more of the open functions' calls be timed, or fewer.
@@ -868,9 +904,11 @@ public final class SampledProfiler implements Collector {
     }
 
     private void drainRings() {
-        publish();
-        for (int i = 0; i < windowed.length; i++) {
-            if (!windowed[i]) {
+        if (isDue(publishTsc, CLOSE_LOOK_NANOS, PUBLISHED_NANOS_OF_EACH)) {
+            publish();
+        }
+        for (int i = 0; i < calls.length; i++) {
+            if (!estimates.isWindowed(i)) {
                 weighOpen(i);
             }
         }
@@ -905,48 +943,41 @@ public final class SampledProfiler implements Collector {
         callsAtRenewal[function] = calls[function];
     }
 
+    /// Whether it is time for what was done at a moment, and is to be done so often at most.
+    private boolean isDue(long lastTsc, double nanos, double nanosOfEach) {
+        return api.tsc() - lastTsc >= Math.max(nanos, nanosOfEach * calls.length) * ticksPerNano;
+    }
+
     /// Writes down the functions' calls.
     private void publish() {
-        double progress = progress();
-        for (int i = 0; i < windowed.length; i++) {
-            long fresh = calls[i] - callsEstimated[i];
-            if (!windowed[i] && fresh == 0 && !changed[i]) {
-                continue;
-            }
-            double estimate = estimates[i].calls(progress);
-            // Of an open function the calls since the last look are not in the estimate yet.
-            double all = windowed[i] ? estimate : estimate + fresh;
-            changed[i] = false;
-            long record = probes.function(i);
-            Memory.putDouble(record + FunctionDescriptor.CALLS, all);
-            Memory.putDouble(record + FunctionDescriptor.CALLS_VARIANCE, estimates[i].variance(progress));
-        }
+        publishTsc = readingTsc;
+        estimates.publish(calls, progress());
     }
 
     /// @return false when there are none to open
     private boolean openWindows(int group) {
-        for (int i = group; i < windowed.length; i += GROUPS) {
-            if (windowed[i]) {
+        for (int i = group; i < calls.length; i += GROUPS) {
+            if (estimates.isWindowed(i) && !turns.has(i)) {
                 if (chance.times(i)) {
                     weights.begin(i, api.tsc());
                     runs.tell(i, probes.function(i), TOLD_IN_WINDOW);
                 } else {
                     runs.timeNone(probes.function(i));
                 }
-                arm(opened++, i, longestTicks);
+                open.add(i, longestTicks);
             }
         }
-        if (opened == 0) {
+        if (open.size() == 0) {
             return false;
         }
         cpuAtOpening = cpu;
-        undrainedMax += (long) opened * runLength;
+        undrainedMax += (long) open.size() * runLength;
         if (undrainedMax > UNDRAINED_MAX) {
             drainRings();
         }
         openingTsc = api.tsc();
         begin(Part.SETTLES);
-        long unused = api.arm(armed, longest, opened);
+        open.arm();
         return true;
     }
 
@@ -954,6 +985,7 @@ public final class SampledProfiler implements Collector {
         long before = api.programCpuNanos();
         calls = counters.read(calls.length);
         cpu = before + (api.programCpuNanos() - before) / 2;
+        readingTsc = api.tsc();
         tiers.count(calls);
     }
 
@@ -968,21 +1000,12 @@ public final class SampledProfiler implements Collector {
         } while (api.tsc() - start > READING_PART * windowNanos * ticksPerNano && ++readings < READINGS_MAX);
     }
 
-    private boolean isHot(double rate) {
-        return rate >= openRate;
+    private boolean isFrequent(double rate) {
+        return rate >= rateToWindow();
     }
 
     /// From which on a window has enough calls, for each nanosecond of CPU time.
     private double rateToWindow() {
         return CALLS_PER_SAMPLE * runLength / windowNanos;
-    }
-
-    private void arm(int position, int function, long longestTicks) {
-        Memory.putInt(armed + (long) position * Integer.BYTES, function);
-        Memory.putLong(longest + (long) position * Long.BYTES, longestTicks);
-    }
-
-    private int armedFunction(int position) {
-        return Memory.getInt(armed + (long) position * Integer.BYTES);
     }
 }

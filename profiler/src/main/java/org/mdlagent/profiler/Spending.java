@@ -5,6 +5,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.tier.Tiers;
 
 /// What measuring has cost so far, and how long windows rest for that: what [Governor] is told.
 final class Spending {

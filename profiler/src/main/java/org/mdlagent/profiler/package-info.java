@@ -14,6 +14,7 @@
 /// | `report.profile` | what a report knows of a program |
 /// | `report.file`, `report.codec` | the bytes of sessions and of stored records |
 /// | `profiler` | collectors |
+/// | `tier` | which calls are timed |
 /// | `estimate` | what recorded figures stand for |
 @NullMarked
 package org.mdlagent.profiler;

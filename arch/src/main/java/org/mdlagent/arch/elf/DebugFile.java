@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// One with another build id is of another build, and passed over; so is one that cannot be read. An image without a
 /// build id has none.
-final class DebugFile {
+public final class DebugFile {
     private static final Path DIRECTORY = Path.of("/usr/lib/debug");
     private static final String LINK = ".gnu_debuglink";
 
@@ -33,12 +33,23 @@ final class DebugFile {
         return null;
     }
 
-    private static List<Path> candidates(ElfFile image, String id) throws ElfFormatException {
-        List<Path> candidates = new ArrayList<>(4);
-        candidates.add(DIRECTORY
+    /// That of a build whose image may be gone, below `/usr/lib/debug`; null where there is none.
+    ///
+    /// @param id in lower-case hexadecimal
+    public static @Nullable ElfFile of(String id) {
+        return id.length() < 3 ? null : open(byBuild(id), id);
+    }
+
+    private static Path byBuild(String id) {
+        return DIRECTORY
                 .resolve(".build-id")
                 .resolve(id.substring(0, 2))
-                .resolve(id.substring(2).concat(".debug")));
+                .resolve(id.substring(2).concat(".debug"));
+    }
+
+    private static List<Path> candidates(ElfFile image, String id) throws ElfFormatException {
+        List<Path> candidates = new ArrayList<>(4);
+        candidates.add(byBuild(id));
         String name = linked(image);
         Path directory = directory(image);
         if (name != null && directory != null) {
@@ -68,7 +79,8 @@ final class DebugFile {
         }
     }
 
-    private static @Nullable ElfFile open(Path candidate, String id) {
+    /// A file of a build; null where there is none, or it is of another.
+    public static @Nullable ElfFile open(Path candidate, String id) {
         if (!Files.isRegularFile(candidate)) {
             return null;
         }

@@ -350,6 +350,14 @@ public final class ElfFile implements AutoCloseable {
         return found == null || found.type() == Section.NO_BITS ? null : new SectionParts(this, found);
     }
 
+    /// The bytes of a section, expanded if they are compressed; null if there is no such section or it has none.
+    public byte @Nullable [] sectionBytes(String sectionName) throws ElfFormatException {
+        Section found = section(sectionName);
+        return found == null || found.type() == Section.NO_BITS
+                ? null
+                : contents(found).rest();
+    }
+
     /// The contents of a section, expanded if they are compressed (gABI chapter 4, "Section Compression").
     Cursor contents(Section section) throws ElfFormatException {
         if (section.type() == Section.NO_BITS) {

@@ -4,7 +4,7 @@ package org.mdlagent.arch.layout;
 /// there.
 public final class ValueDescriptor {
     /// How many a thread has.
-    public static final int COUNT = 4096;
+    public static final int COUNT = 12_288;
 
     public static final int DEPTH = 0;
 

@@ -1,15 +1,26 @@
 package org.mdlagent.arch.site;
 
+import java.util.List;
+
 /// The entry of a function that no compiler has prepared, where a jump can take the place of the first instructions.
 ///
 /// @param site those instructions
-/// @param rule the displacements that the jump may have
-public record EntryPun(SiteInstruction site, DisplacementRule rule) implements EntryPuns.Fit {
+/// @param rules of the displacements that the jump may have: any of them will do
+public record EntryPun(SiteInstruction site, List<DisplacementRule> rules) implements EntryPuns.Fit {
+    public EntryPun {
+        rules = List.copyOf(rules);
+    }
+
+    /// Whether the jump may lead anywhere: it takes the place of one instruction.
+    public boolean leadsAnywhere() {
+        return rules.contains(DisplacementRule.ANY);
+    }
+
     /// The same in an image that is loaded `bias` bytes further.
     public EntryPun at(long bias) {
         return new EntryPun(
                 new SiteInstruction(
                         site.address() + bias, site.form(), site.length(), site.role(), site.function() + bias),
-                rule);
+                rules);
     }
 }

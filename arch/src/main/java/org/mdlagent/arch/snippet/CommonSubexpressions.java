@@ -102,6 +102,7 @@ public final class CommonSubexpressions {
             case Binary(Expression.Operator operator, Expression left, Expression right) -> find(left, right, always);
             case Compare(Expression.Relation relation, Expression left, Expression right) -> find(left, right, always);
             case Divide(Expression left, Expression right, int errors) -> find(left, right, always);
+            case Expression.Position position -> find(position.number(), always);
             case And(Expression left, Expression right) -> {
                 find(left, always);
                 find(right, false);
@@ -138,6 +139,7 @@ public final class CommonSubexpressions {
             case Expression.Result result -> 1;
             case Expression.ReturnAddress address -> 1;
             case Expression.Member member -> 1;
+            case Expression.Position position -> 8 + operations(position.number());
             case Expression.Value value -> 0;
             case Expression.Constant constant -> 0;
             case Common common -> 0;

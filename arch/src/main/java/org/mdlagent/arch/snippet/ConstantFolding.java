@@ -13,6 +13,7 @@ import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Load;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Position;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
@@ -20,6 +21,7 @@ import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
@@ -66,6 +68,9 @@ public final class ConstantFolding {
                 case ForEach each ->
                     folded.add(new ForEach(
                             each.written(), each.members(), each.first(), each.stride(), fold(each.body())));
+                case ForSelected one ->
+                    folded.add(new ForSelected(
+                            one.selector(), one.lowest(), one.count(), one.first(), one.stride(), fold(one.body())));
             }
         }
         return folded;
@@ -90,6 +95,7 @@ public final class ConstantFolding {
             case Read(Expression address, int errors) -> new Read(fold(address), errors);
             case Call call -> fold(call);
             case Member member -> member;
+            case Position(Expression number, long table, boolean direct) -> new Position(fold(number), table, direct);
             case Common common -> common;
             case Binary(Expression.Operator operator, Expression left, Expression right) ->
                 binary(operator, fold(left), fold(right));

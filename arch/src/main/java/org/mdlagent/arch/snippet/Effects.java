@@ -14,6 +14,7 @@ import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Load;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Position;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
@@ -21,6 +22,7 @@ import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
@@ -105,6 +107,12 @@ final class Effects {
                     add(each.bodyOf(Long.numberOfTrailingZeros(rest)));
                 }
             }
+            case ForSelected one -> {
+                reads.set(one.selector());
+                for (int i = 0; i < one.count(); i++) {
+                    add(one.bodyOf(one.lowest() + i));
+                }
+            }
         }
     }
 
@@ -116,6 +124,7 @@ final class Effects {
         switch (expression) {
             case Value(int index) -> reads.set(index);
             case Member(int set, int bit) -> reads.set(set);
+            case Position position -> add(position.number());
             case Divide(Expression left, Expression right, int errors) -> {
                 writes.set(errors);
                 add(left);

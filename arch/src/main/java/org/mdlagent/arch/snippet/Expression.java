@@ -98,6 +98,13 @@ public sealed interface Expression {
         }
     }
 
+    /// Which of the numbers that a table knows it is, by a function whose cost does not depend on how many these are:
+    /// the position that the table has for it, from 1 on; 0 when the table does not know it.
+    ///
+    /// @param table address of a word that leads to the table ([PositionTableDescriptor]); it may change
+    /// @param direct whether the numbers themselves are indices of the table, else they are hashed
+    record Position(Expression number, long table, boolean direct) implements Expression {}
+
     /// What [Statement.Let] has computed.
     record Common(int slot) implements Expression {
         public static final int COUNT = 2;

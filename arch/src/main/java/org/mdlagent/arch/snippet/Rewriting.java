@@ -14,6 +14,7 @@ import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Load;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Position;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
@@ -21,6 +22,7 @@ import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
@@ -60,6 +62,9 @@ record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers
             case Discover(int table, Expression number) -> new Discover(number(table), of(number));
             case ForEach each ->
                 new ForEach(each.written(), each.members(), number(each.first()), each.stride(), of(each.body()));
+            case ForSelected one ->
+                new ForSelected(
+                        one.selector(), one.lowest(), one.count(), number(one.first()), one.stride(), of(one.body()));
         };
     }
 
@@ -88,6 +93,7 @@ record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers
             case Load load -> load;
             case Common common -> common;
             case Member member -> member;
+            case Position(Expression number, long table, boolean direct) -> new Position(of(number), table, direct);
         };
     }
 

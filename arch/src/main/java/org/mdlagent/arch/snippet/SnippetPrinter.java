@@ -50,6 +50,12 @@ public final class SnippetPrinter {
                             "for each of " + Long.bitCount(each.members()) + " as " + text(each.written()),
                             each.body(),
                             indent);
+                case Statement.ForSelected one ->
+                    block(
+                            "for " + names.apply(one.selector()) + " of " + one.lowest() + " to "
+                                    + (one.lowest() + one.count() - 1) + " as " + one.lowest(),
+                            one.body(),
+                            indent);
             }
         }
     }
@@ -93,6 +99,8 @@ public final class SnippetPrinter {
             case Expression.Compare(Expression.Relation relation, Expression left, Expression right) ->
                 text(left, spelling(relation), right);
             case Expression.Common(int slot) -> "common" + slot;
+            case Expression.Position(Expression number, long table, boolean direct) ->
+                (direct ? "index" : "hash") + "[" + text(number) + "]";
             case Expression.Member(int set, int bit) -> names.apply(set) + "[" + bit + "]";
             case Expression.And(Expression left, Expression right) -> text(left, "&&", right);
             case Expression.Or(Expression left, Expression right) -> text(left, "||", right);

@@ -94,6 +94,38 @@ public sealed interface Statement {
         }
     }
 
+    /// Runs the body for the one of several instances that a value names, if it names one of them. Instances
+    /// have values of their own, which lie side by side: those of the next one begin `stride` values farther.
+    ///
+    /// @param selector the value that names one
+    /// @param lowest   the number of the first of the instances, for which the body is written down
+    /// @param count    how many there are
+    /// @param first    the first value of that instance's own
+    /// @param stride   how many values an instance has, 1 or more
+    /// @param body     has no statement of this kind or of [ForEach], and does not change the selector
+    record ForSelected(int selector, int lowest, int count, int first, int stride, List<Statement> body)
+            implements Statement {
+        public ForSelected {
+            requireValue(selector);
+            if (count < 1 || !ForEach.hasRoom(first, stride, 0) || !ForEach.hasRoom(first, stride, count - 1)) {
+                throw new IllegalArgumentException("no values for " + count + " instances");
+            }
+            body = List.copyOf(body);
+        }
+
+        /// Whether each instance has a value of its own where the body names this one.
+        public boolean isOwn(int value) {
+            return value >= first && value < first + stride;
+        }
+
+        /// What is run for an instance.
+        List<Statement> bodyOf(int number) {
+            int distance = stride * (number - lowest);
+            return Rewriting.renumbering(value -> isOwn(value) ? value + distance : value)
+                    .of(body);
+        }
+    }
+
     /// Computes what the rest of the chain has as [Expression.Common].
     record Let(int slot, Expression expression) implements Statement {
         public Let {

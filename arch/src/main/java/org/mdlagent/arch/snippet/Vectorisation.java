@@ -1,21 +1,31 @@
 package org.mdlagent.arch.snippet;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.snippet.Expression.Compare;
+import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Member;
+import org.mdlagent.arch.snippet.Expression.Relation;
+import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.snippet.Statement.If;
 
-/// Makes one snippet of those that do the same for several members of a set, each with values of its own (MDL paper,
-/// section 5: vectorised instances). It finds the members that are in the set by their bits; the others cost nothing.
+/// Makes one snippet of those that do the same for several members of a set, or for several instances of which a value
+/// names one, each with values of its own (MDL paper, section 5: vectorised instances). It finds the members
+/// that are in the set by their bits, and the instance by its number; the others cost nothing.
 public final class Vectorisation {
+    /// Instances with a higher number are left alone.
+    private static final int NUMBERS_MAX = 1 << 20;
+
     private Vectorisation() {}
 
     /// A chain with the same effect, as long or shorter. A snippet moves to the front only past those that it has
     /// nothing to do with.
     public static List<Snippet> vectorise(List<Snippet> chain) {
-        if (chain.stream().filter(snippet -> guarded(snippet) != null).count() < 2) {
+        if (chain.stream().filter(snippet -> Guarded.of(snippet) != null).count() < 2) {
             return chain;
         }
         List<Group> groups = new ArrayList<>();
@@ -24,11 +34,11 @@ public final class Vectorisation {
                 groups.add(new Group(snippet));
             }
         }
-        return groups.stream().map(Group::snippet).toList();
+        return groups.stream().flatMap(group -> group.snippets().stream()).toList();
     }
 
     private static boolean joins(Snippet snippet, List<Group> groups) {
-        If guarded = guarded(snippet);
+        Guarded guarded = Guarded.of(snippet);
         if (guarded == null) {
             return false;
         }
@@ -44,73 +54,132 @@ public final class Vectorisation {
         return false;
     }
 
-    /// What a snippet does while its set has a member, if that is all that it does.
-    private static @Nullable If guarded(Snippet snippet) {
-        return snippet.statements().size() == 1
-                        && snippet.statements().getFirst() instanceof If guarded
-                        && guarded.condition() instanceof Member
-                ? guarded
-                : null;
+    /// What is done while a set has a member, or while a value has a number.
+    ///
+    /// @param bits   whether `value` is a set
+    /// @param value  index of the set or of the value
+    /// @param number of the member or the instance
+    private record Guarded(boolean bits, int value, int number, List<Statement> body) {
+        /// What a snippet does so, if that is all that it does.
+        static @Nullable Guarded of(Snippet snippet) {
+            if (snippet.statements().size() != 1
+                    || !(snippet.statements().getFirst() instanceof If(Expression condition, List<Statement> body))) {
+                return null;
+            }
+            return switch (condition) {
+                case Member(int set, int bit) -> new Guarded(true, set, bit, body);
+                case Compare(Relation relation, Value(int index), Constant(long number))
+                when relation == Relation.EQUAL && number >= 0 && number < NUMBERS_MAX ->
+                    new Guarded(false, index, (int) number, body);
+                default -> null;
+            };
+        }
+
+        boolean isLike(Guarded other) {
+            return bits == other.bits && value == other.value;
+        }
     }
 
-    /// A snippet, and those that do the same for other members.
+    /// A snippet, and those that do the same for other members or instances.
     private static final class Group {
         private final Snippet snippet;
         private final Effects effects;
 
-        /// All of the group, once there are two.
-        private @Nullable ForEach each;
+        /// What the snippet does if others may do the same, and for which; null when it stands alone for good.
+        private final @Nullable Guarded written;
+
+        /// All of the group, once there are two; of instances the first alone.
+        private @Nullable Statement all;
+
+        /// The instances of the group.
+        private final BitSet selected = new BitSet();
 
         Group(Snippet snippet) {
             this.snippet = snippet;
             effects = Effects.of(snippet.statements());
+            written = Guarded.of(snippet);
         }
 
-        Snippet snippet() {
-            return each == null ? snippet : Snippet.of(each);
+        /// One for all members of a set, or for all instances whose numbers follow each other: where one is missing,
+        /// its values may be those of others.
+        List<Snippet> snippets() {
+            if (!(all instanceof ForSelected one)) {
+                return List.of(all == null ? snippet : Snippet.of(all));
+            }
+            List<Snippet> runs = new ArrayList<>();
+            for (int low = selected.nextSetBit(0); low >= 0; low = selected.nextSetBit(low)) {
+                int end = selected.nextClearBit(low);
+                int first = one.first() + one.stride() * (low - one.lowest());
+                runs.add(Snippet.of(
+                        new ForSelected(one.selector(), low, end - low, first, one.stride(), one.bodyOf(low))));
+                low = end;
+            }
+            return runs;
         }
 
         /// Takes in what commutes with all of the group, if it does the same.
-        boolean takesIn(If other, Effects othersEffects) {
-            ForEach first = each == null ? alone(other) : each;
-            Member member = (Member) other.condition();
-            if (first == null
-                    || member.set() != first.written().set()
-                    || !ForEach.hasRoom(
-                            first.first(),
-                            first.stride(),
-                            member.bit() - first.written().bit())
-                    || !other.body().equals(first.bodyOf(member.bit()))) {
+        boolean takesIn(Guarded other, Effects othersEffects) {
+            if (written == null || !written.isLike(other)) {
                 return false;
             }
-            long members = first.members() | 1L << member.bit();
-            each = new ForEach(first.written(), members, first.first(), first.stride(), first.body());
-            effects.add(othersEffects);
-            return true;
+            Statement before = all == null ? alone(written, other) : all;
+            Statement more = before == null ? null : with(before, other);
+            if (more != null) {
+                all = more;
+                effects.add(othersEffects);
+            }
+            return more != null;
+        }
+
+        private @Nullable Statement with(Statement before, Guarded other) {
+            return switch (before) {
+                case ForEach each -> with(each, other);
+                case ForSelected one -> with(one, other);
+                default -> throw new AssertionError("is for no others: " + before);
+            };
+        }
+
+        private static @Nullable Statement with(ForEach each, Guarded other) {
+            int bits = other.number - each.written().bit();
+            if (!ForEach.hasRoom(each.first(), each.stride(), bits) || !other.body.equals(each.bodyOf(other.number))) {
+                return null;
+            }
+            long members = each.members() | 1L << other.number;
+            return new ForEach(each.written(), members, each.first(), each.stride(), each.body());
+        }
+
+        private @Nullable Statement with(ForSelected one, Guarded other) {
+            if (!ForEach.hasRoom(one.first(), one.stride(), other.number - one.lowest())
+                    || !other.body.equals(one.bodyOf(other.number))) {
+                return null;
+            }
+            selected.set(one.lowest());
+            selected.set(other.number);
+            return one;
         }
 
         /// The first snippet, with the values as its own in which it differs from another; null when they cannot be.
-        private @Nullable ForEach alone(If other) {
-            If guarded = guarded(snippet);
-            if (guarded == null) {
-                return null;
-            }
-            Member member = (Member) guarded.condition();
-            int bits = ((Member) other.condition()).bit() - member.bit();
-            List<Integer> values = values(guarded.body());
-            List<Integer> others = values(other.body());
+        private static @Nullable Statement alone(Guarded guarded, Guarded other) {
+            int numbers = other.number - guarded.number;
+            List<Integer> values = values(guarded.body);
+            List<Integer> others = values(other.body);
             int at = 0;
             while (at < values.size() && at < others.size() && values.get(at).equals(others.get(at))) {
                 at++;
             }
-            if (bits == 0 || at == values.size() || at == others.size()) {
+            if (numbers == 0 || at == values.size() || at == others.size()) {
                 return null;
             }
             int own = values.get(at);
             int distance = others.get(at) - own;
-            return distance % bits == 0 && ForEach.hasRoom(own, distance / bits, 0)
-                    ? new ForEach(member, 1L << member.bit(), own, distance / bits, guarded.body())
-                    : null;
+            if (distance % numbers != 0 || !ForEach.hasRoom(own, distance / numbers, 0)) {
+                return null;
+            }
+            int stride = distance / numbers;
+            return guarded.bits
+                    ? new ForEach(
+                            new Member(guarded.value, guarded.number), 1L << guarded.number, own, stride, guarded.body)
+                    : new ForSelected(guarded.value, guarded.number, 1, own, stride, guarded.body);
         }
     }
 

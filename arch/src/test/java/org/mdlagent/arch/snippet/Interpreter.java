@@ -80,6 +80,7 @@ public final class Interpreter {
                     values[set] = values[at(mark.value())] != 0 ? values[set] | bit : values[set] & ~bit;
                 }
                 case Statement.ForEach each -> run(each);
+                case Statement.ForSelected one -> run(one);
                 case Statement.Discover note ->
                     throw new AssertionError("where a number is noted, no table says: " + note);
                 case Statement.Let(int slot, Expression expression) -> common[slot] = compute(expression);
@@ -100,6 +101,17 @@ public final class Interpreter {
         distance = 0;
     }
 
+    private void run(Statement.ForSelected one) {
+        long number = values[one.selector()] - one.lowest();
+        if (number >= 0 && number < one.count()) {
+            own = one.first();
+            stride = one.stride();
+            distance = stride * (int) number;
+            run(one.body());
+            distance = 0;
+        }
+    }
+
     private int at(int value) {
         return value >= own && value < own + stride ? value + distance : value;
     }
@@ -110,6 +122,7 @@ public final class Interpreter {
             case Value(int index) -> values[at(index)];
             case Expression.Common(int slot) -> common[slot];
             case Expression.Member(int set, int bit) -> values[set] >> bit & 1;
+            case Expression.Position position -> position(compute(position.number()));
             case Argument(int number) -> arguments[number];
             case Result() -> result;
             case Expression.ReturnAddress() -> returnAddress;
@@ -128,6 +141,12 @@ public final class Interpreter {
             case And(Expression left, Expression right) -> compute(left) != 0 && compute(right) != 0 ? 1 : 0;
             case Or(Expression left, Expression right) -> compute(left) != 0 || compute(right) != 0 ? 1 : 0;
         };
+    }
+
+    /// As the tables have it that [RandomSnippets] know.
+    private static long position(long number) {
+        int at = RandomSnippets.KNOWN.indexOf(number);
+        return at < 0 ? 0 : RandomSnippets.POSITION * (at + 1L);
     }
 
     private long load(Load load) {

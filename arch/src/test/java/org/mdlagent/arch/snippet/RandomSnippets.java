@@ -24,14 +24,27 @@ public final class RandomSnippets {
         0, 1, -1, 2, 7, 127, 128, -129, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 31, Long.MAX_VALUE, Long.MIN_VALUE
     };
 
+    /// Numbers that have a position.
+    public static final List<Long> KNOWN = List.of(0L, 1L, -1L, 2L, 5L, 7L);
+
+    /// Of the first of them, and so on.
+    public static final int POSITION = 3;
+
     private final SplittableRandom random;
     private final Body body;
+    private final long[] tables;
     private final long[] addresses;
 
     /// @param body      where they are to run
     /// @param addresses what they may load
     public RandomSnippets(SplittableRandom random, Body body, long... addresses) {
+        this(random, body, new long[0], addresses);
+    }
+
+    /// @param tables of [#KNOWN], a hashed one and a direct one; or none
+    public RandomSnippets(SplittableRandom random, Body body, long[] tables, long... addresses) {
         this.random = random;
+        this.tables = tables;
         this.body = body;
         this.addresses = addresses;
     }
@@ -73,8 +86,24 @@ public final class RandomSnippets {
             case 5 -> new Statement.If(expression(3), statements(depth - 1));
             case 6 -> new Statement.Mark(value, member());
             case 7 -> depth < 3 ? new Statement.Store(value, sumOfCalls()) : new Statement.Run(call(3));
+            case 8 -> forSelected();
             default -> forEach();
         };
+    }
+
+    /// Their own values are among all others, so one instance may change another's, or the selector.
+    private Statement forSelected() {
+        List<Statement> body = new ArrayList<>();
+        while (body.isEmpty() || random.nextBoolean()) {
+            body.add(statement(0));
+        }
+        return new Statement.ForSelected(
+                1 + random.nextInt(12),
+                random.nextInt(-2, 4),
+                1 + random.nextInt(4),
+                3 + random.nextInt(4),
+                1 + random.nextInt(2),
+                body);
     }
 
     /// Their own values are among all others, so one member may change another's.
@@ -135,6 +164,10 @@ public final class RandomSnippets {
     private Expression expression(int depth) {
         if (depth == 0 || random.nextInt(6) == 0) {
             return leaf();
+        }
+        if (tables.length > 0 && random.nextInt(8) == 0) {
+            int kind = random.nextInt(tables.length);
+            return new Expression.Position(expression(depth - 1), tables[kind], kind == 1);
         }
         Expression left = expression(depth - 1);
         Expression right = expression(depth - 1);

@@ -13,15 +13,20 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.Binary;
+import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Constant;
 import org.mdlagent.arch.snippet.Expression.Load;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Operator;
+import org.mdlagent.arch.snippet.Expression.Relation;
+import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Expression.Width;
 import org.mdlagent.arch.snippet.Optimisation;
+import org.mdlagent.arch.snippet.PositionTable;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Clock;
@@ -61,6 +66,7 @@ public final class SnippetCosts {
     private static final int MANY = 100;
     private static final int PRODUCTS = 4;
     private static final int FLAGS = 20;
+    private static final int INSTANCES_MAX = 10_000;
 
     private final NativeApi api;
     private final Snippets snippets;
@@ -70,6 +76,7 @@ public final class SnippetCosts {
     private final int entry;
     private final int end;
     private final List<Variant> variants = new ArrayList<>();
+    private int ofInstances;
 
     /// @param atEntry snippets, in their order
     /// @param atEnd   the same, at the return
@@ -154,9 +161,10 @@ public final class SnippetCosts {
         Expression.Call labs = new Expression.Call(api.findSymbol("labs", ""), List.of(new Constant(-1)), counter);
         add("a call of a function that does next to nothing", List.of(Snippet.of(new Run(labs))));
         for (int n : new int[] {1, 10, 100, 1000}) {
+            int first = counters(n);
             List<Snippet> guarded = IntStream.range(0, n)
-                    .mapToObj(i -> Snippet.of(new Add(values.counter(), new Constant(1)))
-                            .constrained(values.flag()))
+                    .mapToObj(
+                            i -> Snippet.of(new Add(first + i, new Constant(1))).constrained(values.flag()))
                     .toList();
             String what = format(Locale.ROOT, "%,d counters, each behind a flag of its own", n);
             if (n > MANY) {
@@ -165,6 +173,11 @@ public final class SnippetCosts {
                 addBoth(what, guarded, List.of());
             }
             addVectorised(n);
+        }
+        for (boolean direct : new boolean[] {true, false}) {
+            for (int n : new int[] {1, 10, 100, 1000, 10_000}) {
+                addByArgument(n, direct);
+            }
         }
         addWithoutEach(counter);
     }
@@ -198,6 +211,37 @@ public final class SnippetCosts {
                 Stream.concat(Stream.of(mark), guarded.stream()).toList());
     }
 
+    /// Counters side by side, of which a number selects one.
+    private void addByArgument(int n, boolean direct) {
+        PositionTable table = snippets.positions(direct);
+        long word = api.allocate(Long.BYTES);
+        int selector = values.flag();
+        int first = counters(n);
+        for (int i = 0; i < n; i++) {
+            table.add(direct ? i : 0x7F00_0000_0000L + 64L * i, i + 1);
+        }
+        Memory.putLong(word, direct ? n / 2 : 0x7F00_0000_0000L + 64L * (n / 2));
+        List<Snippet> chain = new ArrayList<>();
+        chain.add(Snippet.of(new Store(selector, table.of(new Load(word, Width.U64)))));
+        for (int i = 0; i < n; i++) {
+            chain.add(Snippet.of(new Add(first + i, new Constant(1)))
+                    .constrained(new Compare(Relation.EQUAL, new Value(selector), new Constant(i + 1))));
+        }
+        String how = direct ? "direct" : "hashed";
+        add(format(Locale.ROOT, "%,d counters, one selected by a number, %s", n, how), chain);
+    }
+
+    /// The counters of one variant are those of another: they take turns.
+    private int counters(int n) {
+        if (ofInstances == 0) {
+            ofInstances = values.counters(INSTANCES_MAX);
+        }
+        if (ofInstances == 0) {
+            throw new IllegalStateException("no room for " + n + " counters");
+        }
+        return ofInstances;
+    }
+
     private int[] sets(int flags) {
         return IntStream.range(0, Math.ceilDiv(flags, Long.SIZE))
                 .map(i -> values.flag())
@@ -206,7 +250,7 @@ public final class SnippetCosts {
 
     /// Counters side by side, behind flags in sets.
     private List<Snippet> guarded(int n, int[] sets) {
-        int first = values.counters(n);
+        int first = counters(n);
         return IntStream.range(0, n)
                 .mapToObj(i -> Snippet.of(new Add(first + i, new Constant(1)))
                         .constrained(new Member(sets[i / Long.SIZE], i % Long.SIZE)))
@@ -236,6 +280,15 @@ public final class SnippetCosts {
 
     /// Each leaves the code of the chain as it was before: together they would use up what there is for code.
     private void attach(int probe, List<Snippet> chain) throws IOException {
+        if (chain.size() > MANY) {
+            snippets.together(() -> {
+                for (Snippet snippet : chain) {
+                    snippets.attach(probe, Snippets.Order.APPEND, snippet);
+                }
+            });
+            snippets.collect();
+            return;
+        }
         for (Snippet snippet : chain) {
             snippets.attach(probe, Snippets.Order.APPEND, snippet);
             snippets.collect();
@@ -243,6 +296,15 @@ public final class SnippetCosts {
     }
 
     private void detach(int probe, List<Snippet> chain) throws IOException {
+        if (chain.size() > MANY) {
+            snippets.together(() -> {
+                for (Snippet snippet : chain) {
+                    snippets.detach(probe, snippet);
+                }
+            });
+            snippets.collect();
+            return;
+        }
         for (Snippet snippet : chain) {
             snippets.detach(probe, snippet);
             snippets.collect();

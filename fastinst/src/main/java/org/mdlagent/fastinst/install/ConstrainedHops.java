@@ -21,7 +21,7 @@ final class ConstrainedHops {
 
     /// The highest bytes of displacements, the best first: far below the text, where a position-independent program has
     /// nothing; far above it, behind the heap of one that is not.
-    private static final int[] TOPS = {0xCC << 24, 0x60 << 24};
+    private static final int[] TOPS = {0xCC << 24, 0x60 << 24, 0x61 << 24};
 
     /// Pages that are asked for in vain before a site is given up: all that one of the bytes leads to.
     private static final int REFUSALS_MAX = (1 << 24) / PAGE;
@@ -45,17 +45,20 @@ final class ConstrainedHops {
 
     /// A place for a hop.
     ///
-    /// @param from behind the jump that leads there
+    /// @param from  behind the jump that leads there
+    /// @param rules any of which its displacement must keep
     /// @return 0 when there is none
     /// @throws IOException when the kernel refuses memory
-    long place(long from, DisplacementRule rule) throws IOException {
+    long place(long from, List<DisplacementRule> rules) throws IOException {
         for (int top : TOPS) {
             boolean addressable = from + top >= 0 && from + top < 1L << 47;
-            if (addressable && ((rule.value() ^ top) & rule.mask() & TOP_MASK) == 0) {
-                long found =
-                        placeWith(new DisplacementRule(rule.mask() | TOP_MASK, rule.value() & ~TOP_MASK | top), from);
-                if (found != 0) {
-                    return found;
+            for (DisplacementRule rule : rules) {
+                if (addressable && ((rule.value() ^ top) & rule.mask() & TOP_MASK) == 0) {
+                    long found = placeWith(
+                            new DisplacementRule(rule.mask() | TOP_MASK, rule.value() & ~TOP_MASK | top), from);
+                    if (found != 0) {
+                        return found;
+                    }
                 }
             }
         }

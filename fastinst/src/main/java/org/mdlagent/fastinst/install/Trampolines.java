@@ -17,7 +17,6 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
-import org.mdlagent.arch.site.DisplacementRule;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
@@ -61,9 +60,9 @@ public final class Trampolines {
     /// A site and where it leads.
     ///
     /// @param hop  where a jump to the stub must stand, 0 when the site leads to the stub itself
-    /// @param body where the function goes on
+    /// @param body where the function goes on: at a copy of displaced instructions, if `copySize` is not 0
     /// @param plan how the site is patched
-    public record Site(ProbeSite probe, long stub, long hop, long body, PatchPlan plan) {
+    public record Site(ProbeSite probe, long stub, long hop, long body, int copySize, PatchPlan plan) {
         public SiteInstruction hook() {
             return probe.hook();
         }
@@ -232,7 +231,7 @@ public final class Trampolines {
             long stub = nextStub(site.hook().role());
             try {
                 long body = site.hook().address() + site.hook().length();
-                sites.add(new Site(site, stub, hop, body, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
+                sites.add(new Site(site, stub, hop, body, 0, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }
@@ -244,15 +243,15 @@ public final class Trampolines {
             long stub = nextStub(hook.role());
             long copy = nextCopy;
             nextCopy += copySize;
-            DisplacementRule rule = pun.rule();
-            boolean direct = rule.equals(DisplacementRule.ANY);
+            boolean direct = pun.leadsAnywhere();
             long hop =
-                    copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), rule);
+                    copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), pun.rules());
             if (copySize == 0 || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
                 refused++;
                 return;
             }
-            sites.add(new Site(site, stub, hop, copy, instructions.puns().plan(pun, direct ? stub : hop)));
+            sites.add(new Site(
+                    site, stub, hop, copy, copySize, instructions.puns().plan(pun, direct ? stub : hop)));
         }
 
         private long nextStub(SiteInstruction.Role role) {

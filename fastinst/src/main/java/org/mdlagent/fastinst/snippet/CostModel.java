@@ -26,6 +26,12 @@ public final class CostModel {
     /// To a member's values, and to the next member.
     private static final double MEMBER = 5 * OPERATION;
 
+    /// To the values of the instance that is selected.
+    private static final double SELECTED = 3 * OPERATION;
+
+    /// Finding which of the numbers of a vector one is.
+    private static final double POSITION = 8 * OPERATION;
+
     /// Finding a number's place in a table.
     private static final double DISCOVERY = 8 * OPERATION;
 
@@ -66,9 +72,23 @@ public final class CostModel {
 
     private double ticks(List<Statement> statements, int count) {
         boolean vectorised = count > 1 && statements.size() == 1 && statements.getFirst() instanceof Statement.If;
+        if (vectorised && selects(((Statement.If) statements.getFirst()).condition())) {
+            return SET + SELECTED + ticks(((Statement.If) statements.getFirst()).body());
+        }
         return vectorised
                 ? Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(statements)
                 : count * ticks(statements);
+    }
+
+    /// Whether it asks if a value names a certain instance.
+    private static boolean selects(Expression condition) {
+        return condition
+                        instanceof
+                        Expression.Compare(
+                                Expression.Relation relation,
+                                Expression.Value value,
+                                Expression.Constant number)
+                && relation == Expression.Relation.EQUAL;
     }
 
     /// The same chain, which counts what it costs: what its snippets always do and the way to them at its end.
@@ -102,6 +122,14 @@ public final class CostModel {
             case Statement.ForEach each ->
                 new Statement.ForEach(
                         each.written(), each.members(), each.first(), each.stride(), countingBody(each.body(), MEMBER));
+            case Statement.ForSelected one ->
+                new Statement.ForSelected(
+                        one.selector(),
+                        one.lowest(),
+                        one.count(),
+                        one.first(),
+                        one.stride(),
+                        countingBody(one.body(), SELECTED));
             default -> statement;
         };
     }
@@ -122,6 +150,7 @@ public final class CostModel {
                 .mapToDouble(statement -> switch (statement) {
                     case Statement.If(Expression condition, List<Statement> body) -> OPERATION + ticks(condition);
                     case Statement.ForEach each -> SET;
+                    case Statement.ForSelected one -> SET;
                     default -> ticks(statement);
                 })
                 .sum();
@@ -144,6 +173,7 @@ public final class CostModel {
             case Statement.Let(int slot, Expression expression) -> OPERATION + ticks(expression);
             case Statement.Discover(int table, Expression number) -> DISCOVERY + ticks(number);
             case Statement.ForEach each -> SET + MEMBER + ticks(each.body());
+            case Statement.ForSelected one -> SET + SELECTED + ticks(one.body());
         };
     }
 
@@ -163,6 +193,7 @@ public final class CostModel {
             case Expression.Call call ->
                 CALL + call.arguments().stream().mapToDouble(this::ticks).sum();
             case Expression.Member member -> OPERATION;
+            case Expression.Position position -> POSITION + ticks(position.number());
             case Expression.Common common -> 0;
             case Expression.Constant constant -> 0;
             case Expression.Value value -> 0;

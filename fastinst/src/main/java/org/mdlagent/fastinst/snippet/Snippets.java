@@ -24,6 +24,7 @@ import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Optimiser;
+import org.mdlagent.arch.snippet.PositionTable;
 import org.mdlagent.arch.snippet.Snippet;
 
 /// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
@@ -102,6 +103,14 @@ public final class Snippets {
     /// What snippets write.
     public Values values() {
         return values;
+    }
+
+    /// A table of numbers that snippets look at. It stays for good.
+    ///
+    /// @param direct whether numbers are indices themselves
+    /// @throws IllegalStateException when the session file cannot grow
+    public PositionTable positions(boolean direct) {
+        return new PositionTable(api::allocate, direct);
     }
 
     /// What is done to make code cheaper that is attached from now on: all of it, but when its worth is measured.

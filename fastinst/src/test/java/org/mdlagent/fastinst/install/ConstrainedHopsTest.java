@@ -38,7 +38,7 @@ class ConstrainedHopsTest {
             from += random.nextInt(8, 200);
             int heads = HEADS[Math.min(random.nextInt(HEADS.length), random.nextInt(HEADS.length))];
             DisplacementRule rule = new DisplacementRule(heads, heads & TRAPS);
-            long hop = hops.place(from, rule);
+            long hop = hops.place(from, List.of(rule));
             if (hop != 0) {
                 assertThat(hop - from).isBetween((long) Integer.MIN_VALUE, (long) Integer.MAX_VALUE);
                 assertThat(rule.allows((int) (hop - from))).isTrue();
@@ -65,13 +65,13 @@ class ConstrainedHopsTest {
     void shouldGiveUpWhereTheOnlyPlaceIsTaken() throws Exception {
         DisplacementRule only = new DisplacementRule(-1, TRAPS);
         long from = 0x2100_0000_0000L - TRAPS + 0x100;
-        assertThat(hops.place(from, only)).isEqualTo(0x2100_0000_0100L);
+        assertThat(hops.place(from, List.of(only))).isEqualTo(0x2100_0000_0100L);
 
-        assertThat(hops.place(from, only)).isZero();
-        assertThat(hops.place(from + HOP - 1, only)).isZero();
-        assertThat(hops.place(from - HOP + 1, only)).isZero();
-        assertThat(hops.place(from + HOP, only)).isEqualTo(0x2100_0000_0105L);
-        assertThat(hops.place(from - HOP, only)).isEqualTo(0x2100_0000_00FBL);
+        assertThat(hops.place(from, List.of(only))).isZero();
+        assertThat(hops.place(from + HOP - 1, List.of(only))).isZero();
+        assertThat(hops.place(from - HOP + 1, List.of(only))).isZero();
+        assertThat(hops.place(from + HOP, List.of(only))).isEqualTo(0x2100_0000_0105L);
+        assertThat(hops.place(from - HOP, List.of(only))).isEqualTo(0x2100_0000_00FBL);
     }
 
     @Test
@@ -79,8 +79,8 @@ class ConstrainedHopsTest {
         DisplacementRule only = new DisplacementRule(-1, TRAPS);
         long end = 0x2200_0000_0000L + PAGE;
 
-        assertThat(hops.place(end - HOP - TRAPS, only)).isEqualTo(end - HOP);
-        assertThat(hops.place(end + 2 * PAGE - HOP + 1 - TRAPS, only)).isZero();
+        assertThat(hops.place(end - HOP - TRAPS, List.of(only))).isEqualTo(end - HOP);
+        assertThat(hops.place(end + 2 * PAGE - HOP + 1 - TRAPS, List.of(only))).isZero();
     }
 
     @Test
@@ -92,7 +92,7 @@ class ConstrainedHopsTest {
         assertThat(new CodeMemory(API).allocateAt(lowest, lowest + taken * PAGE))
                 .isTrue();
 
-        assertThat(hops.place(from, top)).isEqualTo(lowest + taken * PAGE);
+        assertThat(hops.place(from, List.of(top))).isEqualTo(lowest + taken * PAGE);
         assertThat(hops.ranges()).extracting(TrampolineRange::start).containsExactly(lowest + taken * PAGE);
     }
 
@@ -102,10 +102,27 @@ class ConstrainedHopsTest {
         assertThat(new CodeMemory(API).allocateAt(lowest, lowest + (1 << 24))).isTrue();
         long from = lowest - 0xCC000000;
 
-        long hop = hops.place(from, new DisplacementRule(0xFF00, 0xCC00));
+        long hop = hops.place(from, List.of(new DisplacementRule(0xFF00, 0xCC00)));
 
         assertThat((hop - from) >> 24).isEqualTo(0x60);
         assertThat((hop - from) >> 8 & 0xFF).isEqualTo(0xCC);
+    }
+
+    @Test
+    void shouldGoUpByTheBytesThatTrapThere() throws IOException {
+        DisplacementRule below = new DisplacementRule(0xFF0000FF, 0xCC0000CC);
+        DisplacementRule above = new DisplacementRule(0xFF0000FF, 0x600000CC);
+        DisplacementRule last = new DisplacementRule(0xFF0000FF, 0x610000CC);
+        long lowest = 0x2700_0000_0000L;
+        assertThat(new CodeMemory(API).allocateAt(lowest, lowest + (1 << 24))).isTrue();
+        long from = lowest - 0xCC000000;
+
+        long hop = hops.place(from, List.of(below, above, last));
+
+        assertThat(hop - from >> 24).isEqualTo(0x60);
+        assertThat(above.allows((int) (hop - from))).isTrue();
+        assertThat(hops.place(from, List.of(last)) - from >> 24).isEqualTo(0x61);
+        assertThat(hops.place(from, List.of(below))).isZero();
     }
 
     @Test
@@ -114,12 +131,12 @@ class ConstrainedHopsTest {
         long lowest = 0x2400_0000_0000L;
         assertThat(new CodeMemory(API).allocateAt(lowest, lowest + (1 << 24))).isTrue();
 
-        assertThat(hops.place(lowest - 0xCC000000, top)).isZero();
+        assertThat(hops.place(lowest - 0xCC000000, List.of(top))).isZero();
     }
 
     @Test
     void shouldGiveUpWhenTheTopByteMustBeAnother() throws IOException {
-        assertThat(hops.place(0x2500_0000_0000L, new DisplacementRule(0xFF000000, 0x70000000)))
+        assertThat(hops.place(0x2500_0000_0000L, List.of(new DisplacementRule(0xFF000000, 0x70000000))))
                 .isZero();
     }
 }

@@ -144,6 +144,37 @@ class ProvidersTest {
         return sites;
     }
 
+    /// The C library does, and so may others.
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            -shared -fPIC                                    |
+            -shared -fPIC -s                                 |
+            -pie                                             |
+            -shared -fPIC -finstrument-functions             | FUNCTIONS
+            -shared -fPIC -finstrument-functions -Wl,-Bsymbolic |  FUNCTIONS
+            -shared -fPIC -finstrument-functions -s          | FUNCTIONS
+            -pie -finstrument-functions                      | FUNCTIONS
+            -no-pie -finstrument-functions                   | FUNCTIONS
+            """)
+    void shouldTellWhoCallsHooksFromWhoOnlyDefinesThem(String flags, @Nullable Instrumentation expected)
+            throws Exception {
+        Path source = Files.writeString(directory.resolve("hooks.c"), """
+                #define NOT __attribute__((no_instrument_function, noipa))
+                NOT void __cyg_profile_func_enter(void *function, void *caller) {}
+                NOT void __cyg_profile_func_exit(void *function, void *caller) {}
+                int main(void) { return 0; }
+                """);
+        Path image = directory.resolve("hooks");
+        List<String> command = new ArrayList<>(List.of("gcc", "-O2", "-o", image.toString(), source.toString()));
+        command.addAll(List.of(flags.split(" +")));
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
+
+        try (ElfFile elf = ElfFile.open(image)) {
+            assertThat(elf.mentions("__cyg_profile_func_enter")).isTrue();
+            assertThat(Instrumentation.of(elf, INSTRUCTIONS.search())).isEqualTo(expected);
+        }
+    }
+
     private @Nullable ImageProbes discover(String compiler, @Nullable String foreignHooks, boolean gprof)
             throws Exception {
         Path library = compile(compiler);
@@ -153,7 +184,7 @@ class ProvidersTest {
                 .findFirst()
                 .orElseThrow();
         ElfFile elf = ElfFile.open(library);
-        assertThat(Instrumentation.of(elf)).isNotNull();
+        assertThat(Instrumentation.of(elf, INSTRUCTIONS.search())).isNotNull();
         List<ProbeProvider> providers = List.of(
                 new XRayProvider(INSTRUCTIONS),
                 new PatchableEntryProvider(INSTRUCTIONS),

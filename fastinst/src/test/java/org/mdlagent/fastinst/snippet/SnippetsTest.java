@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
@@ -33,6 +35,7 @@ import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Result;
 import org.mdlagent.arch.snippet.Expression.ReturnAddress;
 import org.mdlagent.arch.snippet.Expression.Value;
+import org.mdlagent.arch.snippet.PositionTable;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Clock;
@@ -167,6 +170,74 @@ class SnippetsTest {
 
     private static Snippet countMember(int set, int bit, int counter) {
         return Snippet.of(new Add(counter, ONE)).constrained(new Member(set, bit));
+    }
+
+    /// As many instances as there may be, found by their numbers or by a hash: each counts its own calls in each
+    /// thread,
+    /// calls of all others are one more, and the code has the same length for all of them.
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCountCallsOfEachInstanceWhateverTheirNumber(boolean direct) throws Exception {
+        List<Long> bytes = new ArrayList<>();
+        for (int n : new int[] {2, 10, 100, 1_000, 10_000}) {
+            bytes.add(countInstances(n, direct));
+        }
+        // One needs no way to others. Small numbers have shorter forms.
+        assertThat(bytes.getLast()).isLessThanOrEqualTo(bytes.getFirst() + 8);
+    }
+
+    /// @return length of the code
+    private long countInstances(int n, boolean direct) throws Exception {
+        LongUnaryOperator numbers = direct ? i -> 3 * i - 1000 : i -> 0x7F00_0000_0000L + 40 * i * i;
+        PositionTable table = snippets.positions(direct);
+        int selector = values.flag();
+        int first = values.counters(n);
+        int other = values.counter();
+        snippets.collect();
+        long before = snippets.codeBytes();
+        snippets.together(() -> {
+            for (int i = 0; i < n; i++) {
+                table.add(numbers.applyAsLong(i), i + 1);
+                snippets.attach(2, Order.APPEND, countSelected(selector, i + 1, first + i));
+            }
+            snippets.attach(2, Order.APPEND, countSelected(selector, 0, other));
+            snippets.attach(2, Order.PREPEND, Snippet.of(new Store(selector, table.of(new Argument(0)))));
+        });
+        long bytes = snippets.codeBytes() - before;
+        List<Thread> callers = new ArrayList<>();
+        for (int thread = 0; thread < 3; thread++) {
+            int from = thread;
+            callers.add(Thread.ofPlatform().start(() -> {
+                for (int i = from; i < n; i++) {
+                    call(Probed.WHOLE, numbers.applyAsLong(i), 0);
+                    call(Probed.WHOLE, numbers.applyAsLong(i), 0);
+                    call(Probed.WHOLE, numbers.applyAsLong(i) + 1, 0);
+                }
+            }));
+        }
+        for (Thread caller : callers) {
+            caller.join();
+        }
+        snippets.together(this::detachAll);
+        snippets.collect();
+
+        for (int i = 0; i < n; i++) {
+            assertThat(values.sum(first + i)).as("instance %d of %d", i, n).isEqualTo(2L * Math.min(3, i + 1));
+        }
+        assertThat(values.sum(other))
+                .isEqualTo(
+                        IntStream.range(0, n).mapToLong(i -> Math.min(3, i + 1)).sum());
+        values.release(selector);
+        values.release(other);
+        IntStream.range(first, first + n).forEach(values::release);
+        snippets.collect();
+        return bytes;
+    }
+
+    private static Snippet countSelected(int selector, int number, int counter) {
+        return Snippet.of(new Add(counter, ONE))
+                .constrained(
+                        new Expression.Compare(Expression.Relation.EQUAL, new Value(selector), new Constant(number)));
     }
 
     @ParameterizedTest

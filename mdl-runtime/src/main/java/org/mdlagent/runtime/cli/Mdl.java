@@ -17,12 +17,14 @@ import org.mdlagent.runtime.cli.control.CompileCommand;
 import org.mdlagent.runtime.cli.control.DisableCommand;
 import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.control.ListCommand;
+import org.mdlagent.runtime.cli.control.PointsCommand;
 import org.mdlagent.runtime.cli.live.ServeCommand;
 import org.mdlagent.runtime.cli.live.TopCommand;
 import org.mdlagent.runtime.cli.live.WatchCommand;
 import org.mdlagent.runtime.cli.manual.ManualCommand;
 import org.mdlagent.runtime.cli.report.DiffCommand;
 import org.mdlagent.runtime.cli.report.HistoryCommand;
+import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
@@ -49,6 +51,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             RunCommand.class,
             ReportCommand.class,
+            OpenCommand.class,
             HistoryCommand.class,
             DiffCommand.class,
             ListCommand.class,
@@ -57,6 +60,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             EnableCommand.class,
             DisableCommand.class,
             WatchCommand.class,
+            PointsCommand.class,
             DoctorCommand.class,
             CompileCommand.class,
             ManualCommand.class

@@ -8,6 +8,7 @@
 /// | `run`, `live` | commands that start programs or follow them |
 /// | `control`, `manual`, `report` | commands that ask a running agent, say what commands there are, or show what was
 /// recorded |
+/// | `names` | names of functions that were stripped |
 /// | `context` | what every command is given |
 /// | `session` | sessions of this machine, and their agents |
 /// | `terminal` | the user's terminal, the process around the command |

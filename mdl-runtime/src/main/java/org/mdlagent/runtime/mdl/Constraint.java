@@ -31,6 +31,16 @@ public record Constraint(Definition.Constraint definition, int depth, int span) 
         return definition.path().getFirst().text().equals("SyncObject") && !isDefault() && !replaces();
     }
 
+    /// Whether one value can stand for the flags of all objects.
+    public boolean isVector() {
+        return ofObjects() && VectorForm.fits(definition);
+    }
+
+    /// Whether numbers that stand for objects are indices themselves, and need not be hashed.
+    public boolean isDirect() {
+        return definition.index() == Definition.Index.DIRECT;
+    }
+
     /// Whether a resource can be selected by it.
     ///
     /// @param resource the components of its path, as in `Code`, `module`, `function`

@@ -127,7 +127,25 @@ final class Resolver {
         }
         Selection selection = new Selection(constraint, diagnostics);
         statements.check(constraint.statements(), scope.inside(selection));
-        return selection.resolved();
+        Constraint resolved = selection.resolved();
+        checkVector(resolved);
+        return resolved;
+    }
+
+    private void checkVector(Constraint constraint) {
+        Definition.Constraint definition = constraint.definition();
+        if (definition.index() == null) {
+            return;
+        }
+        if (!constraint.ofObjects()) {
+            diagnostics.error(definition.at(), "a vector is of objects that appear, as those of /SyncObject");
+        }
+        VectorForm.misfit(definition)
+                .ifPresent(at -> diagnostics.error(
+                        at,
+                        "the code of a vector sets its flag by '" + constraint.name()
+                                + " = EXPRESSION == $constraint[0];' or '" + constraint.name() + " = 0;' alone",
+                        "write 'is counter'"));
     }
 
     private void metric(Definition.Metric metric, Scope scope) {

@@ -1,15 +1,20 @@
 package org.mdlagent.runtime.metric;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.ArgumentVector;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 
@@ -23,12 +28,21 @@ public record CompiledMetric(
         Map<Integer, String> values, Map<String, Long> texts, List<Placed> snippets, List<Answer.Obstacle> obstacles) {
     private static final long FIRST_TEXT = 0x20000000;
 
+    /// Where the table of a vector is taken to be.
+    private static final long TABLE = 0x10000000;
+
     /// A snippet and where it goes.
     public record Placed(SnippetRequest request, Snippet snippet) {}
 
     public static CompiledMetric of(Answer.Instance instance) {
         ExampleStorage storage = new ExampleStorage();
-        instance.flags().forEach(flag -> storage.index(flag.value()));
+        for (Answer.Flag flag : instance.flags()) {
+            if (flag.choice() == null) {
+                int unused = storage.index(flag.value());
+            } else {
+                storage.choose(flag, flag.choice());
+            }
+        }
         Lowering lowering = new Lowering(storage);
         List<Placed> snippets = new ArrayList<>();
         List<Answer.Obstacle> obstacles = new ArrayList<>(instance.obstacles());
@@ -45,6 +59,8 @@ public record CompiledMetric(
     /// Gives each value the next index, and each text the next place.
     private static final class ExampleStorage implements Lowering.Storage {
         private final Map<Value, Integer> known = new LinkedHashMap<>();
+        private final Map<Value, Integer> selected = new HashMap<>();
+        private final Set<Value> direct = new HashSet<>();
         private final Map<Integer, String> names = new TreeMap<>();
         private final Map<String, Long> texts = new LinkedHashMap<>();
         private int next = ValueDescriptor.FIRST;
@@ -60,6 +76,27 @@ public record CompiledMetric(
         @Override
         public Optional<Expression.Member> member(Value flag) {
             return Optional.empty();
+        }
+
+        /// As if this object were the only one.
+        @Override
+        public OptionalInt selected(Value flag) {
+            Integer number = selected.get(flag);
+            return number == null ? OptionalInt.empty() : OptionalInt.of(number);
+        }
+
+        @Override
+        public Expression.Position position(Value selector, Expression number) {
+            return new Expression.Position(number, TABLE, direct.contains(selector));
+        }
+
+        /// @param flag of a vector
+        void choose(Answer.Flag flag, Answer.Choice choice) {
+            known.put(flag.value(), index(choice.selector()));
+            selected.put(flag.value(), choice.object() == null ? ArgumentVector.OTHER : ArgumentVector.OTHER + 1);
+            if (choice.direct()) {
+                direct.add(choice.selector());
+            }
         }
 
         @Override

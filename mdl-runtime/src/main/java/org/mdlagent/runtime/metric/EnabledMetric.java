@@ -7,7 +7,9 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.shim.EventCounter;
 import org.mdlagent.arch.shim.KernelEvent;
+import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Statement.Clock;
 import org.mdlagent.fastinst.snippet.MetricTable;
@@ -39,6 +42,8 @@ final class EnabledMetric implements Lowering.Storage {
     private final List<Flags.Shared> tested = new ArrayList<>();
     private final Map<Value, Integer> indices = new HashMap<>();
     private final Map<Value, Member> members = new HashMap<>();
+    private final Map<Value, Vectors.Vector> vectors = new HashMap<>();
+    private final Map<Value, Integer> selected = new HashMap<>();
 
     /// Values that no other metric has.
     private final List<Integer> own = new ArrayList<>();
@@ -70,6 +75,12 @@ final class EnabledMetric implements Lowering.Storage {
             tested.add(shared);
             indices.put(flag.value(), shared.index());
             shared.member().ifPresent(member -> members.put(flag.value(), member));
+            Answer.Choice choice = flag.choice();
+            if (choice != null && shared.vector() != null) {
+                indices.put(choice.selector(), shared.index());
+                vectors.put(choice.selector(), shared.vector());
+                shared.selected().ifPresent(selected -> this.selected.put(flag.value(), selected));
+            }
         }
         places.of(instance).forEach((value, index) -> {
             values.retain(index);
@@ -133,6 +144,17 @@ final class EnabledMetric implements Lowering.Storage {
     @Override
     public Optional<Member> member(Value flag) {
         return Optional.ofNullable(members.get(flag));
+    }
+
+    @Override
+    public OptionalInt selected(Value flag) {
+        Integer number = selected.get(flag);
+        return number == null ? OptionalInt.empty() : OptionalInt.of(number);
+    }
+
+    @Override
+    public Expression.Position position(Value selector, Expression number) {
+        return Objects.requireNonNull(vectors.get(selector)).position(number);
     }
 
     private int allocate(Value value) {

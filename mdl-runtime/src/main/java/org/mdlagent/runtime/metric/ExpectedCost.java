@@ -4,17 +4,21 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
 import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.SnippetRequest;
 
 /// What metrics would take of a processor: what their snippets cost, by how often their points are reached. That the
 /// profiler has seen; functions of libraries, which it does not see, are counted for a moment.
@@ -63,11 +67,20 @@ final class ExpectedCost {
         return OptionalDouble.of(100 * taken);
     }
 
-    /// What would run at each probe. Of several of a point, each has all calls.
+    /// What would run at each probe, what sets a vector once for all its objects. Of several of a point, each has all
+    /// calls.
     private static Map<Integer, List<Snippet>> chains(Collection<Answer.Instance> instances, ProbedProgram program) {
         Map<Integer, List<Snippet>> chains = new LinkedHashMap<>();
+        Set<SnippetRequest> ofVectors = new HashSet<>();
         for (Answer.Instance instance : instances) {
+            Set<SnippetRequest> once = instance.flags().stream()
+                    .filter(flag -> flag.choice() != null)
+                    .flatMap(flag -> flag.snippets().stream())
+                    .collect(Collectors.toSet());
             for (CompiledMetric.Placed placed : CompiledMetric.of(instance).snippets()) {
+                if (once.contains(placed.request()) && !ofVectors.add(placed.request())) {
+                    continue;
+                }
                 program.probes(placed.request()).stream()
                         .limit(1)
                         .forEach(probe -> chains.computeIfAbsent(probe, key -> new ArrayList<>())

@@ -4,13 +4,17 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 
-/// Flags of constraints, each of which is set and cleared once for all metrics that test it.
+/// Flags of constraints, each of which is set and cleared once for all metrics that test it. Those of objects may be
+/// one value for all of them ([Vectors]).
 final class Flags {
     private final Snippets snippets;
+    private final Vectors vectors;
     private final Map<Answer.Flag, Shared> flags = new HashMap<>();
 
     /// A flag that somebody tests.
@@ -18,13 +22,20 @@ final class Flags {
         private Answer.Flag flag;
         private final int index;
         private final Optional<Member> member;
+        private final Vectors.@Nullable Vector vector;
         private final SnippetGroup group;
         private int references;
 
-        private Shared(Answer.Flag flag, int index, Optional<Member> member, SnippetGroup group) {
+        private Shared(
+                Answer.Flag flag,
+                int index,
+                Optional<Member> member,
+                Vectors.@Nullable Vector vector,
+                SnippetGroup group) {
             this.flag = flag;
             this.index = index;
             this.member = member;
+            this.vector = vector;
             this.group = group;
         }
 
@@ -37,13 +48,26 @@ final class Flags {
             return member;
         }
 
+        /// What it is a part of, if its value stands for others, too.
+        Vectors.@Nullable Vector vector() {
+            return vector;
+        }
+
+        /// What the value is while the flag is set, if it stands for others, too.
+        OptionalInt selected() {
+            Answer.Choice choice = flag.choice();
+            return vector == null || choice == null
+                    ? OptionalInt.empty()
+                    : OptionalInt.of(vector.selected(choice.object()));
+        }
+
         SnippetGroup group() {
             return group;
         }
 
         /// Attaches its snippets, unless another has done so.
         void attach(ProbedProgram program, Lowering lowering) throws IOException {
-            if (references == 1) {
+            if (vector == null ? references == 1 : Vectors.isNew(vector)) {
                 group.attach(flag.snippets(), program, lowering);
             }
         }
@@ -51,6 +75,11 @@ final class Flags {
 
     Flags(Snippets snippets) {
         this.snippets = snippets;
+        vectors = new Vectors(snippets);
+    }
+
+    Vectors vectors() {
+        return vectors;
     }
 
     /// Whether somebody tests the flag.
@@ -67,8 +96,13 @@ final class Flags {
     /// The flag, for another metric.
     ///
     /// @param places where it is to be if it is new
+    /// @throws IllegalArgumentException when there is no place for its object
     Shared retain(Answer.Flag flag, SideBySide places) {
-        Shared shared = flags.computeIfAbsent(flag, key -> make(key, places.member(key)));
+        Shared shared = flags.get(flag);
+        if (shared == null) {
+            shared = flag.choice() == null ? make(flag, places.member(flag)) : make(flag, flag.choice());
+            flags.put(flag, shared);
+        }
         shared.references++;
         return shared;
     }
@@ -76,7 +110,12 @@ final class Flags {
     private Shared make(Answer.Flag flag, Optional<Member> member) {
         int index = snippets.values().flag();
         member.ifPresent(in -> snippets.values().retain(in.set()));
-        return new Shared(flag, index, member, new SnippetGroup(snippets));
+        return new Shared(flag, index, member, null, new SnippetGroup(snippets));
+    }
+
+    private Shared make(Answer.Flag flag, Answer.Choice choice) {
+        Vectors.Vector vector = vectors.retain(choice);
+        return new Shared(flag, vector.index(), Optional.empty(), vector, vector.group());
     }
 
     /// The same flag is set and cleared at more points than before.
@@ -89,11 +128,20 @@ final class Flags {
 
     /// A metric does not test the flag any more.
     void release(Shared shared) throws IOException {
-        if (--shared.references == 0) {
-            flags.remove(shared.flag, shared);
+        if (--shared.references > 0) {
+            return;
+        }
+        flags.remove(shared.flag, shared);
+        if (shared.flag.choice() == null) {
             shared.group.detach();
             snippets.values().release(shared.index);
             shared.member.ifPresent(in -> snippets.values().release(in.set()));
+            return;
+        }
+        OptionalInt unused = vectors.release(shared.flag.choice());
+        if (unused.isPresent()) {
+            shared.group.detach();
+            snippets.values().release(unused.getAsInt());
         }
     }
 }

@@ -3,6 +3,7 @@ package org.mdlagent.runtime.metric;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
@@ -25,6 +26,16 @@ final class Lowering {
 
         /// As which a flag is in a set too, if it is.
         Optional<Expression.Member> member(Value flag);
+
+        /// What the value of a flag is while it is set, if it stands for the flags of many.
+        default OptionalInt selected(Value flag) {
+            return OptionalInt.empty();
+        }
+
+        /// Which of a vector's objects a number stands for.
+        default Expression.Position position(Value selector, Expression number) {
+            throw new AssertionError("no vector " + selector);
+        }
 
         /// Index of the counter of divisions by zero, memory that cannot be read, and functions that are not called.
         int errors();
@@ -55,11 +66,22 @@ final class Lowering {
                     new Expression.Constant(call.returnAddress())));
         }
         for (Value guard : request.guards()) {
-            Optional<Expression.Member> member = storage.member(guard);
-            snippet =
-                    snippet.constrained(member.isPresent() ? member.get() : new Expression.Value(storage.index(guard)));
+            snippet = snippet.constrained(condition(guard));
         }
         return snippet;
+    }
+
+    private Expression condition(Value guard) {
+        Optional<Expression.Member> member = storage.member(guard);
+        if (member.isPresent()) {
+            return member.get();
+        }
+        Expression value = new Expression.Value(storage.index(guard));
+        OptionalInt selected = storage.selected(guard);
+        return selected.isEmpty()
+                ? value
+                : new Expression.Compare(
+                        Expression.Relation.EQUAL, value, new Expression.Constant(selected.getAsInt()));
     }
 
     private List<Statement> statements(List<SnippetRequest.Step> steps) throws UnsupportedException {
@@ -124,6 +146,8 @@ final class Lowering {
             case SnippetExpression.Memory(SnippetExpression address) ->
                 new Expression.Read(lower(address), storage.errors());
             case SnippetExpression.Call call -> call(call);
+            case SnippetExpression.Position(Value selector, SnippetExpression number) ->
+                storage.position(selector, lower(number));
             case SnippetExpression.Store store -> throw inside();
             case SnippetExpression.Add add -> throw inside();
             case SnippetExpression.Start start -> throw inside();

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.runtime.mdl.Compilation;
+import org.mdlagent.runtime.mdl.Constraint;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.MetricLibrary;
@@ -38,7 +39,7 @@ public final class Metrics {
     /// Metrics that one request with a pattern may enable.
     private static final int EXPANDED_MAX = 1000;
 
-    /// Objects that one request with a pattern may measure: each costs a comparison where any of them is used.
+    /// Objects that one request with a pattern may measure if each costs a comparison where any of them is used.
     private static final int OBJECTS_MAX = 64;
 
     /// How much longer than a look at what the program has got is the pause behind it.
@@ -127,17 +128,24 @@ public final class Metrics {
     /// @throws IllegalStateException when there is no room, or the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public Outcome enable(MetricRequest request, double percentMax) throws IOException {
+        List<Focus> focuses = FocusGlob.expand(request.focus(), view().program);
+        if (focuses.size() > EXPANDED_MAX) {
+            throw new IllegalArgumentException(
+                    request + " stands for " + focuses.size() + " metrics, more than " + EXPANDED_MAX + ": narrow it");
+        }
+        return enable(request, focuses, percentMax, FocusGlob.mayGrow(request.focus()));
+    }
+
+    /// @param focuses what the request stands for
+    /// @param grows   whether it stands for more when more appears
+    private Outcome enable(MetricRequest request, List<Focus> focuses, double percentMax, boolean grows)
+            throws IOException {
         Metric metric = metric(request.metric());
         View now = view();
         if (enabled.isEmpty()) {
             followed = now.version;
         }
         ProbedProgram program = now.program;
-        List<Focus> focuses = FocusGlob.expand(request.focus(), program);
-        if (focuses.size() > EXPANDED_MAX) {
-            throw new IllegalArgumentException(
-                    request + " stands for " + focuses.size() + " metrics, more than " + EXPANDED_MAX + ": narrow it");
-        }
         Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
         Map<MetricRequest, Candidate> found = new LinkedHashMap<>();
         for (Focus focus : focuses) {
@@ -178,7 +186,7 @@ public final class Metrics {
             obstacles.add(new Answer.Obstacle(
                     program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
         }
-        if (FocusGlob.mayGrow(request.focus())) {
+        if (grows) {
             growing.add(request, percentMax, discoveries, program);
         }
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
@@ -187,14 +195,19 @@ public final class Metrics {
 
     /// What cannot be measured of one object does not stop the others.
     private void enableAppeared(MetricRequest pattern, double percentMax) throws IOException {
-        for (Focus focus : FocusGlob.expand(pattern.focus(), view().program)) {
-            MetricRequest one = new MetricRequest(pattern.metric(), focus);
-            if (!enabled.containsKey(one) && matching(pattern).size() < OBJECTS_MAX) {
-                try {
-                    Outcome unused = enable(one, percentMax);
-                } catch (IllegalArgumentException e) {
-                    // As if it had not appeared.
-                }
+        boolean cheap = metric(pattern.metric()).constraints().stream()
+                .filter(Constraint::ofObjects)
+                .allMatch(Constraint::isVector);
+        int room = (cheap ? EXPANDED_MAX : OBJECTS_MAX) - matching(pattern).size();
+        List<Focus> appeared = FocusGlob.expand(pattern.focus(), view().program).stream()
+                .filter(focus -> !enabled.containsKey(new MetricRequest(pattern.metric(), focus)))
+                .limit(Math.max(0, room))
+                .toList();
+        if (!appeared.isEmpty()) {
+            try {
+                Outcome unused = enable(pattern, appeared, percentMax, false);
+            } catch (IllegalArgumentException e) {
+                // As if they had not appeared.
             }
         }
     }

@@ -20,6 +20,9 @@ import org.mdlagent.runtime.mdl.syntax.ValueKind;
 /// in sets, the values of those in one set side by side. So the code that they share finds those whose flags are set
 /// by one look at 64 of them (MDL paper, section 5: vectorised instances). What does not fit is placed by others.
 final class SideBySide implements AutoCloseable {
+    /// Values that may be left free for each that is not.
+    private static final int SPARSE_MAX = 2;
+
     private final Values values;
     private final Flags flags;
     private final Map<Answer.Flag, Member> members = new HashMap<>();
@@ -41,9 +44,16 @@ final class SideBySide implements AutoCloseable {
     ///
     /// @throws IllegalStateException when all values are taken, or the session is full
     void reserve(Collection<Answer.Instance> instances) {
-        Map<Integer, Map<Integer, Answer.Instance>> sets = new LinkedHashMap<>();
+        Map<Object, Map<Integer, Answer.Instance>> sets = new LinkedHashMap<>();
         for (Answer.Instance instance : instances) {
-            if (instances.size() > 1 && instance.flags().size() == 1) {
+            if (instances.size() == 1 || instance.flags().size() != 1) {
+                continue;
+            }
+            Answer.Choice choice = instance.flags().getFirst().choice();
+            if (choice != null) {
+                sets.computeIfAbsent(choice.selector(), key -> new HashMap<>())
+                        .put(flags.vectors().selected(choice), instance);
+            } else {
                 place(instance.flags().getFirst())
                         .ifPresent(member -> sets.computeIfAbsent(member.set(), key -> new HashMap<>())
                                 .put(member.bit(), instance));
@@ -69,11 +79,14 @@ final class SideBySide implements AutoCloseable {
         return new Member(set, bits++);
     }
 
-    /// @param instances of one set, by their bits
+    /// @param instances of one set, by their bits; or of one vector, by their numbers
     private void placeValues(Map<Integer, Answer.Instance> instances) {
         BitSet taken = new BitSet();
         instances.keySet().forEach(taken::set);
         int low = taken.nextSetBit(0);
+        if (taken.length() - low > SPARSE_MAX * instances.size() + Long.SIZE) {
+            return;
+        }
         ValueKind kind = instances.values().iterator().next().value().kind();
         int first = allocate(kind, taken.length() - low);
         int size = kind.isTimer() ? ValueDescriptor.TIMER_SIZE : 1;

@@ -35,7 +35,7 @@ import org.mdlagent.fastinst.install.Tier;
 /// @param sync             how to wait until every core sees new code
 /// @param startDelayMillis life of the process before the agent starts
 /// @param children         which of the programs that the program executes have an agent; for the shim
-/// @param report           format of the report that `mdl run` prints in the end, null for none
+/// @param report           format of the report that `mdl run` prints in the end, or FORMAT:FILE, null for none
 public record AgentOptions(
         @Nullable String session,
         boolean await,
@@ -463,7 +463,10 @@ public record AgentOptions(
                 case "on" -> "table";
                 case "off" -> null;
                 default -> {
-                    refuse(REPORT, value, "table, json or off");
+                    if (value.indexOf(':') > 0) {
+                        yield value;
+                    }
+                    refuse(REPORT, value, "table, json, FORMAT:FILE or off");
                     yield null;
                 }
             };

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -24,6 +25,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.cli.terminal.Posix;
 import picocli.CommandLine;
 
 /// What commands say, where, and with which status.
@@ -67,7 +69,11 @@ class MdlTest {
         run --frobnicate -- true                  | Unknown option: '--frobnicate'
         run --sample-size 0 -- true               | sampleSize is a whole number from 1 to 1000000
         run --sync now -- true                    | sync is auto, tmax, membarrier or strict
-        run --report=xml -- true                  | report is table, json or off
+        run --report=xml -- true                  | report is table, json, FORMAT:FILE or off
+        run --report=doc:x -- true                | there is no format doc
+        run --report=html: -- true                | names no file
+        run --report=html:/ -- true               | names no file
+        run --report=html:/no/dir/x -- true       | cannot be written
         run --metric io_wiat -- true              | no metric io_wiat; did you mean 'io_wait'?
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
@@ -87,6 +93,9 @@ class MdlTest {
         serve --otlp http://c --otlp-header key   | --otlp-header: there is no = in a header
         serve --otlp http://c --otlp-header host=x | the header host is what each request says of itself
         serve --otlp http://c --otlp-header a:b=x | a header's name has letters, digits and - only
+        serve --pprof-push pyroscope:4040         | a collector is http://HOST:PORT
+        serve --pprof-push http://a:b@pyroscope   | an address is no place for a password
+        serve --pprof-interval 0                  | an interval is a number of seconds from 1 to 86400
         serve --otlp-interval 0                   | an interval is a number of seconds from 1 to 86400
         report --sort size                        | there are self, total, calls
         report --limit -1                         | a limit is a number from 0
@@ -95,6 +104,7 @@ class MdlTest {
         report --function app!                    | a function is given as FUNCTION
         list everything                           | there are sessions, functions, probes, metrics, points and resources
         list points 1 /Code                       | a pattern for points is not possible
+        points                                    | Missing required parameter
         compile                                   | Missing required parameter
         compile --dump=tree absent.mdl            | there is no stage tree
         """)
@@ -177,11 +187,26 @@ class MdlTest {
         assertThat(err()).contains(file + " holds no token");
     }
 
+    /// Kubernetes mounts a secret for a pod with `fsGroup` as a link to a file of root that a group may read.
+    @ParameterizedTest
+    @CsvSource({"0, there is no = in a header", "65534, others can read or write"})
+    void shouldLetAGroupReadWhatRootHasGivenToIt(int owner, String said) throws IOException {
+        assumeTrue(Posix.effectiveUser() == 0, "only root gives files to others");
+        Path file = Files.writeString(root.resolve("secret"), "secret");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r-----"));
+        Files.setAttribute(file, "unix:uid", owner);
+        Path link = Files.createSymbolicLink(root.resolve("link"), file);
+
+        assertThat(mdl.execute("serve", "--otlp", "http://c", "--otlp-header-file", link.toString()))
+                .isEqualTo(2);
+        assertThat(err()).contains(said);
+    }
+
     @Test
     void shouldTakeHeadersFromAFileThatNobodyElseCanReadOnly() throws IOException {
         Path file = Files.writeString(root.resolve("headers"), "# of the collector\nsecret\n");
         String[] command = {"serve", "--otlp", "http://c", "--otlp-header-file", file.toString()};
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
         assertThat(mdl.execute(command)).isEqualTo(2);
         assertThat(err()).contains("others can read or write " + file, "chmod 600");
 

@@ -22,7 +22,7 @@ class FuzzTest {
 
     private static final String[] PIECES =
             ("metric|constraint|list|resourceList|exclude|daemon|foreach|if|append|prepend|preInsn|constrained|base|is"
-                            + "|counter|wallTimer|replace|default|items|flavor|$constraint[0]|$arg[1]|$return|$start|.entry|.calls"
+                            + "|counter|vector|direct|hashed|wallTimer|replace|default|items|flavor|$constraint[0]|$arg[1]|$return|$start|.entry|.calls"
                             + "|in|(*|*)|{|}|(|)|[|]|;|;|,|.|=|+=|++|-|*|/|&&|&|!|\"|\"|//|\n|0|1.5|99999999999999999999|$|\t|\r"
                             + "|\u0000|\ud800|\u00e4|((((((((|{{{{{{{{|--------")
                     .split("\\|");

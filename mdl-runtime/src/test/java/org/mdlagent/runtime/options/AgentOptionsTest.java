@@ -107,7 +107,7 @@ class AgentOptionsTest {
         exact=app!          | exact=app! is not possible; a function is given as FUNCTION
         time=long           | time is wall or cpu
         sync=now            | sync is auto, tmax, membarrier or strict
-        report=xml          | report is table, json or off
+        report=xml          | report is table, json, FORMAT:FILE or off
         session=            | session is a directory
         include=            | include needs a value
         exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION

@@ -130,7 +130,7 @@ class LossesTest {
         StringBuilder table = new StringBuilder();
         new TableReport(ProfileOrder.TOTAL, 10, false, 0).write(profile, table);
         StringBuilder page = new StringBuilder();
-        HtmlReport.write(profile, new Timeline(List.of(), List.of()), ProfileOrder.TOTAL, 10, page);
+        HtmlReport.write(profile, new Timeline(List.of(), List.of()), List.of(), ProfileOrder.TOTAL, 10, page);
 
         List<String> sentences = List.of(
                 "the agent failed in this run",

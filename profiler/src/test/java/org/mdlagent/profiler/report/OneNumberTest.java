@@ -95,7 +95,7 @@ class OneNumberTest {
 
     private Map<String, List<Long>> page(Profile profile) throws IOException {
         StringBuilder out = new StringBuilder();
-        HtmlReport.write(profile, Timeline.NONE, ProfileOrder.TOTAL, LIMIT, out);
+        HtmlReport.write(profile, Timeline.NONE, List.of(), ProfileOrder.TOTAL, LIMIT, out);
         MatchResult data = Pattern.compile("(?s)<script[^>]*application/json[^>]*>(.*?)</script>")
                 .matcher(out)
                 .results()

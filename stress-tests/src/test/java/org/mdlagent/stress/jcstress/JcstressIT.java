@@ -12,9 +12,8 @@ import org.openjdk.jcstress.infra.Status;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.runners.TestList;
 
-/// All litmus tests of this package, and exhibits of what they would see. About a minute; `-Dtorture.minutes=N` makes
-/// it
-/// N times as long.
+/// All litmus tests of this package, and exhibits of what they would see. About a minute; `-Dtorture.minutes=N`
+/// makes it N times as long.
 @Tag("soak")
 class JcstressIT {
     private static final int LITMUS_TESTS = 12;

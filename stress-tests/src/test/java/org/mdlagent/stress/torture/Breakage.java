@@ -35,7 +35,9 @@ interface Breakage {
     }
 
     /// Of jumps at entries that no compiler has prepared.
-    default int displacement() {
-        return PunInstaller.TRAPS;
+    ///
+    /// @param kind what the cell's kind has
+    default int displacement(int kind) {
+        return kind;
     }
 }

@@ -51,6 +51,7 @@ final class CellRun {
     private final InstructionSet instructions;
     private final Stops stops;
     private final Breakage breakage;
+    private final int displacement;
     private final List<Executor> executors = new ArrayList<>();
     private final List<Patcher> patchers = new ArrayList<>();
     private final List<WordPatcher.Word> words = new ArrayList<>();
@@ -61,7 +62,8 @@ final class CellRun {
         this.laboratory = laboratory;
         this.cell = cell;
         result = new CellResult(name);
-        sites = new Sites(laboratory, cell, breakage.displacement());
+        displacement = breakage.displacement(cell.kind().displacement());
+        sites = new Sites(laboratory, cell, displacement);
         instructions = InstructionSet.ofAtomicUnit(cell.unit());
         CoreSync sync = cell.sync() == Sync.TMAX
                 ? new TmaxWait(laboratory.api(), TMAX_TICKS)
@@ -210,7 +212,7 @@ final class CellRun {
         Memory.putInt(header + HeaderDescriptor.SITE_COUNT, sites.count());
         result.add("installed", sites.count());
         if (cell.kind().isPun()) {
-            return new PunInstaller(laboratory, instructions, breakage.displacement()).install(sites, table);
+            return new PunInstaller(laboratory, instructions, displacement).install(sites, table);
         }
         SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());
         long index = laboratory.allocate(Integer.BYTES);

@@ -65,10 +65,10 @@ final class Executor {
         return executor;
     }
 
-    /// Whoever asked for all signals has all that can be had: all but SIGKILL and SIGSTOP, SIGTRAP which the shim
-    /// keeps, and the two that libc keeps for itself; by the raw system call also those.
+    /// Whoever asked for all signals has all that can be had: all but SIGKILL and SIGSTOP, SIGTRAP and SIGILL
+    /// which the shim keeps, and the two that libc keeps for itself; by the raw system call also those.
     private void checkMask() {
-        long may = 1L << 8 | 1L << 18 | 1L << 4 | 1L << 31 | 1L << 32;
+        long may = 1L << 8 | 1L << 18 | 1L << 3 | 1L << 4 | 1L << 31 | 1L << 32;
         long mask = Memory.getLong(address + ExecutorDescriptor.MASK);
         if (blocked && (mask | may) != -1) {
             throw new IllegalStateException("not all signals are blocked: " + Long.toHexString(mask));

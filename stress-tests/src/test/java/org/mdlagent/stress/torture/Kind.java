@@ -109,6 +109,10 @@ enum Kind {
     PUN_1_2(9, "51" + "50" + "83c109" + "5858", 1, 2),
     PUN_1_2_4(0x34, "51" + "50" + "b133" + "83c101" + "5858", 1, 2, 4),
     PUN_1_2_3_4(0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
+    // By what is no instruction: SIGILL, at the byte.
+    PUN_4_UP(0x60CCCCCC, 5, "f30f1efa" + "83c105", 4),
+    PUN_2_4_UP(0x61CCCCCC, 0x2214, "b111" + "b522" + "83c103", 2, 4),
+    PUN_1_2_3_4_UP(0x60616061, 0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
     PUN_RELATIVE(0x11 + 0x20E2C148, "b111" + "030d00000000", 2), // adds the first bytes of Subject.AFTER
     PUN_CONDITION(0x11, "85c9" + "7503" + "83c901" + "83c910", 2), // test %ecx,%ecx; jne; or $1,%ecx
     PUN_CALL(Targets.ORIGINAL, "", 1) {
@@ -131,6 +135,9 @@ enum Kind {
     private final long[] values;
     private final SiteInstruction.@Nullable Form form;
 
+    /// Of the jump.
+    private final int displacement;
+
     /// Instructions that threads come to without the ones before.
     private final int[] heads;
 
@@ -139,10 +146,16 @@ enum Kind {
         this.second = second;
         this.values = values;
         form = null;
+        displacement = 0;
         heads = new int[0];
     }
 
     Kind(long value, String instructions, int... heads) {
+        this(PunInstaller.TRAPS, value, instructions, heads);
+    }
+
+    Kind(int displacement, long value, String instructions, int... heads) {
+        this.displacement = displacement;
         first = instructions;
         second = null;
         values = new long[] {value};
@@ -159,6 +172,7 @@ enum Kind {
         second = null;
         values = new long[0];
         this.form = form;
+        displacement = 0;
         heads = new int[0];
     }
 
@@ -178,6 +192,11 @@ enum Kind {
     /// Whether it is the entry of a function that no compiler has prepared.
     boolean isPun() {
         return form == SiteInstruction.Form.INSTRUCTIONS;
+    }
+
+    /// Of the jump at an entry that no compiler has prepared: what traps.
+    int displacement() {
+        return displacement;
     }
 
     int[] heads() {

@@ -69,15 +69,22 @@ enum Twin implements Breakage {
     /// A jump over several instructions that does nothing where a thread stands on the second.
     HEAD_DOES_NOTHING(Kind.PUN_2) {
         @Override
-        public int displacement() {
+        public int displacement(int kind) {
             return 0x909090CC;
         }
     },
-    /// What traps on old processors only: it begins an instruction since AVX-512.
-    HEAD_IS_EVEX(Kind.PUN_2) {
+    /// What is no instruction on old processors only: `vzeroupper`, since AVX.
+    HEAD_IS_VEX(Kind.PUN_1) {
         @Override
-        public int displacement() {
-            return 0xCCCC62CC;
+        public int displacement(int kind) {
+            return 0xCC77F8C5;
+        }
+    },
+    /// Beside bytes that are no instruction, and lead upwards as they do: a prefix, which executes what follows.
+    HEAD_IS_A_PREFIX(Kind.PUN_4_UP) {
+        @Override
+        public int displacement(int kind) {
+            return kind & 0xFFFFFF | 0x64000000;
         }
     },
     /// Five bytes by two stores.

@@ -30,6 +30,7 @@ import org.mdlagent.arch.snippet.Expression.Load;
 import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.arch.snippet.Expression.Operator;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Position;
 import org.mdlagent.arch.snippet.Expression.Read;
 import org.mdlagent.arch.snippet.Expression.Relation;
 import org.mdlagent.arch.snippet.Expression.Result;
@@ -93,11 +94,11 @@ final class ExpressionAssembler {
                 out.load(to, to, 0, width.bytes(), width.signed());
             }
             case Read(Expression address, int errors) -> {
-                SnippetFrame.require(
-                        depth == 0 && !frame.isForEach(), "memory is read by address once in an expression");
+                SnippetFrame.require(depth == 0 && !frame.hasOwn(), "memory is read by address once in an expression");
                 read(address, errors);
             }
             case Call call -> call(call, depth);
+            case Position position -> PositionAssembler.find(out, frame, position, compute(position.number(), depth));
             case Binary(Operator operator, Expression left, Expression right) -> operate(operator, left, right, depth);
             case Divide divide -> divide(divide, depth);
             case Compare compare -> computeTruth(compare, depth);
@@ -170,7 +171,7 @@ final class ExpressionAssembler {
                 .sorted(Comparator.comparing(number -> !ExpressionDemand.needsRoom(arguments.get(number))))
                 .toList();
         SnippetFrame.require(
-                !frame.isForEach()
+                !frame.hasOwn()
                         && order.stream()
                                 .skip(1)
                                 .noneMatch(number -> ExpressionDemand.needsRoom(arguments.get(number))),

@@ -7,6 +7,7 @@ import org.mdlagent.arch.snippet.Expression.Call;
 import org.mdlagent.arch.snippet.Expression.Compare;
 import org.mdlagent.arch.snippet.Expression.Divide;
 import org.mdlagent.arch.snippet.Expression.Or;
+import org.mdlagent.arch.snippet.Expression.Position;
 import org.mdlagent.arch.snippet.Expression.Read;
 
 /// What an expression needs while it is computed.
@@ -26,6 +27,7 @@ final class ExpressionDemand {
             case Binary binary -> registers(binary.left(), binary.right());
             case Divide divide -> registers(divide.left(), divide.right());
             case Compare compare -> registers(compare.left(), compare.right());
+            case Position position -> registers(position.number());
             case And(Expression left, Expression right) -> Math.max(registers(left), registers(right));
             case Or(Expression left, Expression right) -> Math.max(registers(left), registers(right));
             default -> 1;
@@ -46,6 +48,7 @@ final class ExpressionDemand {
             case Binary binary -> needsRoom(binary.left()) || needsRoom(binary.right());
             case Divide divide -> needsRoom(divide.left()) || needsRoom(divide.right());
             case Compare compare -> needsRoom(compare.left()) || needsRoom(compare.right());
+            case Position position -> needsRoom(position.number());
             case And(Expression left, Expression right) -> needsRoom(left) || needsRoom(right);
             case Or(Expression left, Expression right) -> needsRoom(left) || needsRoom(right);
             default -> false;

@@ -21,6 +21,7 @@ import org.mdlagent.arch.snippet.Statement.Add;
 import org.mdlagent.arch.snippet.Statement.Clock;
 import org.mdlagent.arch.snippet.Statement.Discover;
 import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Mark;
@@ -98,6 +99,7 @@ final class SnippetAssembler {
                     out.store(RSP, SnippetFrame.common(slot), expressions.compute(expression, 0));
                 case Discover(int table, Expression number) -> discover(table, number);
                 case ForEach forEach -> runForEach(forEach);
+                case ForSelected one -> runForSelected(one);
             }
         }
     }
@@ -211,6 +213,26 @@ final class SnippetAssembler {
         out.load(RAX, RSP, SnippetFrame.MEMBERS);
         out.test(RAX);
         out.jump(Condition.NOT_EQUAL, next);
+        out.load(R10, RSP, SnippetFrame.SAVED_R10);
+        out.bind(end);
+    }
+
+    /// However many instances there are, this is a load, a comparison and the way to the values.
+    private void runForSelected(ForSelected one) {
+        Label end = new Label();
+        frame.change(RAX);
+        out.load(RAX, R11, SnippetFrame.ofSet(one.selector()));
+        out.sub(RAX, one.lowest());
+        out.cmp(RAX, one.count());
+        out.jump(Condition.ABOVE_OR_EQUAL, end);
+        out.store(RSP, SnippetFrame.SAVED_R10, R10);
+        if (one.stride() != 1) {
+            out.multiplyBy(RAX, RAX, one.stride());
+        }
+        out.leaIndexed(R10, R11, RAX);
+        frame.begin(one);
+        run(one.body());
+        frame.end();
         out.load(R10, RSP, SnippetFrame.SAVED_R10);
         out.bind(end);
     }

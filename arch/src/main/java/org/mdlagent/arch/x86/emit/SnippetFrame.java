@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.snippet.Statement.ForEach;
+import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.x86.bytes.Register;
 
 /// What the code of a site's snippets finds and leaves in registers, in values and below the stack pointer.
@@ -31,7 +32,7 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// | -80 to -25 | registers that are saved |
 /// | -96 to -81 | the time that the kernel tells |
 /// | -104 to -97 | members of a set that are still to come |
-/// | -112 to -105 | R10, while it leads to the values of a member |
+/// | -112 to -105 | R10, while it leads to the values of a member or an instance |
 /// | -128 to -113 | common subexpressions |
 ///
 /// Code that reads memory by address keeps R11 and R10 in the places of members and R10, and what it tells the kernel
@@ -78,8 +79,16 @@ final class SnippetFrame {
     /// Whether it reads [#CALLER_AT_HOOKS].
     private boolean readsCaller;
 
-    /// What is being run for each member, if anything is.
-    private @Nullable ForEach each;
+    /// The values of its own of what code runs for, if it runs for several.
+    private @Nullable Own own;
+
+    /// Values from `first` on, `stride` of them. R10 leads to where the values would begin whose first has the number
+    /// `shift`.
+    private record Own(int first, int stride, int shift) {
+        boolean contains(int value) {
+            return value >= first && value < first + stride;
+        }
+    }
 
     /// @param saved registers that are brought back, if the code that leads here needs them
     SnippetFrame(SnippetPlace place, Set<Register> saved) {
@@ -143,15 +152,22 @@ final class SnippetFrame {
 
     /// What is emitted from now on runs for each member.
     void begin(ForEach each) {
-        this.each = each;
+        own = new Own(
+                each.first(), each.stride(), each.stride() * each.written().bit());
+    }
+
+    /// What is emitted from now on runs for the instance that is selected.
+    void begin(ForSelected one) {
+        own = new Own(one.first(), one.stride(), 0);
     }
 
     void end() {
-        each = null;
+        own = null;
     }
 
-    boolean isForEach() {
-        return each != null;
+    /// Whether R10 leads to values.
+    boolean hasOwn() {
+        return own != null;
     }
 
     /// Offset of a set, which is the same for all members.
@@ -161,7 +177,7 @@ final class SnippetFrame {
 
     /// What a value's [#offset] is counted from.
     Register base(int value) {
-        return each != null && each.isOwn(value) ? R10 : R11;
+        return own != null && own.contains(value) ? R10 : R11;
     }
 
     int offset(int value) {
@@ -170,9 +186,7 @@ final class SnippetFrame {
 
     /// @param word of the value, if it has several
     int offset(int value, int word) {
-        int index = each != null && each.isOwn(value)
-                ? value - each.stride() * each.written().bit()
-                : value;
+        int index = own != null && own.contains(value) ? value - own.shift : value;
         return (index + word) * Long.BYTES;
     }
 

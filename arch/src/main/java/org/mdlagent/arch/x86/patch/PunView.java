@@ -1,6 +1,7 @@
 package org.mdlagent.arch.x86.patch;
 
 import java.util.Arrays;
+import java.util.List;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.DisplacementRule;
@@ -24,15 +25,23 @@ import org.mdlagent.arch.x86.find.InstructionLengths;
 ///
 /// The jump covers several instructions, and threads may stand at any of them when it is stored: they have executed
 /// the one before, or were interrupted there, or return there. So a byte of the displacement over the head of an
-/// instruction is one that traps ([#TRAP]), and the trap table leads from there into a copy of the instructions.
+/// instruction is one that traps ([#TRAPS_ALOFT]), and the trap table leads from there into a copy of the instructions.
 /// That is the way, too, of whoever jumps there from elsewhere: it costs him a trap.
+///
+/// | byte | meaning in 64-bit mode | signal | leads to, as the highest byte |
+/// | --- | --- | --- | --- |
+/// | `CC` | `int3` | SIGTRAP, one byte further | -832 MiB: below a position-independent program is nothing |
+/// | `60`, `61` | none (`pusha`, `popa`) | SIGILL, at the byte | 1.5 GiB: above the heap of one that is not |
+///
+/// More bytes are none today (06, 07, 0E, 16, 17, 1E, 1F, 27, 2F, 37, 3F, CE, D6), whatever follows them. But
+/// makers give such bytes a meaning in time (62, C4, C5, D5), so no more are used than are needed.
 ///
 /// Assumes
 ///   A1 a store inside one atomic unit is fetched wholly or not at all ([org.mdlagent.arch.InstructionSet])
 ///   A2 control enters the function at its first byte or at the head of an instruction, as decoded from there
 ///   A3 what the trap table says of the heads is published before the jump is first stored, and stays for good, and the
 ///      copies with it: a thread may have fetched a trapping byte just before it has gone
-///   A4 threads that execute the site have not blocked SIGTRAP (the shim's masks see to it)
+///   A4 threads that execute the site have not blocked SIGTRAP or SIGILL (the shim's masks see to it)
 ///   A5 the flags are dead at the entry, and the five bytes are no data
 /// Guarantees
 ///   G1 a thread at the entry executes the function's own instructions or the jump, wholly; a thread at another of the
@@ -48,15 +57,20 @@ public final class PunView {
     /// It, over each byte of a displacement.
     private static final int TRAPS = 0xCCCCCCCC;
 
+    /// What traps as the highest byte of a displacement.
+    private static final int[] TRAPS_ALOFT = {TRAP, 0x60, 0x61};
+
+    private static final int HIGHEST = 3 * Byte.SIZE;
+
     static final int JUMP_LENGTH = 5;
 
     private final SiteInstruction site;
-    private final DisplacementRule rule;
+    private final List<DisplacementRule> rules;
 
     /// @param pun what [#fit] has found
     PunView(EntryPun pun) {
         site = pun.site();
-        rule = pun.rule();
+        rules = pun.rules();
     }
 
     /// What a jump by one store at a function's entry needs, or why there can be none.
@@ -85,7 +99,7 @@ public final class PunView {
             behind += lengths[head];
             if (lengths[head] == 0) {
                 return Refusal.UNKNOWN_INSTRUCTION;
-            } else if ((code[start + head] & 0xFF) == TRAP) {
+            } else if (isTrap(code, start + head)) {
                 return Refusal.TRAP;
             } else if (behind < jump && isCall(code, start + head, start + behind)) {
                 return Refusal.CALL_WITHIN;
@@ -96,7 +110,25 @@ public final class PunView {
         return new EntryPun(
                 new SiteInstruction(
                         at, SiteInstruction.Form.INSTRUCTIONS, behind, SiteInstruction.Role.FUNCTION, function),
-                new DisplacementRule(heads, heads & TRAPS));
+                rules(heads));
+    }
+
+    /// @param heads the bytes of the displacement that must trap
+    private static List<DisplacementRule> rules(int heads) {
+        if (heads >>> HIGHEST == 0) {
+            return List.of(new DisplacementRule(heads, heads & TRAPS));
+        }
+        int below = heads & TRAPS & (1 << HIGHEST) - 1;
+        return Arrays.stream(TRAPS_ALOFT)
+                .mapToObj(highest -> new DisplacementRule(heads, below | highest << HIGHEST))
+                .toList();
+    }
+
+    /// What raises the signals of ours: `int3`, and what is no instruction on purpose, as `ud2`.
+    private static boolean isTrap(byte[] code, int at) {
+        int opcode = code[at] & 0xFF;
+        int second = at + 1 < code.length ? code[at + 1] & 0xFF : 0;
+        return opcode == TRAP || opcode == 0x0F && (second == 0x0B || second == 0xB9 || second == 0xFF);
     }
 
     /// A call of less than five bytes: through a register, or a word that one leads to.
@@ -124,7 +156,7 @@ public final class PunView {
     PatchPlan plan(long target) {
         long address = site.address();
         int displacement = Encoding.displacement(address + JUMP_LENGTH, target);
-        if (!rule.allows(displacement)) {
+        if (rules.stream().noneMatch(rule -> rule.allows(displacement))) {
             throw new IllegalArgumentException("the displacement 0x" + Integer.toHexString(displacement) + " at 0x"
                     + Long.toHexString(address) + " does not trap over each instruction");
         }

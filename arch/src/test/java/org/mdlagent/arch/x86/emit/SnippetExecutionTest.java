@@ -38,6 +38,7 @@ import org.mdlagent.arch.snippet.Expression.Value;
 import org.mdlagent.arch.snippet.Interpreter;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Optimiser;
+import org.mdlagent.arch.snippet.PositionTable;
 import org.mdlagent.arch.snippet.RandomSnippets;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
@@ -252,7 +253,18 @@ class SnippetExecutionTest {
     }
 
     private RandomSnippets snippets(Body body) {
-        return new RandomSnippets(random, body, data, data + 8, data + 16, data + 24);
+        return new RandomSnippets(
+                random, body, new long[] {table(false), table(true)}, data, data + 8, data + 16, data + 24);
+    }
+
+    /// Of the numbers that have a position.
+    private static long table(boolean direct) {
+        PositionTable table =
+                new PositionTable(bytes -> ARENA.allocate(bytes, 8).address(), direct);
+        for (int i = 0; i < RandomSnippets.KNOWN.size(); i++) {
+            table.add(RandomSnippets.KNOWN.get(i), RandomSnippets.POSITION * (i + 1L));
+        }
+        return table.of(new Constant(0)).table();
     }
 
     /// Runs the code and compares; whether any value has changed.

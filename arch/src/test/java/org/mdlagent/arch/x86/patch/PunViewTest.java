@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,6 +84,10 @@ class PunViewTest {
         "ffd0 90 90 90, 32, 32, CALL_WITHIN",
         "50 41ffd4 90, 32, 32, CALL_WITHIN",
         "ff5008 90 90, 32, 32, CALL_WITHIN",
+        "55 0f0b 90 90, 32, 32, TRAP", // ud2: SIGILL is ours where a head is
+        "0f0b 90 90 90, 32, 32, TRAP",
+        "55 0fb9c0 90, 32, 32, TRAP",
+        "90 90 0fffc0, 32, 32, TRAP",
     })
     void shouldSayWhyThereIsNone(String code, int end, int next, Refusal reason) {
         assertThat(fit(code, address, end, next, 8)).isEqualTo(reason);
@@ -129,11 +135,24 @@ class PunViewTest {
         "b801000000, 00000000",
     })
     void shouldWantTrapsOverHeads(String code, String heads) {
-        DisplacementRule rule = ((EntryPun) fit(code, address, 32, 32, 8)).rule();
+        EntryPun pun = (EntryPun) fit(code, address, 32, 32, 8);
 
         int expected = HexFormat.fromHexDigits(heads);
-        assertThat(rule.value()).isEqualTo(expected);
-        assertThat(rule.mask()).isEqualTo((expected & 0x0C0C0C0C) / 0xC * 0xFF);
+        int mask = (expected & 0x0C0C0C0C) / 0xC * 0xFF;
+        List<DisplacementRule> rules = new ArrayList<>(List.of(new DisplacementRule(mask, expected)));
+        if (mask >>> 24 != 0) {
+            rules.add(new DisplacementRule(mask, expected & 0xFFFFFF | 0x60000000)); // no instruction, either
+            rules.add(new DisplacementRule(mask, expected & 0xFFFFFF | 0x61000000));
+        }
+        assertThat(pun.rules()).isEqualTo(rules);
+        assertThat(pun.leadsAnywhere()).isEqualTo(mask == 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x601122CC, 0x611122CC})
+    void shouldTakeJumpsUpwardsWhoseHeadsTrap(int displacement) {
+        assertThat(view(FRAME).plan(address + 5 + displacement).on())
+                .isEqualTo(0xE9L | Integer.toUnsignedLong(displacement) << 8);
     }
 
     @Test
@@ -152,7 +171,7 @@ class PunViewTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0xCC1122CD, 0xCD1122CC, 0x621122CC, 0xCC112262, 0})
+    @ValueSource(ints = {0xCC1122CD, 0xCD1122CC, 0x621122CC, 0xCC112262, 0x601122CD, 0xCC112260, 0})
     void shouldRefuseJumpWhoseHeadsDoNotTrap(int displacement) {
         PunView view = view(FRAME);
 

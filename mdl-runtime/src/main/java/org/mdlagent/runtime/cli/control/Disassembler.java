@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
@@ -42,20 +43,33 @@ final class Disassembler {
     /// A line for each instruction: its address, its bytes and its text in Intel's syntax.
     String list(byte[] code, long address) {
         StringBuilder lines = new StringBuilder();
-        for (int at = 0, length; at < code.length; at += length) {
-            byte[] rest = Arrays.copyOfRange(code, at, code.length);
-            Memory instruction = new Memory(SIZE);
-            Object[] arguments = {MODE_LONG_64, address + at, rest, (long) rest.length, instruction};
-            if (disassemble.invokeInt(arguments) < 0) {
+        for (int at = 0; at < code.length; ) {
+            Instruction instruction = first(Arrays.copyOfRange(code, at, code.length), address + at);
+            if (instruction == null) {
                 throw new IllegalArgumentException("no instruction at " + Long.toHexString(address + at));
             }
-            length = instruction.getByte(LENGTH);
             lines.append("%x  %-24s  %s%n"
                     .formatted(
                             address + at,
-                            HexFormat.of().formatHex(rest, 0, length),
-                            instruction.getString(TEXT, StandardCharsets.US_ASCII.name())));
+                            HexFormat.of().formatHex(code, at, at + instruction.length),
+                            instruction.text));
+            at += instruction.length;
         }
         return lines.toString();
+    }
+
+    /// @param length in bytes
+    /// @param text   in Intel's syntax
+    record Instruction(int length, String text) {}
+
+    /// What some bytes begin with; null when that is no instruction.
+    @Nullable
+    Instruction first(byte[] code, long address) {
+        Memory instruction = new Memory(SIZE);
+        Object[] arguments = {MODE_LONG_64, address, code, (long) code.length, instruction};
+        return disassemble.invokeInt(arguments) < 0
+                ? null
+                : new Instruction(
+                        instruction.getByte(LENGTH), instruction.getString(TEXT, StandardCharsets.US_ASCII.name()));
     }
 }

@@ -19,6 +19,7 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
@@ -197,7 +198,7 @@ public final class ListCommand implements Callable<Integer> {
     }
 
     private SessionReader open() throws IOException {
-        return SessionReader.open(mdl.store().findSettled(session, mdl.console()));
+        return SessionReader.open(mdl.store().findSettled(session, mdl.console()), DebugNames.fetching(mdl.console()));
     }
 
     private static String time(Instant instant) {

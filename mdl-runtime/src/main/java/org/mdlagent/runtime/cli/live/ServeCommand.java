@@ -25,6 +25,7 @@ import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.serve.OtlpPush;
+import org.mdlagent.runtime.serve.PprofPush;
 import org.mdlagent.runtime.serve.RequestHeaders;
 import org.mdlagent.runtime.serve.SessionSource;
 import org.mdlagent.runtime.serve.WatchedSessions;
@@ -87,15 +88,25 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(names = "--otlp-interval", paramLabel = "SECONDS", description = "Between two requests (15).")
     private double otlpInterval = 15;
 
+    @Option(
+            names = "--pprof-push",
+            paramLabel = "URL",
+            description =
+                    "Send what the programs have done since the last time to this Pyroscope (to URL/ingest), or, where"
+                            + " URL ends with /profiles/writeraw, Parca.")
+    private @Nullable String pprofPush;
+
+    @Option(names = "--pprof-interval", paramLabel = "SECONDS", description = "Between two profiles (60).")
+    private double pprofInterval = 60;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         InetSocketAddress address = address();
         CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
-        CommandFailure.check(
-                otlpInterval >= 1 && otlpInterval <= 86_400,
-                "--otlp-interval=" + otlpInterval,
-                "an interval is a number of seconds from 1 to 86400");
+        Duration figures = interval("--otlp-interval", otlpInterval);
+        Duration profiles = interval("--pprof-interval", pprofInterval);
         URI collector = collector();
+        URI profileServer = pprofPush == null ? null : address("--pprof-push", pprofPush, "try: http://localhost:4040");
         RequestHeaders headers = collector == null ? new RequestHeaders() : headers(System.getenv());
         String token = tokenFile == null ? null : token(tokenFile);
         if (token == null && !address.getAddress().isLoopbackAddress()) {
@@ -111,12 +122,20 @@ public final class ServeCommand implements Callable<Integer> {
             server.start();
             mdl.console().out().println(url(server.address()));
             if (collector != null) {
-                Duration interval = Duration.ofMillis(Math.round(otlpInterval * 1000));
                 new OtlpPush(
                                 collector,
                                 headers,
-                                interval,
+                                figures,
                                 sessions,
+                                host,
+                                message -> mdl.console().say(message, null))
+                        .start();
+            }
+            if (profileServer != null) {
+                new PprofPush(
+                                profileServer,
+                                profiles,
+                                source,
                                 host,
                                 message -> mdl.console().say(message, null))
                         .start();
@@ -163,12 +182,18 @@ public final class ServeCommand implements Callable<Integer> {
             }
             return null;
         }
+        return address(
+                "--otlp",
+                otlp,
+                "put what the collector wants to know into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+    }
+
+    /// @param withoutPassword what to do instead of writing a password into an address
+    private static URI address(String option, String text, String withoutPassword) {
         try {
-            URI uri = URI.create(otlp);
+            URI uri = URI.create(text);
             if (uri.getUserInfo() != null) {
-                throw CommandFailure.usage(
-                        "--otlp: an address is no place for a password",
-                        "put what the collector wants to know into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+                throw CommandFailure.usage(option + ": an address is no place for a password", withoutPassword);
             }
             if (uri.getHost() != null && Set.of("http", "https").contains(uri.getScheme())) {
                 return uri;
@@ -177,7 +202,16 @@ public final class ServeCommand implements Callable<Integer> {
             // said below
         }
         throw CommandFailure.usage(
-                "--otlp=" + otlp + " is not possible", "a collector is http://HOST:PORT, for instance localhost:4318");
+                option + "=" + text + " is not possible",
+                "a collector is http://HOST:PORT, for instance localhost:4318");
+    }
+
+    private static Duration interval(String option, double seconds) {
+        CommandFailure.check(
+                seconds >= 1 && seconds <= 86_400,
+                option + "=" + seconds,
+                "an interval is a number of seconds from 1 to 86400");
+        return Duration.ofMillis(Math.round(seconds * 1000));
     }
 
     /// What stands nearer to the command takes the place of what stands farther from it.
@@ -215,12 +249,17 @@ public final class ServeCommand implements Callable<Integer> {
         return token;
     }
 
+    /// A group may read what root has given to it: so a secret of Kubernetes comes to a pod with `fsGroup`, of which
+    /// the pod's processes alone are members. The group of a user's own file may be that of all users.
     private static void checkPrivate(Path file) throws IOException {
         Set<PosixFilePermission> others = EnumSet.of(
                 PosixFilePermission.GROUP_READ,
                 PosixFilePermission.GROUP_WRITE,
                 PosixFilePermission.OTHERS_READ,
                 PosixFilePermission.OTHERS_WRITE);
+        if (Files.getAttribute(file, "unix:uid").equals(0)) {
+            others.remove(PosixFilePermission.GROUP_READ);
+        }
         others.retainAll(Files.getPosixFilePermissions(file));
         if (!others.isEmpty()) {
             throw CommandFailure.usage("others can read or write " + file, "try: chmod 600 " + file);

@@ -18,6 +18,7 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.report.ThreadNames;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.session.ProgramState;
@@ -68,7 +69,7 @@ public final class TopCommand implements Callable<Integer> {
         CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
         Path directory = mdl.store().find(session);
         Console console = mdl.console();
-        try (SessionReader reader = SessionReader.open(directory)) {
+        try (SessionReader reader = SessionReader.open(directory, DebugNames.present(console))) {
             if (!ProgramState.runs(reader.facts())) {
                 throw CommandFailure.failed(
                         "the program of " + SessionStore.name(directory) + " has ended", "mdl report shows it");

@@ -18,6 +18,7 @@ import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.TimeSlice;
 import org.mdlagent.profiler.slice.Timeline;
 import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.options.FunctionGlob;
@@ -93,7 +94,7 @@ public final class ReportCommand implements Callable<Integer> {
         wanted.checkRange(isRanged());
         List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
         Path directory = mdl.store().findSettled(session, console);
-        try (SessionReader reader = SessionReader.open(directory)) {
+        try (SessionReader reader = SessionReader.open(directory, DebugNames.fetching(console))) {
             List<TimeSlice> slices = slices(reader, wanted);
             Profile whole = isRanged() ? reader.profile(slices) : read(reader);
             wanted.checkSession(whole.session());

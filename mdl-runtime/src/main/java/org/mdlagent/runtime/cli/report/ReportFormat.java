@@ -3,6 +3,8 @@ package org.mdlagent.runtime.cli.report;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -118,7 +120,7 @@ public enum ReportFormat {
         return this == TABLE || this == JSON || this == HTML || this == PROMETHEUS;
     }
 
-    private String lowerCase() {
+    public String lowerCase() {
         return name().toLowerCase(Locale.ROOT);
     }
 
@@ -144,7 +146,7 @@ public enum ReportFormat {
             case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
             case JSON -> JsonReport.write(profile, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
-            case HTML -> HtmlReport.write(profile, timeline, used, shown, text);
+            case HTML -> HtmlReport.write(profile, timeline, calls(reader, profile), used, shown, text);
             case PPROF -> PprofReport.write(profile, used, shown, out);
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
             case FOLDED -> FoldedReport.write(profile, text);
@@ -152,6 +154,25 @@ public enum ReportFormat {
             case TRACE -> trace(profile.session(), reader.lastCalls(), text);
         }
         text.flush();
+    }
+
+    /// The last calls of each thread, where the report is of the whole session.
+    private static List<TimedCall> calls(SessionReader reader, Profile profile) throws IOException {
+        return profile.range() == null ? reader.lastCalls() : List.of();
+    }
+
+    /// Writes all of a session, as the format does by default.
+    public void write(SessionReader reader, OutputStream out, boolean colour, int width) throws IOException {
+        checkSession(reader.facts());
+        Profile profile = reader.profile();
+        Timeline timeline = this == HTML ? new Timeline(profile.functions(), reader.slices()) : Timeline.NONE;
+        write(reader, profile, timeline, null, null, out, colour, width);
+    }
+
+    public void write(SessionReader reader, Path file) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            write(reader, out, false, 0);
+        }
     }
 
     private static void trace(SessionFacts session, List<TimedCall> calls, Writer out) throws IOException {

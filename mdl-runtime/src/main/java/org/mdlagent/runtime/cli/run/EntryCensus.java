@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
-import org.mdlagent.arch.site.DisplacementRule;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
@@ -19,12 +18,6 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 /// @param several   those where a jump takes the place of several instructions
 /// @param refused   how many are left alone, by reason
 record EntryCensus(int functions, int single, int several, Map<String, Integer> refused) {
-    /// Where nothing is below the program, the highest byte must be free: a trap leads below.
-    private static final int HIGHEST_BYTE = 0xFF << 24;
-
-    private static final String NOTHING_BELOW =
-            "its jump would lead below the program, which is not position-independent: nothing can stand there";
-
     static EntryCensus of(ElfFile elf, LengthDecoder decoder) throws IOException {
         InstructionSet instructions = InstructionSet.host();
         FunctionEntries entries = FunctionEntries.of(elf, instructions.search());
@@ -34,12 +27,10 @@ record EntryCensus(int functions, int single, int several, Map<String, Integer> 
         for (int i = 0; i < entries.size(); i++) {
             switch (entries.entry(i, instructions.puns(), decoder)) {
                 case EntryPun pun -> {
-                    if (pun.rule().equals(DisplacementRule.ANY)) {
+                    if (pun.leadsAnywhere()) {
                         single++;
-                    } else if (elf.positionIndependent() || (pun.rule().mask() & HIGHEST_BYTE) == 0) {
-                        several++;
                     } else {
-                        refused.merge(NOTHING_BELOW, 1, Integer::sum);
+                        several++;
                     }
                 }
                 case Refusal refusal -> refused.merge(refusal.reason(), 1, Integer::sum);

@@ -7,10 +7,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.ElfFormatException;
 import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.fastinst.provider.ProfilingCallsProvider;
 
@@ -46,6 +48,7 @@ record ProgramFile(
     }
 
     private static final int MAGIC = 0x7f454c46;
+    private static final CodeSearch SEARCH = InstructionSet.host().search();
 
     /// Type of the segment that names the dynamic linker.
     private static final int INTERPRETER = 3;
@@ -83,7 +86,7 @@ record ProgramFile(
                         Kind.ELF,
                         false,
                         false,
-                        Instrumentation.of(elf),
+                        Instrumentation.of(elf, SEARCH),
                         false,
                         hasLines(elf),
                         null,
@@ -130,10 +133,10 @@ record ProgramFile(
     }
 
     private static @Nullable Instrumentation instrumentation(ElfFile program, List<Path> libraries) throws IOException {
-        Instrumentation found = Instrumentation.of(program);
+        Instrumentation found = Instrumentation.of(program, SEARCH);
         for (int i = 0; found == null && i < libraries.size(); i++) {
             try (ElfFile library = ElfFile.open(libraries.get(i))) {
-                found = Instrumentation.of(library);
+                found = Instrumentation.of(library, SEARCH);
             } catch (IOException e) {
                 // It is not what makes this program worth measuring.
             }

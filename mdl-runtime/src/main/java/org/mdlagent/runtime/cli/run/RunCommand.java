@@ -9,12 +9,10 @@ import java.util.Map;
 import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.Timeline;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
-import org.mdlagent.runtime.cli.report.ReportFormat;
+import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -155,7 +153,9 @@ public final class RunCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             fallbackValue = "table",
             preprocessor = ValueOnlyBehindEqualsSign.class,
-            description = "Print the report to stderr in the end: table (the default) or json.")
+            description =
+                    "Print the report to stderr in the end: table (the default) or json; FORMAT:FILE writes it to a"
+                            + " file, in any format of mdl report, for instance html:profile.html.")
     private @Nullable String report;
 
     @Parameters(paramLabel = "PROGRAM ARGS...", arity = "1..*", description = "What to run.")
@@ -182,6 +182,7 @@ public final class RunCommand implements Callable<Integer> {
             given.add(AgentOptions.BUDGET_PERCENT, ATTENDED_BUDGET_PERCENT);
         }
         AgentOptions options = validated(given);
+        RunReport wanted = RunReport.of(options.report());
         SessionStore store = mdl.store();
         Path directory = options.session() == null
                 ? null
@@ -208,7 +209,7 @@ public final class RunCommand implements Callable<Integer> {
             Instant ended = Instant.now();
             if (!changes.isEmpty()) {
                 try {
-                    finish(store, child, directory, ending, ended, options, preload.isProbed());
+                    finish(store, child, directory, ending, ended, options, wanted, preload.isProbed());
                     store.reclaim();
                 } catch (IOException | CommandFailure e) {
                     console.say(String.valueOf(e.getMessage()), null);
@@ -307,12 +308,13 @@ public final class RunCommand implements Callable<Integer> {
             Posix.Ending ending,
             Instant ended,
             AgentOptions options,
+            @Nullable RunReport wanted,
             boolean probed)
             throws IOException {
         Console console = mdl.console();
         Path session = store.of(child.pid(), child.processStart(), directory);
         if (session == null) {
-            if (options.report() != null || probed) {
+            if (wanted != null || probed) {
                 console.say(
                         "there is no session: the program ended before the agent had started",
                         "try: mdl run --wait ...");
@@ -323,7 +325,7 @@ public final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             store.remember(session);
         }
-        try (SessionReader reader = SessionReader.open(session)) {
+        try (SessionReader reader = SessionReader.open(session, DebugNames.present(console))) {
             Unmeasured unmeasured = new Unmeasured(program.getFirst(), reader, console);
             if (probed && !reader.facts().armed()) {
                 unmeasured.sayWhy(session);
@@ -333,18 +335,8 @@ public final class RunCommand implements Callable<Integer> {
                 unmeasured.nameUnknown("--counted", options.countedFunctions());
                 unmeasured.nameUnknown("--windowed", options.windowedFunctions());
             }
-            if (options.report() != null) {
-                Profile profile = reader.profile();
-                ReportFormat.of(options.report())
-                        .write(
-                                reader,
-                                profile,
-                                Timeline.NONE,
-                                null,
-                                null,
-                                console.err(),
-                                console.colour(console.errIsTerminal()),
-                                console.width(console.errIsTerminal(), 2));
+            if (wanted != null) {
+                wanted.write(reader, console);
             }
         }
     }

@@ -2,6 +2,7 @@ package org.mdlagent.runtime.mdl.request;
 
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.Metric;
 
 /// What becomes of a request.
@@ -32,7 +33,18 @@ public sealed interface Answer {
     /// A constraint for a resource. Two that are equal are the same: requests share it.
     ///
     /// @param snippets which set and clear it
-    record Flag(Value value, List<SnippetRequest> snippets) {}
+    /// @param choice   of a vector; null when it is a flag of its own
+    record Flag(
+            Value value,
+            List<SnippetRequest> snippets,
+            @Nullable Choice choice) {}
+
+    /// One object of a vector.
+    ///
+    /// @param selector stands for the flags of all objects
+    /// @param direct   whether numbers are indices themselves
+    /// @param object   the number that stands for it; null: all objects that nobody asks for
+    record Choice(Value selector, boolean direct, @Nullable Long object) {}
 
     /// Nothing of it can be had.
     record Refused(String reason) implements Answer {}

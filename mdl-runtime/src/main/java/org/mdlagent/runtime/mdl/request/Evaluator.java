@@ -140,11 +140,16 @@ public final class Evaluator {
                     .filter(other -> !other.equals(flag))
                     .map(Applied::flag)
                     .toList();
+            Answer.Choice choice = choice(flag);
+            if (choice != null) {
+                answered.add(new Answer.Flag(flag.flag(), ArgumentVector.snippets(flag.constraint, collector), choice));
+                continue;
+            }
             collector.execute(
                     flag.constraint.definition().statements(),
                     outer.selecting(flag.selected).withValue(flag.constraint.name(), flag.flag()),
                     others);
-            answered.add(new Answer.Flag(flag.flag(), collector.take()));
+            answered.add(new Answer.Flag(flag.flag(), collector.take(), null));
         }
         Map<String, Value> values = new LinkedHashMap<>();
         metric.counters().forEach(name -> values.put(name, new Value(name, ValueKind.COUNTER, owner)));
@@ -175,6 +180,21 @@ public final class Evaluator {
                         .filter(a -> a.constraint.isDefault())
                         .map(Applied::resource)
                         .toList());
+    }
+
+    /// The object of a vector that a request selects, null when there is no vector.
+    private static Answer.@Nullable Choice choice(Applied flag) {
+        if (!flag.constraint.isVector() || flag.selected.isEmpty()) {
+            return null;
+        }
+        Value selector = ArgumentVector.selector(flag.constraint);
+        boolean direct = flag.constraint.isDirect();
+        return switch (flag.selected.getFirst()) {
+            case WhereValue.Whole(long object) -> new Answer.Choice(selector, direct, object);
+            case WhereValue.Text(String name)
+            when name.equals(ArgumentVector.OTHERS) -> new Answer.Choice(selector, direct, null);
+            default -> null;
+        };
     }
 
     private static @Nullable Applied replacement(Metric metric, List<Applied> applied) throws Unresolvable {

@@ -21,9 +21,7 @@ final class ObjectDiscovery {
     static List<SnippetRequest> of(Constraint constraint, SnippetCollector collector) throws Unresolvable {
         String kind = kind(constraint).toString();
         Value flag = new Value(constraint.name(), ValueKind.COUNTER, kind);
-        Environment environment =
-                new Environment(Map.of(), Map.of(constraint.name(), flag), List.of(new WhereValue.Whole(SELECTED)), 0);
-        collector.execute(constraint.definition().statements(), environment, List.of());
+        collector.execute(constraint.definition().statements(), selectingNone(constraint.name(), flag), List.of());
         Value table = new Value("objects", ValueKind.COUNTER, kind);
         List<SnippetRequest> discoveries = new ArrayList<>();
         for (SnippetRequest request : collector.take()) {
@@ -38,6 +36,11 @@ final class ObjectDiscovery {
             }
         }
         return discoveries;
+    }
+
+    /// In which a constraint's statements are executed for no object in particular.
+    static Environment selectingNone(String name, Value flag) {
+        return new Environment(Map.of(), Map.of(name, flag), List.of(new WhereValue.Whole(SELECTED)), 0);
     }
 
     /// What the objects are a part of, as `/SyncObject/Mutex`.
@@ -63,7 +66,7 @@ final class ObjectDiscovery {
         };
     }
 
-    private static boolean isSelected(SnippetExpression expression) {
+    static boolean isSelected(SnippetExpression expression) {
         return expression.equals(new SnippetExpression.Constant(SELECTED));
     }
 }

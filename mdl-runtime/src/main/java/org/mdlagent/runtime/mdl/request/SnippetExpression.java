@@ -50,6 +50,11 @@ public sealed interface SnippetExpression {
     /// @param table of which there is one for each kind of number
     record Discover(Value table, SnippetExpression number) implements SnippetExpression {}
 
+    /// Which of the objects that somebody asks for a number stands for: from 1 on; 0 for none of them.
+    ///
+    /// @param selector the vector
+    record Position(Value selector, SnippetExpression number) implements SnippetExpression {}
+
     /// Calls a function of the target.
     record Call(Symbol function, List<SnippetExpression> arguments) implements SnippetExpression {}
 }

@@ -37,16 +37,35 @@ public sealed interface Definition {
     ///
     /// @param path  names and asterisks
     /// @param kind  of the value that replaces the metric's base; COUNTER of a flag; null of a default
+    /// @param index of a vector of flags; null where none is asked for
     record Constraint(
             Name name,
             List<Name> path,
             boolean replaces,
             @Nullable ValueKind kind,
+            @Nullable Index index,
             List<Statement> statements,
-            int at) implements Definition {
+            int at)
+            implements Definition {
         /// Whether the component needs no code.
         public boolean isDefault() {
             return kind == null;
+        }
+    }
+
+    /// How a vector finds the object that a number stands for.
+    enum Index {
+        DIRECT("direct"),
+        HASHED("hashed");
+
+        private final String word;
+
+        Index(String word) {
+            this.word = word;
+        }
+
+        public String word() {
+            return word;
         }
     }
 

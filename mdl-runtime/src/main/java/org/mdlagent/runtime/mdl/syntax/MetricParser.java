@@ -154,18 +154,29 @@ final class MetricParser {
         tokens.expectWord("is");
         if (tokens.acceptWord("default")) {
             tokens.semicolon();
-            return new Definition.Constraint(name, path, false, null, List.of(), at);
+            return new Definition.Constraint(name, path, false, null, null, List.of(), at);
         }
         boolean replaces = tokens.acceptWord("replace");
-        if (!replaces && !tokens.atWord("counter")) {
-            throw tokens.expected("'counter', 'default' or 'replace'", List.of("counter", "default", "replace"));
+        Definition.Index index = !replaces && tokens.acceptWord("vector") ? index() : null;
+        if (!replaces && index == null && !tokens.atWord("counter")) {
+            throw tokens.expected(
+                    "'counter', 'vector', 'default' or 'replace'", List.of("counter", "vector", "default", "replace"));
         }
-        ValueKind kind = valueKind();
+        ValueKind kind = index == null ? valueKind() : ValueKind.COUNTER;
         if (kind.hasEvent()) {
             throw tokens.error(at, "what replaces a base is a counter or a timer", null);
         }
         List<Statement> body = statements.block("constraint " + name);
-        return new Definition.Constraint(name, path, replaces, kind, body, at);
+        return new Definition.Constraint(name, path, replaces, kind, index, body, at);
+    }
+
+    private Definition.Index index() {
+        for (Definition.Index index : Definition.Index.values()) {
+            if (tokens.acceptWord(index.word())) {
+                return index;
+            }
+        }
+        throw tokens.expected("'direct' or 'hashed'", List.of("direct", "hashed"));
     }
 
     private List<Name> path() {

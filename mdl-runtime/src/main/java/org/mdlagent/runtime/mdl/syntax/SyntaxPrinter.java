@@ -69,7 +69,9 @@ public final class SyntaxPrinter {
                         + joined(constraint.path(), "/")
                         + " is "
                         + (constraint.replaces() ? "replace " : "")
-                        + (kind == null ? "default" : kind.word()));
+                        + (constraint.index() != null
+                                ? "vector " + constraint.index().word()
+                                : kind == null ? "default" : kind.word()));
         statements(constraint.statements());
     }
 

@@ -125,11 +125,60 @@ class EvaluatorTest {
                         .findFirst()
                         .orElseThrow())
                 .isEqualTo(new SnippetExpression.Store(
-                        new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex/0x10"),
+                        new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex"),
                         new SnippetExpression.Binary(
-                                Operator.EQUAL,
-                                new SnippetExpression.Argument(0),
-                                new SnippetExpression.Constant(16))));
+                                Operator.ADD,
+                                new SnippetExpression.Position(
+                                        new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex"),
+                                        new SnippetExpression.Argument(0)),
+                                new SnippetExpression.Constant(1))));
+        assertThat(ofThread.flags().getFirst().choice())
+                .isEqualTo(new Answer.Choice(new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex"), false, 16L));
+    }
+
+    /// The same code for each of them, and for those that nobody asks for.
+    @Test
+    void shouldAnswerWithTheCodeOfAVector() {
+        Definitions definitions = right("""
+                constraint lock /SyncObject/Mutex is vector direct {
+                    append preInsn $start.entry (* lock = $constraint[0] == $arg[0] / 2; *)
+                    prepend preInsn $start.return (* lock = 0; *)
+                }
+                metric m {
+                    name "m"; units things; aggregateOperator sum; constraint lock;
+                    base is counter { append preInsn $start.entry constrained (* m++; *) }
+                }
+                """);
+        Answer.Flag four =
+                instance(definitions, "m", "/SyncObject/Mutex/4").flags().getFirst();
+        Answer.Flag other =
+                instance(definitions, "m", "/SyncObject/Mutex/(other)").flags().getFirst();
+
+        Value selector = new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex");
+        assertThat(four.choice()).isEqualTo(new Answer.Choice(selector, true, 4L));
+        assertThat(other.choice()).isEqualTo(new Answer.Choice(selector, true, null));
+        assertThat(other.snippets()).hasSize(2).isEqualTo(four.snippets());
+        assertThat(other.value()).isNotEqualTo(four.value());
+    }
+
+    /// What also depends on the object, or counts, is a flag for each as before.
+    @Test
+    void shouldLeaveFlagsAloneThatAreNoVector() {
+        Definitions definitions = right("""
+                constraint lock /SyncObject/Mutex is counter {
+                    append preInsn $start.entry (* if ($arg[0] == $constraint[0]) lock += 1; *)
+                    prepend preInsn $start.return (* lock = 0; *)
+                }
+                metric m {
+                    name "m"; units things; aggregateOperator sum; constraint lock;
+                    base is counter { append preInsn $start.entry constrained (* m++; *) }
+                }
+                """);
+
+        Answer.Flag flag =
+                instance(definitions, "m", "/SyncObject/Mutex/4").flags().getFirst();
+        assertThat(flag.choice()).isNull();
+        assertThat(flag.value()).isEqualTo(new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex/4"));
     }
 
     @Test

@@ -16,11 +16,23 @@ public record FunctionBytes(SessionBytes bytes, long at) {
 
     /// Demangled.
     public String name() throws IOException {
-        return string(FunctionDescriptor.NAME);
+        FunctionNames.Found found = found();
+        return found == null ? string(FunctionDescriptor.NAME) : found.name();
     }
 
     public String symbol() throws IOException {
-        return string(FunctionDescriptor.SYMBOL);
+        FunctionNames.Found found = found();
+        return found == null ? string(FunctionDescriptor.SYMBOL) : found.symbol();
+    }
+
+    /// The name that it has got since it was recorded without one, null where it has not.
+    private FunctionNames.@Nullable Found found() throws IOException {
+        FunctionNames names = bytes.names();
+        if (names.equals(FunctionNames.NONE)) {
+            return null;
+        }
+        long offset = FunctionNames.unnamed(image(), string(FunctionDescriptor.SYMBOL));
+        return offset < 0 || build().isEmpty() ? null : names.find(image(), build(), offset);
     }
 
     /// Null when it is not known.

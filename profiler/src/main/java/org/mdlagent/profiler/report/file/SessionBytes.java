@@ -38,6 +38,7 @@ public final class SessionBytes implements AutoCloseable {
     private static final int STRING_BYTES_MAX = 1 << 16;
 
     private final Path file;
+    private final FunctionNames names;
     private final FileChannel channel;
     private final @Nullable ByteBuffer[] blocks = new ByteBuffer[BLOCKS];
     private final long[] blockNumbers = new long[BLOCKS];
@@ -50,7 +51,13 @@ public final class SessionBytes implements AutoCloseable {
     private long claimed;
 
     public SessionBytes(Path file) throws IOException {
+        this(file, FunctionNames.NONE);
+    }
+
+    /// @param names of functions that were recorded without one
+    public SessionBytes(Path file, FunctionNames names) throws IOException {
         this.file = file;
+        this.names = names;
         channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
     }
 
@@ -98,6 +105,10 @@ public final class SessionBytes implements AutoCloseable {
             throw damaged("it is truncated: " + size + " bytes of " + arenaEnd);
         }
         return arenaEnd;
+    }
+
+    FunctionNames names() {
+        return names;
     }
 
     /// Offset behind the last byte that may be read.

@@ -30,14 +30,15 @@ public final class ComparisonJson {
 
     /// Writes the first `limit` functions.
     public static void write(Comparison comparison, int limit, Appendable out) throws IOException {
-        write(comparison, limit, false, new JsonWriter(out));
+        JsonWriter json = new JsonWriter(out).beginObject();
+        members(comparison, limit, false, json);
+        json.endObject();
         out.append('\n');
     }
 
     /// @param distributions whether to write what pictures need, too
-    public static void write(Comparison comparison, int limit, boolean distributions, JsonWriter json)
+    public static void members(Comparison comparison, int limit, boolean distributions, JsonWriter json)
             throws IOException {
-        json.beginObject();
         run("before", comparison.before(), json);
         run("after", comparison.after(), json);
         json.member("thresholdPercent", comparison.thresholdPercent());
@@ -62,7 +63,6 @@ public final class ComparisonJson {
             json.endObject();
         }
         json.endArray();
-        json.endObject();
     }
 
     private static OptionalDouble known(double value) {

@@ -68,7 +68,7 @@ public record HistoryReport(List<Entry> entries) {
                     function.callsError().isPresent()
                             ? calls.plusMinus(function.callsError().getAsDouble())
                             : calls);
-            columns[2].add(PlainText.duration(function.totalNanos()));
+            columns[2].add(PlainText.duration(function.shownTotalNanos()));
             columns[3].add(PlainText.duration(latency.meanNanos()));
             columns[4].add(PlainText.duration(function.percentileNanos(50)));
             columns[5].add(PlainText.duration(function.percentileNanos(99)));
@@ -144,7 +144,7 @@ public record HistoryReport(List<Entry> entries) {
                             function.name(),
                             function.image(),
                             Long.toString(function.calls()),
-                            CsvReport.text(function.totalNanos()),
+                            CsvReport.text(function.shownTotalNanos()),
                             CsvReport.text(latency.meanNanos()),
                             CsvReport.text(function.percentileNanos(50)),
                             CsvReport.text(function.percentileNanos(99)),

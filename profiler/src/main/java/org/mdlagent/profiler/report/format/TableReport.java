@@ -7,6 +7,7 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
@@ -30,6 +31,12 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
 
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
+
+    /// What a name has before pictures, and columns that others tell most of, have any.
+    private static final int NAME_WIDTH_WISHED = 32;
+
+    private static final List<String> DISPENSABLE = List.of("RATE", "p99.9", "n", "p90");
+
     private static final int DAYS_MAX = 100_000;
 
     /// What is less is 0.000 s.
@@ -132,26 +139,54 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
         double[] bounds = LatencyBars.bounds(shown);
         String range = LatencyBars.powerOfTen(bounds[0]) + ".." + LatencyBars.powerOfTen(bounds[LatencyBars.COUNT]);
-        int taken = columns.stream().mapToInt(column -> 2 + column.width()).sum() + 2 + LatencyBars.COUNT;
-        int room = width == 0 ? NAME_WIDTH_MAX : Math.clamp(width - taken, NAME_WIDTH_MIN, NAME_WIDTH_MAX);
-        List<String> names = shown.stream()
-                .map(f -> ShortName.of(PlainText.printable(f.name()), room))
-                .toList();
+        List<String> printable =
+                shown.stream().map(f -> PlainText.printable(f.name())).toList();
+        int wished = printable.stream().mapToInt(ShortName::columns).max().orElse(0);
+        Fitting fitting = fit(columns, Math.min(wished, NAME_WIDTH_WISHED));
+        List<String> names =
+                printable.stream().map(name -> ShortName.of(name, fitting.room)).toList();
         int nameWidth = Math.max(
                 "FUNCTION".length(),
                 names.stream().mapToInt(ShortName::columns).max().orElse(0));
 
         StringBuilder line = new StringBuilder(PlainText.pad("FUNCTION", nameWidth));
-        line.append(TextColumn.titles(columns)).append("  LATENCY ").append(range);
+        line.append(TextColumn.titles(fitting.columns)).append(fitting.bars ? "  LATENCY " + range : "");
         out.append(dim(line.toString())).append('\n');
         for (int i = 0; i < shown.size(); i++) {
             line.setLength(0);
             line.append(PlainText.pad(names.get(i), nameWidth));
-            line.append(TextColumn.cells(columns, i))
-                    .append("  ")
-                    .append(LatencyBars.of(shown.get(i).latency(), bounds));
+            line.append(TextColumn.cells(fitting.columns, i));
+            if (fitting.bars) {
+                line.append("  ").append(LatencyBars.of(shown.get(i).latency(), bounds));
+            }
             out.append(line.toString().stripTrailing()).append('\n');
         }
+    }
+
+    /// What a line has room for.
+    ///
+    /// @param room of a name
+    private record Fitting(List<TextColumn> columns, boolean bars, int room) {}
+
+    /// Leaves out columns, the least telling first, until a name has the room that it wishes.
+    private Fitting fit(List<TextColumn> all, int wished) {
+        List<TextColumn> columns = new ArrayList<>(all);
+        boolean bars = true;
+        Iterator<String> dispensable = DISPENSABLE.iterator();
+        while (room(columns, bars) < wished && (bars || dispensable.hasNext())) {
+            if (bars) {
+                bars = false;
+            } else {
+                String title = dispensable.next();
+                columns.removeIf(column -> column.name().equals(title));
+            }
+        }
+        return new Fitting(columns, bars, Math.clamp(room(columns, bars), NAME_WIDTH_MIN, NAME_WIDTH_MAX));
+    }
+
+    private int room(List<TextColumn> columns, boolean bars) {
+        int taken = columns.stream().mapToInt(column -> 2 + column.width()).sum() + (bars ? 2 + LatencyBars.COUNT : 0);
+        return width == 0 ? NAME_WIDTH_MAX : width - taken;
     }
 
     /// Those with the most calls, in the order of their starts.

@@ -43,6 +43,10 @@ final class TextColumn {
         return Math.max(title.length(), whole + unit + tail);
     }
 
+    String name() {
+        return title;
+    }
+
     String title() {
         return " ".repeat(width() - title.length()) + title;
     }

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.live;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -97,8 +98,9 @@ public final class LiveReport {
         JsonWriter json = new JsonWriter(data, false).beginObject().member("source", source);
         news(0, Set.of(), json);
         json.endObject();
-        List<String> scripts = List.of("table.js", "report.js", "live.js");
-        Page.write("report.html", "; connect-src 'self'", List.of("report.css"), data, scripts, out);
+        List<String> scripts = new ArrayList<>(HtmlReport.SCRIPTS);
+        scripts.add("live.js");
+        Page.write("report.html", "; connect-src 'self'", HtmlReport.STYLES, data, scripts, out);
     }
 
     /// Writes what is new as JSON: what the report holds, but of the functions those only that have changed, and in

@@ -31,6 +31,10 @@ public record LiveTable(int width, boolean colour) {
     private static final int CALLERS = 3;
 
     private static final int NAME_MIN = 12;
+
+    /// What a name has before pictures have any.
+    private static final int NAME_WISHED = 32;
+
     private static final int NAME_MAX = 60;
 
     /// What columns need beside the name: rate and durations, the sparkline, the bar.
@@ -58,7 +62,7 @@ public record LiveTable(int width, boolean colour) {
     public String head(LiveOrder order) {
         StringBuilder line = new StringBuilder(fit("  FUNCTION" + mark(order == LiveOrder.NAME), nameWidth() + 2));
         line.append(right("RATE" + mark(order == LiveOrder.RATE), 11));
-        if (width - NAME_MIN >= WITH_RATES) {
+        if (width - NAME_WISHED >= WITH_RATES) {
             line.append(" ").append(" ".repeat(LiveSession.LOOKS));
         }
         line.append(right("p50" + mark(order == LiveOrder.P50), 8));
@@ -78,14 +82,14 @@ public record LiveTable(int width, boolean colour) {
         String name = ShortName.of(PlainText.printable(function.whole().name()), nameWidth());
         line.append(fit(name, nameWidth()));
         line.append(right(function.whole().on() ? Quantity.rate(function.rate()).text() : "off", 11));
-        if (width - NAME_MIN >= WITH_RATES) {
+        if (width - NAME_WISHED >= WITH_RATES) {
             line.append(" ").append(sparkline(function.rates()));
         }
         line.append(right(duration(function.percentileNanos(50)), 8));
         line.append(right(duration(function.percentileNanos(99)), 8));
         line.append(right(duration(function.percentileNanos(99.9)), 8));
         line.append(right(percent(function.totalPercent()), 9));
-        if (width - NAME_MIN >= WITH_BAR) {
+        if (width - NAME_WISHED >= WITH_BAR) {
             line.append(" ").append(bar(function.totalPercent().orElse(0) / 100, BAR));
         }
         String text = cut(line.toString());
@@ -175,7 +179,8 @@ public record LiveTable(int width, boolean colour) {
     }
 
     private int nameWidth() {
-        int taken = width - NAME_MIN >= WITH_BAR ? WITH_BAR : width - NAME_MIN >= WITH_RATES ? WITH_RATES : NUMBERS;
+        int taken =
+                width - NAME_WISHED >= WITH_BAR ? WITH_BAR : width - NAME_WISHED >= WITH_RATES ? WITH_RATES : NUMBERS;
         return Math.clamp(width - taken, NAME_MIN, NAME_MAX);
     }
 

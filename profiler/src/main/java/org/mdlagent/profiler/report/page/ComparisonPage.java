@@ -1,21 +1,41 @@
 package org.mdlagent.profiler.report.page;
 
 import java.io.IOException;
+import java.util.IdentityHashMap;
 import java.util.List;
 import org.mdlagent.profiler.report.format.ComparisonJson;
 import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.statistics.Comparison;
+import org.mdlagent.profiler.report.statistics.FunctionChange;
 
 /// A comparison for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
 /// `comparison.js` draws it.
 public final class ComparisonPage {
     private ComparisonPage() {}
 
+    private static final List<String> SCRIPTS = List.of("table.js", "views.js", "flame.js", "comparison.js");
+
     /// Writes the first `limit` functions.
-    public static void write(Comparison comparison, int limit, Appendable out) throws IOException {
+    ///
+    /// @param edges who called whom in the later run, where that is known
+    public static void write(Comparison comparison, List<CallEdge> edges, int limit, Appendable out)
+            throws IOException {
         StringBuilder data = new StringBuilder();
-        ComparisonJson.write(comparison, limit, true, new JsonWriter(data, false));
-        List<String> styles = List.of("report.css", "comparison.css");
-        Page.write("comparison.html", "", styles, data, List.of("table.js", "comparison.js"), out);
+        JsonWriter json = new JsonWriter(data, false).beginObject();
+        ComparisonJson.members(comparison, limit, true, json);
+        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
+        List<FunctionChange> shown = comparison.changes().stream().limit(limit).toList();
+        for (int i = 0; i < shown.size(); i++) {
+            FunctionProfile after = shown.get(i).after();
+            if (after != null) {
+                positions.put(after, (long) i);
+            }
+        }
+        HtmlReport.paths(CallTree.of(edges).nodes(), positions, json);
+        json.endObject();
+        Page.write("comparison.html", "", List.of("report.css", "comparison.css"), data, SCRIPTS, out);
     }
 }

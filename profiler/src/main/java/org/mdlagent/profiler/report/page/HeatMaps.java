@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.TreeMap;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -21,7 +23,19 @@ final class HeatMaps {
     /// The slices of each column.
     private final List<List<TimeSlice>> columns = new ArrayList<>();
 
-    private final IdentityHashMap<FunctionProfile, HeatMap> maps = new IdentityHashMap<>();
+    private final IdentityHashMap<FunctionProfile, OverTime> functions = new IdentityHashMap<>();
+
+    /// A function over time.
+    ///
+    /// @param spent by column
+    private record OverTime(HeatMap map, TreeMap<Integer, Spent> spent) {}
+
+    /// Time in a function, and calls of it.
+    private record Spent(double nanos, long calls) {
+        Spent plus(Spent other) {
+            return new Spent(nanos + other.nanos, calls + other.calls);
+        }
+    }
 
     private final OptionalDouble nanosPerUnit;
 
@@ -36,7 +50,9 @@ final class HeatMaps {
         for (int i = 0; i < slices.size(); i += perColumn) {
             columns.add(slices.subList(i, Math.min(slices.size(), i + perColumn)));
         }
-        functions.stream().limit(FUNCTIONS_MAX).forEach(function -> maps.put(function, new HeatMap()));
+        for (FunctionProfile function : functions.subList(0, Math.min(FUNCTIONS_MAX, functions.size()))) {
+            this.functions.put(function, new OverTime(new HeatMap(), new TreeMap<>()));
+        }
         for (int column = 0; column < columns.size(); column++) {
             for (TimeSlice slice : columns.get(column)) {
                 add(column, slice, timeline.functions());
@@ -44,13 +60,20 @@ final class HeatMaps {
         }
     }
 
-    private void add(int column, TimeSlice slice, List<FunctionProfile> functions) throws IOException {
+    private void add(int column, TimeSlice slice, List<FunctionProfile> all) throws IOException {
         for (FunctionSlice function : slice.functions()) {
-            HeatMap map = maps.get(functions.get(function.function()));
-            if (map != null) {
-                map.add(column, function);
+            OverTime shown = functions.get(all.get(function.function()));
+            if (shown != null) {
+                shown.map.add(column, function);
+                shown.spent.merge(column, spent(function), Spent::plus);
             }
         }
+    }
+
+    /// Its timed calls stand for those that were not.
+    private Spent spent(FunctionSlice slice) {
+        double each = slice.timed() > 0 ? (double) slice.ticks() / slice.timed() : 0;
+        return new Spent(each * slice.calls() * nanosPerUnit.orElse(0), slice.calls());
     }
 
     /// Where columns begin and end, in milliseconds since 1970, and where rows begin, in nanoseconds.
@@ -68,11 +91,20 @@ final class HeatMaps {
         json.endArray();
     }
 
-    /// Nothing of a function that has no map.
+    /// Cells of the map, and column, nanoseconds and calls of what was spent in turn. Nothing of a function without
+    /// map.
     void cells(FunctionProfile function, JsonWriter json) throws IOException {
-        HeatMap map = maps.get(function);
-        if (map != null) {
-            map.write(json);
+        OverTime shown = functions.get(function);
+        if (shown == null) {
+            return;
         }
+        shown.map.write(json);
+        json.beginArray("spent");
+        for (Map.Entry<Integer, Spent> cell : shown.spent.entrySet()) {
+            json.element(cell.getKey());
+            json.element(Math.round(cell.getValue().nanos));
+            json.element(cell.getValue().calls);
+        }
+        json.endArray();
     }
 }

@@ -1,9 +1,12 @@
 package org.mdlagent.profiler.report.page;
 
 import java.io.IOException;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.IntPredicate;
 import org.mdlagent.profiler.report.format.JsonReport;
@@ -17,23 +20,72 @@ import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.Timeline;
 
 /// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
 /// `report.js` draws it.
 public final class HtmlReport {
+    public static final List<String> STYLES = List.of("report.css", "functions.css");
+
+    /// What draws the report, in the order of their uses: the last one begins.
+    public static final List<String> SCRIPTS = List.of(
+            "table.js",
+            "views.js",
+            "flame.js",
+            "function.js",
+            "heat.js",
+            "phases.js",
+            "calls.js",
+            "metrics.js",
+            "report.js");
+
+    /// Single calls that are shown, the slowest.
+    private static final int CALLS_MAX = 3000;
+
     private HtmlReport() {}
 
     /// Writes the first `limit` functions of a profile, in the given order.
     ///
     /// @param timeline of the same session
-    public static void write(Profile profile, Timeline timeline, ProfileOrder order, int limit, Appendable out)
+    /// @param calls    single ones of it, of which the slowest are shown
+    public static void write(
+            Profile profile, Timeline timeline, List<TimedCall> calls, ProfileOrder order, int limit, Appendable out)
             throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = new JsonWriter(data, false).beginObject();
-        data(profile, timeline, order, order.first(limit, profile.functions()), Choice.ALL, json);
+        List<FunctionProfile> functions = order.first(limit, profile.functions());
+        data(profile, timeline, order, functions, Choice.ALL, json);
+        calls(calls, functions, json);
         json.endObject();
-        Page.write("report.html", "", List.of("report.css"), data, List.of("table.js", "report.js"), out);
+        Page.write("report.html", "", STYLES, data, SCRIPTS, out);
+    }
+
+    /// Thread, position of the function, start and duration in nanoseconds in turn, the slowest first. A reader of
+    /// sessions makes functions anew each time, so that they are known by what they are called.
+    private static void calls(List<TimedCall> calls, List<FunctionProfile> functions, JsonWriter json)
+            throws IOException {
+        Map<List<String>, Long> positions = new HashMap<>();
+        for (int i = 0; i < functions.size(); i++) {
+            positions.putIfAbsent(identity(functions.get(i)), (long) i);
+        }
+        json.beginArray("calls");
+        List<TimedCall> slowest = calls.stream()
+                .filter(call -> positions.containsKey(identity(call.function())))
+                .sorted(Comparator.comparingLong(TimedCall::nanos).reversed())
+                .limit(CALLS_MAX)
+                .toList();
+        for (TimedCall call : slowest) {
+            json.element(call.tid());
+            json.element(positions.getOrDefault(identity(call.function()), 0L));
+            json.element(call.startNanos());
+            json.element(call.nanos());
+        }
+        json.endArray();
+    }
+
+    private static List<String> identity(FunctionProfile function) {
+        return List.of(function.image(), function.symbol(), function.name());
     }
 
     /// What to write of functions, by their positions.
@@ -122,8 +174,7 @@ public final class HtmlReport {
 
     /// Position of the function among the frames, of the path that this one goes on from among the paths, or -1, time,
     /// and time of its own in turn.
-    private static void paths(
-            List<CallTree.Node> nodes, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
+    static void paths(List<CallTree.Node> nodes, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
             throws IOException {
         IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
         IdentityHashMap<FunctionProfile, Long> frames = new IdentityHashMap<>();

@@ -127,9 +127,10 @@ public final class SessionsPage {
     /// The function with the most time of its own, or, where that is not known, the most time.
     private static String busiest(Profile profile) {
         return profile.functions().stream()
-                .filter(f -> f.selfNanos().isPresent() || f.totalNanos().isPresent())
+                .filter(f ->
+                        f.shownSelfNanos().isPresent() || f.shownTotalNanos().isPresent())
                 .max(Comparator.comparingLong(
-                        f -> f.selfNanos().orElse(f.totalNanos().orElse(0))))
+                        f -> f.shownSelfNanos().orElse(f.shownTotalNanos().orElse(0))))
                 .map(FunctionProfile::name)
                 .orElse("-");
     }

@@ -99,8 +99,12 @@ public final class CallTree {
     private CallTree() {}
 
     public static CallTree of(Profile profile) {
+        return of(profile.edges());
+    }
+
+    public static CallTree of(List<CallEdge> edges) {
         CallTree tree = new CallTree();
-        tree.grow(profile.edges());
+        tree.grow(edges);
         return tree;
     }
 

@@ -42,8 +42,8 @@ public record FunctionProfile(
         Latency latency,
         boolean on,
         @Nullable String damage) {
-    /// The relative error beyond which an estimate of time is not shown.
-    private static final double ERROR_MAX = 10;
+    /// The relative error beyond which an estimate of time is not shown: it may be nothing, then.
+    private static final double ERROR_MAX = 1;
 
     /// One whose figures are what they should be.
     public FunctionProfile(
@@ -108,7 +108,7 @@ public record FunctionProfile(
                 damage);
     }
 
-    /// TOTAL as it may be shown; unknown where it may be ten times as much, which says nothing.
+    /// TOTAL as it may be shown; unknown where it may as well be nothing.
     public OptionalLong shownTotalNanos() {
         return totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : totalNanos;
     }

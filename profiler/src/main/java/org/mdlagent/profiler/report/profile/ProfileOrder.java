@@ -49,8 +49,8 @@ public enum ProfileOrder {
     private long key(FunctionProfile function) {
         Latency latency = function.latency();
         OptionalLong key = switch (this) {
-            case SELF -> function.selfNanos();
-            case TOTAL -> function.totalNanos();
+            case SELF -> function.shownSelfNanos();
+            case TOTAL -> function.shownTotalNanos();
             case CALLS -> function.knownCalls();
             case MEAN -> latency.meanNanos();
             case P50 -> function.percentileNanos(50);

@@ -13,6 +13,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
+import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.SessionFile;
@@ -52,7 +53,15 @@ public final class SessionReader implements AutoCloseable {
     ///
     /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
     public static SessionReader open(Path directoryOrFile) throws IOException {
-        SessionBytes bytes = bytes(directoryOrFile);
+        return open(directoryOrFile, FunctionNames.NONE);
+    }
+
+    /// Opens the session in a directory, or a session file, of which functions are named that were recorded without a
+    /// name.
+    ///
+    /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
+    public static SessionReader open(Path directoryOrFile, FunctionNames names) throws IOException {
+        SessionBytes bytes = bytes(directoryOrFile, names);
         try {
             bytes.refresh();
         } catch (IOException e) {
@@ -62,11 +71,11 @@ public final class SessionReader implements AutoCloseable {
         return new SessionReader(bytes);
     }
 
-    private static SessionBytes bytes(Path directoryOrFile) throws IOException {
+    private static SessionBytes bytes(Path directoryOrFile, FunctionNames names) throws IOException {
         while (true) {
             Path file = SessionFile.locate(directoryOrFile);
             try {
-                return new SessionBytes(file);
+                return new SessionBytes(file, names);
             } catch (NoSuchFileException e) {
                 // moved out of shared memory since: then it is found there, or reported missing
             }
@@ -157,7 +166,7 @@ public final class SessionReader implements AutoCloseable {
         Profile profile = profile();
         List<FunctionProfile> called =
                 profile.functions().stream().filter(f -> f.calls() > 0).toList();
-        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called);
+        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called, profile.edges());
     }
 
     /// The build ids of images that have one, by their paths.

@@ -91,13 +91,14 @@ public final class EdgeSums {
         List<FunctionProfile> known = new ArrayList<>(functions.size());
         for (int i = 0; i < inCallees.length; i++) {
             FunctionProfile function = functions.get(i);
-            FunctionProfile withSelf =
-                    function.withSelf(ofAllCalls(function) - inCallees[i], errors.ofTotal(i), errors.ofSelf(i));
-            boolean asMeasured = function.exact() || nested[i] == 0;
-            known.add(
-                    function.totalNanos().isEmpty()
-                            ? function
-                            : asMeasured ? withSelf : outermost(withSelf, nested[i], outermostSamples(i)));
+            if (function.totalNanos().isPresent()) {
+                long self = ofAllCalls(function) - inCallees[i];
+                function = function.withSelf(self, errors.ofTotal(i), errors.ofSelf(i));
+                if (!function.exact() && nested[i] != 0) {
+                    function = outermost(function, nested[i], outermostSamples(i));
+                }
+            }
+            known.add(function);
         }
         return known;
     }

@@ -143,7 +143,22 @@ const COLUMNS = [
   },
 ];
 
-const view = { significant: false, shown: null };
+/** How much more or less of the time a function takes, in colours of which lightness tells as much as hue. */
+function colourChange(path) {
+  const f = data.functions[path.function];
+  if (!f || !f.significant || f.totalChange === undefined) {
+    return "var(--same)";
+  }
+  const step = Math.min(3, Math.ceil(Math.abs(Math.log2(1 + f.totalChange / 100)) * 2));
+  return step === 0 ? "var(--same)" : `var(--${f.totalChange > 0 ? "more" : "less"}-${step})`;
+}
+
+function aboutChange(path) {
+  const f = data.functions[path.function];
+  return f ? `; total ${f.before ? changeText(f.totalChange) : "new"}${stars(f.totalRate)}` : "";
+}
+
+const view = { name: "grid", significant: false, shown: null, colourPath: colourChange, aboutPath: aboutChange };
 
 const table = new Table(COLUMNS, {
   wanted: (f) => !view.significant || f.significant,
@@ -227,21 +242,6 @@ function show(f) {
   }
 }
 
-function closeDetail() {
-  byId("detail").hidden = true;
-  byId("grid").focus();
-}
-
-/* Keys and switches. */
-
-function takeKey(event) {
-  if (event.key === "Escape") {
-    closeDetail();
-    return true;
-  }
-  return table.press(event);
-}
-
 function start() {
   data.functions.forEach(measure);
   showRuns();
@@ -250,9 +250,9 @@ function start() {
     view.significant = event.target.checked;
     table.select();
   });
-  byId("theme").addEventListener("click", switchTheme);
-  followKeys(takeKey);
-  addEventListener("resize", () => byId("detail").hidden || show(view.shown));
+  readPaths();
+  offerViews();
+  startViews();
 }
 
 start();

@@ -33,8 +33,8 @@ function countCalls() {
 
 /** The same path among those that were read since. */
 function again(path) {
-  if (!path || path === flame.root) {
-    return path;
+  if (!path?.from) {
+    return path && flame.root;
   }
   return again(path.from)?.children.find((child) => child.name === path.name && child.image === path.image);
 }
@@ -47,8 +47,7 @@ function update(news) {
   flame.zoomed = again(zoomed) ?? flame.root;
   flame.chosen = again(chosen) ?? null;
   table.select();
-  drawFlame();
-  drawMetrics();
+  drawView();
   redrawDetail();
 }
 

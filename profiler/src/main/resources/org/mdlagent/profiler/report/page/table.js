@@ -20,9 +20,19 @@ function fittingName({ name, shorter = [] }, letters) {
   return `${shortest.slice(0, head).join("")}…${shortest.slice(shortest.length - (letters - 1 - head)).join("")}`;
 }
 
+/** Nothing of a text that is none. */
+function patternOf(text) {
+  try {
+    return new RegExp(text, "im");
+  } catch {
+    return null;
+  }
+}
+
 class Table {
   rows = [];
   words = [];
+  pattern = null;
   sort = null;
   descending = true;
   chosen = -1;
@@ -38,13 +48,15 @@ class Table {
 
   /**
    * Columns have a title and draw a function into a cell; rows can be sorted by those with a key. The table has the
-   * functions that are `wanted`, lets `decorate` complete their rows, and opens one with `show`.
+   * functions that are `wanted`, lets `decorate` complete their rows, opens one with `show`, and says of those that are
+   * searched for what part `ofAll` they are.
    */
-  constructor(columns, { wanted, decorate, show }) {
-    Object.assign(this, { columns, wanted, decorate, show });
+  constructor(columns, { wanted, decorate, show, ofAll = () => "" }) {
+    Object.assign(this, { columns, wanted, decorate, show, ofAll });
     byId("head").append(...columns.map((column) => this.head(column)));
     byId("grid").addEventListener("scroll", () => this.draw(), { passive: true });
-    byId("filter").addEventListener("input", (event) => this.search(event.target.value));
+    byId("filter").addEventListener("input", () => this.search());
+    byId("regex").addEventListener("change", () => this.search());
     new ResizeObserver(() => this.draw()).observe(byId("grid"));
   }
 
@@ -64,14 +76,23 @@ class Table {
     this.select();
   }
 
-  search(text) {
-    this.words = text.toLowerCase().split(/\s+/).filter((word) => word);
+  /** For all words, or for a regular expression, whose lines are name, file and image. */
+  search() {
+    const { value } = byId("filter");
+    const isPattern = byId("regex").checked && value !== "";
+    this.words = isPattern ? [] : value.toLowerCase().split(/\s+/).filter((word) => word);
+    this.pattern = isPattern ? patternOf(value) : null;
+    byId("filter").setAttribute("aria-invalid", isPattern && !this.pattern);
     byId("grid").scrollTop = 0;
     this.select();
   }
 
+  get searches() {
+    return this.words.length > 0 || this.pattern !== null;
+  }
+
   matches({ searched }) {
-    return this.words.every((word) => searched.includes(word));
+    return this.pattern ? this.pattern.test(searched) : this.words.every((word) => searched.includes(word));
   }
 
   compare(a, b) {
@@ -92,7 +113,9 @@ class Table {
     byId("rows").style.height = `${Math.max(1, this.rows.length) * ROW}px`;
     byId("grid").setAttribute("aria-rowcount", this.rows.length + 1);
     const all = plural(data.functions.length, "function", "functions");
-    byId("count").textContent = `${grouped(this.rows.length)} of ${all}`;
+    byId("count").textContent = byId("filter").ariaInvalid === "true"
+      ? "not a regular expression"
+      : `${grouped(this.rows.length)} of ${all}${this.searches ? this.ofAll(this.rows) : ""}`;
     this.markSorted();
     this.draw();
   }
@@ -177,7 +200,8 @@ class Table {
   /** Does what a key says, and returns whether it was one for the table. */
   press({ key, target }) {
     const writing = target.id === "filter";
-    if (target.id !== "grid" && !writing) {
+    // Whoever has clicked beside everything still means the table.
+    if (target.id !== "grid" && target !== document.body && !writing) {
       return false;
     }
     if (key in this.moves && (!writing || key.startsWith("Arrow"))) {

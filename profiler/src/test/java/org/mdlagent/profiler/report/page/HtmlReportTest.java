@@ -42,7 +42,7 @@ public class HtmlReportTest {
 
     private static String report(Profile profile, Timeline timeline) throws IOException {
         StringBuilder out = new StringBuilder();
-        HtmlReport.write(profile, timeline, ProfileOrder.TOTAL, Integer.MAX_VALUE, out);
+        HtmlReport.write(profile, timeline, List.of(), ProfileOrder.TOTAL, Integer.MAX_VALUE, out);
         return out.toString();
     }
 

@@ -163,10 +163,10 @@ class MetricReaderTest {
 
     @Test
     void shouldRefuseADamagedFile() {
-        image.metric("m", ValueDescriptor.KIND_COUNTER, 4096, MetricDescriptor.UNITS_AMOUNT, 0);
+        image.metric("m", ValueDescriptor.KIND_COUNTER, ValueDescriptor.COUNT, MetricDescriptor.UNITS_AMOUNT, 0);
 
         assertThatThrownBy(this::read)
                 .isInstanceOf(SessionFormatException.class)
-                .hasMessageContaining("value 4096");
+                .hasMessageContaining("value " + ValueDescriptor.COUNT);
     }
 }

@@ -570,7 +570,7 @@ class SessionReaderTest {
         CsvReport.write(profile, ProfileOrder.CALLS, 24, csv);
         assertThat(csv).containsPattern("(?m)^ns::parse.*,,false,,0,,,,,,,,,,,,a counter holds 18446744073707326107$");
         StringBuilder page = new StringBuilder();
-        HtmlReport.write(profile, Timeline.NONE, ProfileOrder.CALLS, 24, page);
+        HtmlReport.write(profile, Timeline.NONE, List.of(), ProfileOrder.CALLS, 24, page);
         assertThat(page).contains(warning);
         StringBuilder series = new StringBuilder();
         PrometheusReport.write(List.of(new SessionSeries(profile, 24)), series);
@@ -891,6 +891,7 @@ class SessionReaderTest {
                     HtmlReport.write(
                             reader.profile(slices),
                             new Timeline(profile.functions(), slices),
+                            reader.lastCalls(),
                             ProfileOrder.TOTAL,
                             24,
                             out);

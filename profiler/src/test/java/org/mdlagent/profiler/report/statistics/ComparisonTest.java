@@ -234,7 +234,7 @@ public class ComparisonTest {
         StringBuilder page = new StringBuilder();
         FunctionProfile hostile = Profiles.function(Profiles.HOSTILE, 100, 200);
 
-        ComparisonPage.write(Comparison.of(profile(hostile), profile(hostile), TEN_PERCENT), 10, page);
+        ComparisonPage.write(Comparison.of(profile(hostile), profile(hostile), TEN_PERCENT), List.of(), 10, page);
 
         String text = page.toString();
         assertThat(text.split("</script>", -1)).hasSize(3);
@@ -252,7 +252,7 @@ public class ComparisonTest {
                         function("gone", 4, 50)),
                 profile(function("same", 5, 1), function("slow", 6, 2), function("fast", 7, 0.5)),
                 TEN_PERCENT);
-        ComparisonPage.write(comparison, 10, page);
+        ComparisonPage.write(comparison, List.of(), 10, page);
 
         JsonNode seen = HtmlReportTest.use(page.toString(), directory, """
                 const seen = { first: column(0) };

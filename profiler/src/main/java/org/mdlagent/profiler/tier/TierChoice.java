@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
@@ -15,9 +15,9 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// A function stays in its tier up to a higher mark than that at which others enter, so that it does not go to and fro.
 ///
 /// A tier is told by its mean: of how many calls one is timed ([org.mdlagent.fastinst.install.Tier]).
-final class TierChoice {
-    static final int WINDOWED = 0;
-    static final int EXACT = 1;
+public final class TierChoice {
+    public static final int WINDOWED = 0;
+    public static final int EXACT = 1;
 
     /// The part of the budget up to which functions are timed wholly.
     private static final double EXACT_PART = 0.3;
@@ -30,6 +30,9 @@ final class TierChoice {
     private static final double STAY = 1.25;
 
     private static final double STAY_SHORT = 3;
+
+    /// Of those in a tier, what they cost is taken to be so many times less when they are compared.
+    private static final double STAY_RANK = 2;
     private static final double SHORT_SECONDS = 0.3;
 
     /// The part of the budget for that, and how many calls of each are timed in a second.
@@ -37,11 +40,6 @@ final class TierChoice {
 
     private static final double TIMED_MIN = 60;
     private static final double TIMED_MAX = 1000;
-
-    /// A mean stays unless it is wrong by so much.
-    private static final double MEAN_CHANGE = 4;
-
-    private static final int MEAN_MAX = 1 << 20;
 
     /// What a call costs besides when its function's stub and rows are in no cache, in ticks, and how many calls a
     /// second keep half of them there.
@@ -80,7 +78,7 @@ final class TierChoice {
     void choose(double[] rates, double[] shares, int[] means, double income, double seconds, int most) {
         double stay = seconds < SHORT_SECONDS ? STAY_SHORT : STAY;
         list(rates);
-        rank(function -> exactTicks(rates[function]), shares);
+        rank(function -> price(exactTicks(rates[function]), means[function] == EXACT), shares);
         double spent = 0;
         int room = most;
         int left = 0;
@@ -97,7 +95,7 @@ final class TierChoice {
             }
         }
         ranks = left;
-        rank(function -> countedTicks(rates[function]), shares);
+        rank(function -> price(countedTicks(rates[function]), means[function] != WINDOWED), shares);
         count(spent, rates, means, income, stay, room);
     }
 
@@ -120,15 +118,8 @@ final class TierChoice {
         double timed = Math.clamp(part / cost.counted(0, 1) / Math.max(1, counted), TIMED_MIN, TIMED_MAX);
         for (int rank = 0; rank < counted; rank++) {
             int function = function(rank);
-            means[function] = mean(rates[function] / timed, means[function]);
+            means[function] = ChanceMean.of(rates[function] / timed, means[function]);
         }
-    }
-
-    private static int mean(double wanted, int present) {
-        if (present > EXACT && wanted < MEAN_CHANGE * present && MEAN_CHANGE * wanted > present) {
-            return present;
-        }
-        return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), 2, MEAN_MAX));
     }
 
     /// Those that are called.
@@ -159,11 +150,19 @@ final class TierChoice {
         return (int) (ranked[rank] & NUMBER_MASK);
     }
 
+    /// What a function is ranked by: of many that are alike, rates differ by chance.
+    private static double price(double ticks, boolean inside) {
+        return inside ? ticks / STAY_RANK : ticks;
+    }
+
     private double exactTicks(double rate) {
         return rate * (cost.exact(1) + COLD_EXACT / (1 + rate / WARM_RATE));
     }
 
-    private double countedTicks(double rate) {
+    /// What counting all calls of a function takes in a second.
+    ///
+    /// @param rate calls a second
+    double countedTicks(double rate) {
         return rate * (cost.counted(1, 0) + COLD_COUNTED / (1 + rate / WARM_RATE));
     }
 }

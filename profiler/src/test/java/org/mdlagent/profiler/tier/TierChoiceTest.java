@@ -1,8 +1,10 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
@@ -126,5 +128,25 @@ class TierChoiceTest {
         choice.choose(new double[] {1, 2, 3, 4}, new double[4], means, INCOME, 1, 2);
 
         assertThat(means).containsExactly(TierChoice.EXACT, TierChoice.EXACT, TierChoice.WINDOWED, TierChoice.WINDOWED);
+    }
+
+    /// Of many that are alike, rates differ by chance from look to look: tiers must not go to and fro for that.
+    @Test
+    void shouldKeepTheTiersOfFunctionsWhoseRatesDifferByChanceOnly() {
+        SplittableRandom random = new SplittableRandom(1);
+        double[] rates = new double[20_000];
+        Arrays.setAll(rates, i -> random.nextDouble(80, 120));
+        int[] first = chosen(rates);
+        Arrays.setAll(rates, i -> random.nextDouble(80, 120));
+
+        int[] second = chosen(first, rates);
+
+        long exact =
+                Arrays.stream(first).filter(mean -> mean == TierChoice.EXACT).count();
+        long left = IntStream.range(0, first.length)
+                .filter(i -> first[i] == TierChoice.EXACT && second[i] != TierChoice.EXACT)
+                .count();
+        assertThat(exact).isGreaterThan(100);
+        assertThat(left).isZero();
     }
 }

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import org.mdlagent.fastinst.Probes;
@@ -8,10 +8,9 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// are on, as machine code does it for functions whose calls are all counted.
 ///
 /// So a timed call finds the code around it warm, whatever the agent does, and durations go into the threads' rows.
-/// What
-/// a call stands for is told before it begins: where windows choose, its mean times the part of time that windows have
-/// stood for of late. So no single call ever stands for a whole window.
-final class ChanceTiming {
+/// What a call stands for is told before it begins: where windows choose, its mean times the part of time that
+/// windows have stood for of late. So no single call ever stands for a whole window.
+public final class ChanceTiming {
     /// Timing takes this part of a window, about, and this many calls of a function at most.
     private static final double WINDOW_PART = 0.1;
 
@@ -23,11 +22,6 @@ final class ChanceTiming {
     private static final double OPEN_TIMED = 60;
 
     private static final double OPEN_PART = 0.1;
-
-    /// A mean stays unless it is wrong by so much.
-    private static final double CHANGE = 4;
-
-    private static final int MEAN_MAX = 1 << 20;
 
     /// What a window stands for is smoothed: this part is the newest one's. A first window is taken to stand for so
     /// many times its own time.
@@ -53,19 +47,19 @@ final class ChanceTiming {
 
     /// @param windowTicks how long a window lasts
     /// @param income      what may be spent on measuring, in ticks for each second of a thread
-    ChanceTiming(Probes probes, ProbeCost cost, double windowTicks, double income) {
+    public ChanceTiming(Probes probes, ProbeCost cost, double windowTicks, double income) {
         this.probes = probes;
         windowTimed = WINDOW_PART * windowTicks / cost.counted(0, 1);
         openTimed = OPEN_PART * income / cost.counted(0, 1);
     }
 
     /// How many functions share what is left of the budget.
-    void setLeft(int functions) {
+    public void setLeft(int functions) {
         left = Math.max(1, functions);
     }
 
     /// Makes room for functions that have come.
-    void grow(int functions) {
+    public void grow(int functions) {
         int before = means.length;
         means = Arrays.copyOf(means, functions);
         stands = Arrays.copyOf(stands, functions);
@@ -73,49 +67,62 @@ final class ChanceTiming {
     }
 
     /// Whether a function's calls are timed so.
-    boolean times(int function) {
+    public boolean times(int function) {
         return means[function] != 0;
     }
 
     /// Of how many calls one is timed while probes are on.
-    int mean(int function) {
+    public int mean(int function) {
         return means[function];
     }
 
     /// They are timed otherwise from now on.
-    void forget(int function) {
+    public void forget(int function) {
         means[function] = 0;
     }
 
     /// The function's probes stay on.
     ///
     /// @param rate calls a second, 0 when that is not known
-    void open(int function, double rate) {
-        int mean = mean(rate / Math.min(OPEN_TIMED, openTimed / left));
+    public void open(int function, double rate) {
+        int mean = ChanceMean.of(rate / Math.min(OPEN_TIMED, openTimed / left), 0);
         means[function] = mean;
         probes.timeByChance(function, mean, mean);
+    }
+
+    /// The function's probes are on for a turn.
+    ///
+    /// @param rate      calls a second
+    /// @param functions that share it
+    /// @param stands    turns that this one stands for
+    public void turn(int function, double rate, int functions, double stands) {
+        this.stands[function] = Math.clamp(stands, 1, STANDS_MAX);
+        time(function, rate / Math.min(OPEN_TIMED, openTimed / functions));
     }
 
     /// Windows choose the function's calls.
     ///
     /// @param calls   in a window, as it is expected
     /// @param windows that are open at a time
-    void window(int function, double calls, int windows) {
+    public void window(int function, double calls, int windows) {
         double wanted = Math.clamp(windowTimed / Math.max(1, windows), TIMED_MIN, TIMED_MAX);
+        time(function, calls / wanted);
+    }
+
+    private void time(int function, double wanted) {
         int present = means[function];
-        int mean = mean(calls / wanted);
-        if (present == 0 || mean >= CHANGE * present || CHANGE * mean <= present) {
-            means[function] = mean;
-            probes.timeByChance(function, mean, weight(function));
-        } else {
+        means[function] = ChanceMean.of(wanted, present);
+        if (means[function] == present) {
             probes.setWeight(function, weight(function));
+        } else {
+            probes.timeByChance(function, means[function], weight(function));
         }
     }
 
     /// A window has ended.
     ///
     /// @param part of the time that it stands for, above 0
-    void endWindow(int function, double part) {
+    public void endWindow(int function, double part) {
         double newest = Math.clamp(1 / part, 1, STANDS_MAX);
         stands[function] += STANDS_WEIGHT * (newest - stands[function]);
     }
@@ -123,9 +130,5 @@ final class ChanceTiming {
     /// Above the mean: by that, readers tell functions that windows look at from others.
     private int weight(int function) {
         return Math.max(means[function] + 1, (int) Math.round(means[function] * stands[function]));
-    }
-
-    private static int mean(double wanted) {
-        return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), 2, MEAN_MAX));
     }
 }

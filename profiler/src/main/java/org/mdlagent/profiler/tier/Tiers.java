@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 ///
 /// A function's rate is its highest of late: what has been called often keeps the price of that for some seconds. So a
 /// function that becomes hot loses its tier at once, and gets it back when it has been calm for a while.
-final class Tiers {
+public final class Tiers {
     /// After so long without calls, a rate is taken to be a third of what it was.
     private static final double MEMORY_SECONDS = 2;
 
@@ -26,6 +26,11 @@ final class Tiers {
 
     /// They are chosen at once where counted functions have cost so many times the budget since the last look.
     private static final double BURST = 1;
+
+    /// But not before so many seconds for each function: a choice among many is dear.
+    private static final double SECONDS_OF_EACH = 1e-4;
+
+    private static final double BURST_SECONDS_OF_EACH = 2e-5;
 
     /// A function is looked at closely where timing all of its calls took more than this part of the budget; in so many
     /// threads.
@@ -78,6 +83,7 @@ final class Tiers {
     private long choiceTsc;
 
     private long nextChoiceTsc;
+    private long nextBurstTsc;
     private double secondsToNext = FIRST_SECONDS;
     private long cpuAtChoice;
     private double pace = 1;
@@ -89,7 +95,7 @@ final class Tiers {
 
     /// @param header address of the session's header
     /// @param budget the part of the program's time that measuring may cost
-    Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
+    public Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
         this.cost = cost;
         this.header = header;
         threads = new ThreadBlocks(header);
@@ -99,7 +105,7 @@ final class Tiers {
     }
 
     /// Makes room for functions that have come.
-    void grow(int functions) {
+    public void grow(int functions) {
         means = Arrays.copyOf(means, functions);
         prices = Arrays.copyOf(prices, functions);
         named = Arrays.copyOf(named, functions);
@@ -110,7 +116,7 @@ final class Tiers {
     /// A function has a tier from its first call on.
     ///
     /// @param named whether it is to stay there
-    void begin(int function, Tier tier, boolean named) {
+    public void begin(int function, Tier tier, boolean named) {
         means[function] = tier.mean();
         prices[function] = price(tier);
         this.named[function] = named;
@@ -119,7 +125,7 @@ final class Tiers {
     /// A function that has had so many calls gets another tier.
     ///
     /// @param named whether it is to stay there
-    void move(int function, Tier tier, boolean named, long calls) {
+    public void move(int function, Tier tier, boolean named, long calls) {
         long sampled = isCounted(function) ? 0 : calls;
         double spent = prices[function] * calls;
         begin(function, tier, named);
@@ -136,21 +142,21 @@ final class Tiers {
     }
 
     /// Whether all calls of a function are counted, whatever its windows do.
-    boolean isCounted(int function) {
+    public boolean isCounted(int function) {
         return prices[function] > 0;
     }
 
     /// What recording one of a function's calls costs, in ticks, where all are counted.
-    double price(int function) {
+    public double price(int function) {
         return prices[function];
     }
 
-    int mean(int function) {
+    public int mean(int function) {
         return means[function];
     }
 
     /// Whether windows choose the calls of any function.
-    boolean hasWindowed() {
+    public boolean hasWindowed() {
         for (double price : prices) {
             if (price == 0) {
                 return true;
@@ -160,7 +166,7 @@ final class Tiers {
     }
 
     /// Adds up what has been called so far.
-    void count(long[] calls) {
+    public void count(long[] calls) {
         this.calls = 0;
         callsSampled = callsMoved;
         ticks = ticksMoved;
@@ -178,27 +184,27 @@ final class Tiers {
     }
 
     /// The calls of all functions.
-    long calls() {
+    public long calls() {
         return calls;
     }
 
     /// The calls of functions while they were sampled.
-    long callsSampled() {
+    public long callsSampled() {
         return callsSampled;
     }
 
     /// What the calls of functions have cost while all were counted, in ticks.
-    double ticks() {
+    public double ticks() {
         return ticks;
     }
 
     /// The part of [#ticks] that is of functions whose tier is named, while it was the present one.
-    double namedTicks() {
+    public double namedTicks() {
         return namedTicks;
     }
 
     /// Functions are in place; when that is so for the first time, a choice will be due soon.
-    void start(long now) {
+    public void start(long now) {
         if (choiceTsc == 0) {
             choiceTsc = now;
             lookTsc = now;
@@ -211,12 +217,12 @@ final class Tiers {
     }
 
     /// When tiers are to be chosen again.
-    long nextChoice() {
+    public long nextChoice() {
         return nextChoiceTsc;
     }
 
     /// What windows say of rates.
-    interface WindowRates {
+    public interface WindowRates {
         /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose, and not a number where
         ///         they do not know yet
         double of(int function);
@@ -226,25 +232,28 @@ final class Tiers {
     ///
     /// @param cpu      of the program so far, in nanoseconds
     /// @param lastPace for each nanosecond that has passed, of late
+    /// @param part     of the budget that there is for it
     /// @param calls    by function: so far
     /// @return by function: the mean of its tier; null when it is not due
-    int @Nullable [] choose(long now, long cpu, double lastPace, long[] calls, WindowRates windows) {
+    public int @Nullable [] choose(
+            long now, long cpu, double lastPace, double part, long[] calls, WindowRates windows) {
         boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
         lookTsc = now;
         ticksAtLook = ticks;
-        if (!burst && now < nextChoiceTsc) {
+        if (burst ? now < nextBurstTsc : now < nextChoiceTsc) {
             return null;
         }
         double seconds = Math.max(1, now - choiceTsc) / ticksPerNano / 1e9;
         pace = Math.max(1, (cpu - cpuAtChoice) / 1e9 / seconds);
         choiceTsc = now;
         cpuAtChoice = cpu;
-        secondsToNext = Math.min(2 * secondsToNext, SECONDS_MAX);
+        secondsToNext = Math.max(Math.min(2 * secondsToNext, SECONDS_MAX), SECONDS_OF_EACH * calls.length);
         nextChoiceTsc = now + ticks(secondsToNext);
-        return choose(seconds, calls, windows);
+        nextBurstTsc = now + ticks(BURST_SECONDS_OF_EACH * calls.length);
+        return choose(seconds, part * budget, calls, windows);
     }
 
-    private int[] choose(double seconds, long[] calls, WindowRates windows) {
+    private int[] choose(double seconds, double budget, long[] calls, WindowRates windows) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         double[] free = new double[calls.length];
         double taken = 0;
@@ -298,7 +307,7 @@ final class Tiers {
     }
 
     /// Whether there is memory for the rows of all functions that are called, in all threads.
-    boolean hasRoom() {
+    public boolean hasRoom() {
         return called <= rowsMost();
     }
 
@@ -309,13 +318,21 @@ final class Tiers {
         return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
     }
 
+    /// What counting all calls of a function would take, as a part of the program's time.
+    ///
+    /// @param rate calls for each nanosecond of CPU time
+    public double countedPart(double rate) {
+        double second = 1e9 * pace;
+        return choice.countedTicks(rate * second) / (second * ticksPerNano);
+    }
+
     /// CPU time of the program for each nanosecond that had passed at the last choice; 1 at least.
-    double pace() {
+    public double pace() {
         return pace;
     }
 
     /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
-    double rate(int function) {
+    public double rate(int function) {
         return rates[function] / pace / 1e9;
     }
 }

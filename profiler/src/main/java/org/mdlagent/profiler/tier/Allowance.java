@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.tier;
 
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -7,7 +7,7 @@ import org.mdlagent.arch.shim.Memory;
 
 /// What a thread may spend on measuring by itself. Machine code keeps to it: a function that becomes hot between two
 /// looks of the agent is stopped by the thread that calls it. Functions whose tier is named are not.
-final class Allowance {
+public final class Allowance {
     /// Parts of a tick in which prices are told.
     private static final int PARTS = 256;
 
@@ -19,7 +19,7 @@ final class Allowance {
     private double told;
     private long expired;
 
-    Allowance(long header, double budget) {
+    public Allowance(long header, double budget) {
         this.header = header;
         this.budget = budget;
     }
@@ -27,7 +27,7 @@ final class Allowance {
     /// One thread may spend what all may, for it may be the only one that calls functions.
     ///
     /// @param pace CPU time of the program for each nanosecond that has passed
-    void set(double pace) {
+    public void set(double pace) {
         double price = 1 / (budget * pace);
         if (budget < 1 && (price > CHANGE * told || told > CHANGE * price)) {
             told = price;
@@ -35,23 +35,23 @@ final class Allowance {
         }
     }
 
-    boolean isSet() {
+    public boolean isSet() {
         return told > 0;
     }
 
     /// A function's calls are recorded whatever they cost.
-    static void lift(long record) {
+    public static void lift(long record) {
         new FunctionRecordWriter(record).addFlags(FunctionDescriptor.FLAG_NAMED);
     }
 
     /// Whether functions have been stopped since this was last asked, or their windows were late.
-    boolean haveStopped() {
+    public boolean haveStopped() {
         long before = expired;
         expired = Memory.getLongAcquire(header + HeaderDescriptor.EXPIRED);
         return expired != before;
     }
 
-    static boolean isStopped(long record) {
+    public static boolean isStopped(long record) {
         return Memory.getIntAcquire(record + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_EXPIRED;
     }
 }

@@ -1,0 +1,130 @@
+package org.mdlagent.runtime.cli.names;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.DebugFile;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.profiler.report.file.FunctionNames;
+import org.mdlagent.runtime.cli.terminal.Console;
+
+/// Names from debug files: the one of the image itself, where it is there still ([ElfFile#debugFile]); the one of its
+/// build below `/usr/lib/debug`; the symbols that are left in the image ([MiniDebugInfo]); what has come from a server
+/// ([DebugServers]). The first that has symbols has them all.
+///
+/// What cannot be read is passed over. The target process does not do this: it would read, unpack and keep there
+/// what it does not need to measure.
+public final class DebugNames implements FunctionNames {
+    /// What a session says of a build becomes a part of paths.
+    private static final Pattern BUILD = Pattern.compile("[0-9a-f]{4,128}");
+
+    private final DebugServers servers;
+    private final boolean fetches;
+    private final Consumer<String> messages;
+    private final Map<String, Build> builds = new HashMap<>();
+    private @Nullable Demangler demangler;
+
+    /// @param fetches  whether servers are asked; else only what has come from them before is used
+    /// @param messages receives what is asked of servers, and what is wrong with files
+    public DebugNames(Map<String, String> environment, boolean fetches, Consumer<String> messages) {
+        this.servers = DebugServers.of(environment, messages);
+        this.fetches = fetches;
+        this.messages = messages;
+    }
+
+    /// Those that are on this machine, or that a server has.
+    public static DebugNames fetching(Console console) {
+        return new DebugNames(System.getenv(), true, message -> console.say(message, null));
+    }
+
+    /// Those that are on this machine.
+    public static DebugNames present(Console console) {
+        return new DebugNames(System.getenv(), false, message -> console.say(message, null));
+    }
+
+    /// The functions of a build that have been asked for.
+    ///
+    /// @param symbols null where there are none
+    private record Build(@Nullable SymbolTable symbols, Map<Long, @Nullable Found> found) {}
+
+    @Override
+    public @Nullable Found find(String image, String build, long offset) {
+        Build known = builds.get(build);
+        if (known == null) {
+            known = new Build(BUILD.matcher(build).matches() ? symbols(image, build) : null, new HashMap<>());
+            builds.put(build, known);
+        }
+        SymbolTable symbols = known.symbols();
+        return symbols == null ? null : known.found().computeIfAbsent(offset, at -> find(symbols, at));
+    }
+
+    private @Nullable Found find(SymbolTable symbols, long offset) {
+        int function = symbols.at(offset);
+        if (function < 0) {
+            return null;
+        }
+        Demangler known = demangler;
+        if (known == null) {
+            known = new Demangler();
+            demangler = known;
+        }
+        String symbol = symbols.name(function);
+        return new Found(known.demangle(symbol), symbol);
+    }
+
+    private @Nullable SymbolTable symbols(String image, String build) {
+        SymbolTable symbols = null;
+        try (ElfFile file = DebugFile.open(path(image), build)) {
+            symbols = file == null ? null : symbols(file.debugFile());
+            if (symbols == null) {
+                symbols = closing(DebugFile.of(build));
+            }
+            if (symbols == null && file != null) {
+                symbols = symbols(MiniDebugInfo.of(file));
+            }
+        } catch (IOException e) {
+            messages.accept(e.getMessage());
+        }
+        if (symbols == null) {
+            Path fetched = servers.file(image, build, fetches);
+            symbols = fetched == null ? null : ofFile(fetched, build);
+        }
+        return symbols;
+    }
+
+    private static Path path(String image) throws IOException {
+        try {
+            return Path.of(image);
+        } catch (InvalidPathException e) {
+            throw new IOException("the session is damaged: " + e.getMessage(), e);
+        }
+    }
+
+    private @Nullable SymbolTable ofFile(Path path, String build) {
+        try {
+            return closing(Files.isReadable(path) ? DebugFile.open(path, build) : null);
+        } catch (IOException e) {
+            messages.accept(e.getMessage());
+            return null;
+        }
+    }
+
+    private static @Nullable SymbolTable closing(@Nullable ElfFile file) throws IOException {
+        try (file) {
+            return symbols(file);
+        }
+    }
+
+    /// Null where there are no functions.
+    private static @Nullable SymbolTable symbols(@Nullable ElfFile file) throws IOException {
+        SymbolTable symbols = file == null ? null : file.symbols();
+        return symbols == null || symbols.size() == 0 ? null : symbols;
+    }
+}

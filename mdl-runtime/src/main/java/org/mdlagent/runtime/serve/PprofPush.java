@@ -1,0 +1,208 @@
+package org.mdlagent.runtime.serve;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.mdlagent.profiler.report.format.JsonWriter;
+import org.mdlagent.profiler.report.format.PprofReport;
+import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.slice.TimeSlice;
+
+/// Sends what the programs that run have done since the last time to a server of profiles, as pprof, on a thread of its
+/// own: to Pyroscope (`/ingest`), or to Parca (an address that ends with `/profiles/writeraw`).
+///
+/// A profile is of slices of time that have ended, so nothing is sent twice. What could not be sent goes with the next
+/// profile, as far back as the session keeps slices; after a failure the others wait for the next time, too.
+public final class PprofPush implements AutoCloseable {
+    private static final int TIMEOUT_MILLIS = 10_000;
+    private static final String PARCA = "/profiles/writeraw";
+    private static final String BOUNDARY = "mdl-part-of-a-request";
+    private static final String FINE = "takes profiles again";
+
+    /// What Pyroscope is to know of the values in a profile.
+    private static final String SAMPLE_TYPES = """
+            {"calls": {"units": "samples"}, "total": {"units": "nanoseconds"}, "self": {"units": "nanoseconds"}}""";
+
+    private final URI server;
+    private final boolean parca;
+    private final Duration interval;
+    private final SessionSource source;
+    private final String host;
+    private final Consumer<String> messages;
+    private final Thread thread;
+
+    /// The last slice of each session that was sent, or was there before the first look.
+    private final Map<Path, Long> sent = new HashMap<>();
+
+    private String said = FINE;
+
+    /// @param host     name of the machine
+    /// @param messages where it is said that requests begin to fail, or fail for another reason, and succeed again
+    public PprofPush(URI server, Duration interval, SessionSource source, String host, Consumer<String> messages) {
+        String base = server.toString().replaceFirst("/+$", "");
+        parca = base.endsWith(PARCA);
+        this.server = URI.create(parca || base.endsWith("/ingest") ? base : base + "/ingest");
+        this.interval = interval;
+        this.source = source;
+        this.host = host;
+        this.messages = messages;
+        thread = Thread.ofVirtual().name("pprof").unstarted(this::run);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                look();
+                Thread.sleep(interval);
+            }
+        } catch (InterruptedException e) {
+            // closed
+        }
+    }
+
+    /// Sends what is new of each session whose program runs.
+    void look() {
+        try {
+            List<Path> sessions = source.directories();
+            sent.keySet().retainAll(sessions);
+            for (Path session : sessions) {
+                push(session);
+            }
+            say(FINE, "");
+        } catch (IOException e) {
+            say("takes no profiles: ", String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void say(String state, String reason) {
+        if (!(state + reason).equals(said)) {
+            messages.accept("the server " + server + " " + state + reason);
+            said = state + reason;
+        }
+    }
+
+    private void push(Path session) throws IOException {
+        Profile profile;
+        List<TimeSlice> slices;
+        try (SessionReader reader = SessionReader.open(session)) {
+            if (!source.runs(reader.facts())) {
+                return;
+            }
+            List<TimeSlice> kept = reader.slices();
+            long newest = kept.isEmpty() ? -1 : kept.getLast().number();
+            Long last = sent.putIfAbsent(session, newest);
+            if (last == null || last >= newest) {
+                return;
+            }
+            slices = kept.stream().filter(slice -> slice.number() > last).toList();
+            profile = reader.profile(slices);
+        } catch (IOException e) {
+            // One that cannot be read keeps no other from being sent; the list of sessions says why it cannot.
+            return;
+        }
+        ByteArrayOutputStream pprof = new ByteArrayOutputStream();
+        PprofReport.write(profile, ProfileOrder.byDefault(profile), Integer.MAX_VALUE, pprof);
+        send(profile.session(), slices, pprof.toByteArray());
+        sent.put(session, slices.getLast().number());
+    }
+
+    private void send(SessionFacts session, List<TimeSlice> slices, byte[] pprof) throws IOException {
+        if (parca) {
+            post(server, "application/json", parca(session, pprof));
+            return;
+        }
+        String name = "%s{host=%s,pid=%d,session=%s}"
+                .formatted(label(BaseName.of(session.program())), label(host), session.pid(), label(session.id()));
+        long from = slices.getFirst().start().getEpochSecond();
+        long until = Math.max(from + 1, slices.getLast().end().getEpochSecond());
+        String query = "?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8) + "&from=" + from + "&until=" + until
+                + "&format=pprof&spyName=mdl";
+        post(URI.create(server + query), "multipart/form-data; boundary=" + BOUNDARY, parts(pprof));
+    }
+
+    /// What is no letter of a label could end it.
+    private static String label(String text) {
+        return text.replaceAll("[^A-Za-z0-9_.-]", "_");
+    }
+
+    private static byte[] parts(byte[] pprof) throws IOException {
+        ByteArrayOutputStream form = new ByteArrayOutputStream();
+        part("profile", pprof, form);
+        part("sample_type_config", SAMPLE_TYPES.getBytes(StandardCharsets.UTF_8), form);
+        form.write(("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII));
+        return form.toByteArray();
+    }
+
+    private static void part(String name, byte[] content, OutputStream form) throws IOException {
+        String head = "--" + BOUNDARY + "\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + name
+                + "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
+        form.write(head.getBytes(StandardCharsets.US_ASCII));
+        form.write(content);
+        form.write("\r\n".getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private byte[] parca(SessionFacts session, byte[] pprof) throws IOException {
+        StringBuilder text = new StringBuilder();
+        JsonWriter json = new JsonWriter(text, false).beginObject();
+        json.beginArray("series").element().beginObject();
+        json.name("labels").beginObject().beginArray("labels");
+        label("__name__", "mdl", json);
+        label("program", BaseName.of(session.program()), json);
+        label("host", host, json);
+        label("pid", Integer.toString(session.pid()), json);
+        label("session", session.id(), json);
+        json.endArray().endObject();
+        json.beginArray("samples").element().beginObject();
+        json.member("rawProfile", Base64.getEncoder().encodeToString(pprof));
+        json.endObject().endArray().endObject().endArray().endObject();
+        return text.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void label(String name, String value, JsonWriter json) throws IOException {
+        json.element().beginObject().member("name", name).member("value", value).endObject();
+    }
+
+    private static void post(URI address, String type, byte[] content) throws IOException {
+        HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
+        try {
+            connection.setConnectTimeout(TIMEOUT_MILLIS);
+            connection.setReadTimeout(TIMEOUT_MILLIS);
+            connection.setInstanceFollowRedirects(false);
+            connection.setRequestMethod("POST");
+            connection.setDoOutput(true);
+            connection.setRequestProperty("Content-Type", type);
+            try (OutputStream out = connection.getOutputStream()) {
+                out.write(content);
+            }
+            if (connection.getResponseCode() / 100 != 2) {
+                throw new IOException("it answers with status " + connection.getResponseCode());
+            }
+        } finally {
+            connection.disconnect();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.mdlagent.profiler;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+
+/// Functions whose probes are switched on or off together, by one call of the shim.
+final class ArmList {
+    private final NativeApi api;
+    private long functions;
+    private long longest;
+    private int size;
+
+    ArmList(NativeApi api) {
+        this.api = api;
+    }
+
+    void clear() {
+        size = 0;
+    }
+
+    int size() {
+        return size;
+    }
+
+    int function(int position) {
+        return Memory.getInt(functions + (long) position * Integer.BYTES);
+    }
+
+    void add(int function) {
+        add(function, 0);
+    }
+
+    /// @param longestTicks after which probes that this list switches on switch themselves off
+    void add(int function, long longestTicks) {
+        if (functions == 0) {
+            // Not known before the first functions are.
+            int most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
+            functions = Arena.global().allocate(ValueLayout.JAVA_INT, most).address();
+            longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
+        }
+        Memory.putInt(functions + (long) size * Integer.BYTES, function);
+        Memory.putLong(longest + (long) size * Long.BYTES, longestTicks);
+        size++;
+    }
+
+    /// Switches the probes of all on.
+    void arm() {
+        long unused = api.arm(functions, longest, size);
+    }
+
+    /// Switches the probes of all off.
+    void disarm() {
+        long unused = api.disarm(functions, size);
+    }
+}

@@ -1,0 +1,42 @@
+package org.mdlagent.profiler.report.file;
+
+import org.jspecify.annotations.Nullable;
+
+/// Names of functions that had none when they were recorded, as `image+0x1234` says: where the file that was stripped
+/// from their image can be had since.
+public interface FunctionNames {
+    /// There are none.
+    FunctionNames NONE = (image, build, offset) -> null;
+
+    /// @param name   demangled
+    /// @param symbol as in the symbol table
+    record Found(String name, String symbol) {}
+
+    /// The name of a function, null where it is not known.
+    ///
+    /// @param image  path of its ELF file
+    /// @param build  id of its build, never empty
+    /// @param offset its address at link time
+    @Nullable
+    Found find(String image, String build, long offset);
+
+    /// What a symbol is that says where a function is, for want of a name.
+    private static String prefix(String image) {
+        return image.substring(image.lastIndexOf('/') + 1) + "+0x";
+    }
+
+    /// The address at link time of a function that has no name; -1 when it has one.
+    ///
+    /// @param image path of its ELF file
+    static long unnamed(String image, String symbol) {
+        String prefix = prefix(image);
+        if (!symbol.startsWith(prefix) || symbol.length() == prefix.length()) {
+            return -1;
+        }
+        try {
+            return Long.parseLong(symbol, prefix.length(), symbol.length(), 16);
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/// Which calls of a function are timed: all, one of some by chance, or what windows see; and what a thread may spend.
+@NullMarked
+package org.mdlagent.profiler.tier;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,196 @@
+/* The flame graph: call paths as wide as the time that they took, from callers to callees or the other way round. */
+
+const FRAME = 20;
+const COLOURS = [[203, 80], [41, 95], [164, 50], [327, 45], [25, 85], [56, 70], [265, 45]];
+const flame = { root: null, zoomed: null, chosen: null, upwards: false, reversed: false };
+
+const beginning = () => ({ children: [], nanos: 0, self: 0, x: 0, depth: 0 });
+
+/** A path that goes on from another one, without time yet. */
+function goOn(from, frame) {
+  const function_ = data.frames[frame];
+  function_.searched ??= searchText(function_);
+  const path = { ...function_, frame, from, nanos: 0, self: 0, x: 0, depth: from.depth + 1, children: [] };
+  from.children.push(path);
+  return path;
+}
+
+/** In the data a path is four numbers: its frame, the path that it goes on from, its time, and the time of its own. */
+function readPaths() {
+  const paths = [];
+  const root = beginning();
+  for (let i = 0; i < data.paths.length; i += 4) {
+    const [frame, parent, nanos, self] = data.paths.slice(i, i + 4);
+    paths.push(Object.assign(goOn(parent < 0 ? root : paths[parent], frame), { nanos, self }));
+  }
+  flame.root = flame.reversed ? reversed(paths) : root;
+  flame.root.nanos = flame.root.children.reduce((sum, path) => sum + path.nanos, 0);
+  place(flame.root);
+  flame.zoomed = flame.root;
+}
+
+/** The same time by the function that spent it itself, which its callers follow. */
+function reversed(paths) {
+  const root = beginning();
+  for (const path of paths.filter(({ self }) => self > 0)) {
+    let at = root;
+    for (let caller = path; caller.from; caller = caller.from) {
+      at.next ??= new Map();
+      at.next.has(caller.frame) || at.next.set(caller.frame, goOn(at, caller.frame));
+      at = at.next.get(caller.frame);
+      at.nanos += path.self;
+    }
+    at.self += path.self;
+  }
+  return root;
+}
+
+/** The most time first. */
+function place(path) {
+  path.children.sort((a, b) => b.nanos - a.nanos);
+  let { x } = path;
+  for (const child of path.children) {
+    child.x = x;
+    x += child.nanos;
+    place(child);
+  }
+}
+
+const IMAGES = [];
+
+/** One hue for each image. */
+function colourOf(path) {
+  IMAGES.includes(path.image) || IMAGES.push(path.image);
+  const [hue, saturation] = COLOURS[IMAGES.indexOf(path.image) % COLOURS.length];
+  const shade = [...path.name].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 97, 7) % 17;
+  return `hsl(${hue} ${saturation}% ${66 + shade}%)`;
+}
+
+/** Time of the paths with a function that is searched for, each counted once. */
+function matchedNanos(paths) {
+  return paths.reduce((sum, path) => sum + (table.matches(path) ? path.nanos : matchedNanos(path.children)), 0);
+}
+
+const ofAll = (path) => percent(path.nanos / flame.root.nanos * 100);
+
+function describePath(path) {
+  if (path === flame.root) {
+    const order = flame.reversed ? "Time by the function that spent it, its callers next to it" : "All paths";
+    return [`${order}: ${duration(path.nanos)}. Click a frame to zoom in, Esc to zoom out.`];
+  }
+  const own = flame.reversed ? "" : `; by itself ${duration(path.self)}`;
+  return [element("b", {}, path.name), ` ${duration(path.nanos)}, ${ofAll(path)}${own}${view.aboutPath(path)}`];
+}
+
+function drawFlame() {
+  const width = byId("frames").clientWidth;
+  const { root, zoomed } = flame;
+  const scale = width / Math.max(1, zoomed.nanos);
+  const drawn = [];
+  let deepest = 0;
+  const draw = (path, above) => {
+    const x = above ? 0 : (path.x - zoomed.x) * scale;
+    const w = above ? width : path.nanos * scale;
+    if (w < 0.6) {
+      return;
+    }
+    deepest = Math.max(deepest, path.depth);
+    drawn.push([path, x, w, above]);
+    above || path.children.forEach((child) => draw(child, false));
+  };
+  for (let path = zoomed.from; path?.from; path = path.from) {
+    draw(path, true);
+  }
+  (zoomed === root ? root.children : [zoomed]).forEach((path) => draw(path, false));
+  const y = (path) => (flame.upwards ? deepest - path.depth : path.depth - 1) * FRAME;
+  const picture = svg("svg", { width, height: deepest * FRAME, role: "tree" },
+    ...drawn.map(([path, x, w, above]) => frame(path, x, y(path), w, above)));
+  byId("frames").replaceChildren(picture);
+  byId("frames").classList.toggle("upwards", flame.upwards);
+  byId("path").replaceChildren(...describePath(flame.chosen ?? zoomed));
+  byId("flip").setAttribute("aria-pressed", flame.upwards);
+  byId("reverse").setAttribute("aria-pressed", flame.reversed);
+  byId("count").textContent = table.searches
+    ? `${percent(matchedNanos(root.children) / root.nanos * 100)} matches`
+    : `${duration(root.nanos)} in ${plural(data.paths.length / 4, "path", "paths")}`;
+}
+
+function frame(path, x, y, w, above) {
+  const kinds = [above ? "above" : "", table.searches && !table.matches(path) ? "other" : "", path === flame.chosen ? "chosen" : ""];
+  const letters = Math.floor((w - 8) / 6.7);
+  const group = svg("g", { class: kinds.join(" "), role: "treeitem", "aria-label": path.name },
+    svg("title", {}, `${path.name}\n${duration(path.nanos)}, ${ofAll(path)}${view.aboutPath(path)}`),
+    svg("rect", { x, y, width: w, height: FRAME, fill: view.colourPath(path) }),
+    svg("text", { x: x + 4, y: y + 14 }, letters > 2 ? fittingName(path, letters) : ""));
+  group.addEventListener("click", () => {
+    flame.chosen = path;
+    zoom(path);
+  });
+  group.addEventListener("mouseenter", () => byId("path").replaceChildren(...describePath(path)));
+  return group;
+}
+
+function zoom(path) {
+  flame.zoomed = path;
+  if (!byId("detail").hidden) {
+    openPath();
+  }
+  drawFlame();
+}
+
+function openPath() {
+  const f = data.functions[flame.chosen?.function];
+  f && show(f);
+  drawFlame();
+}
+
+function choosePath(path) {
+  flame.chosen = path;
+  drawFlame();
+}
+
+function sibling(step) {
+  const all = flame.chosen?.from.children ?? [];
+  choosePath(all[all.indexOf(flame.chosen) + step] ?? flame.chosen);
+}
+
+function deeper() {
+  choosePath(flame.chosen ? flame.chosen.children[0] ?? flame.chosen : flame.zoomed.children[0]);
+}
+
+function shallower() {
+  choosePath(flame.chosen?.from.from ? flame.chosen.from : flame.chosen);
+}
+
+function flip() {
+  flame.upwards = !flame.upwards;
+  drawFlame();
+}
+
+function reverse() {
+  flame.reversed = !flame.reversed;
+  flame.chosen = null;
+  readPaths();
+  drawFlame();
+}
+
+VIEWS.flame = {
+  keys: [
+    ["/"], " search ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " zoom in ", ["Esc"], " zoom out ", ["o"], " open ",
+    ["i"], " upside down ", ["r"], " callers"],
+  holds: () => data.paths.length > 0,
+  draw: drawFlame,
+  takes: {
+    ArrowDown: () => (flame.upwards ? shallower() : deeper()),
+    ArrowUp: () => (flame.upwards ? deeper() : shallower()),
+    ArrowLeft: () => sibling(-1),
+    ArrowRight: () => sibling(1),
+    Enter: () => flame.chosen && zoom(flame.chosen),
+    o: openPath,
+    i: flip,
+    r: reverse,
+    Escape: () => (byId("detail").hidden ? zoom(flame.zoomed.from ?? flame.root) : closeDetail()),
+  },
+};
+byId("flip").addEventListener("click", flip);
+byId("reverse").addEventListener("click", reverse);

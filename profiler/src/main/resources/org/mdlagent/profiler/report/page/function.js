@@ -1,0 +1,161 @@
+/* One function. */
+
+function show(f) {
+  view.shown = f;
+  const detail = openDetail(f, closeDetail);
+  if (f.symbol !== f.name) {
+    detail.append(element("p", {}, f.symbol));
+  }
+  detail.append(element("p", {}, [f.file && f.file + (f.line ? `:${f.line}` : ""), f.image].filter((x) => x).join(" · ")));
+  detail.append(facts(element("dl"), [
+    ["Calls", callsOf(f)],
+    ["Timed", f.damage === undefined ? grouped(f.sampled) : "-"],
+    ["Total", estimate(f, "total")],
+    ["Self", estimate(f, "self")],
+    ["Mean", duration(f.meanNanos)],
+  ]));
+  if (f.latency.length > 0) {
+    const [low, high] = decades([f]);
+    detail.append(
+      element("div", { id: "heat" }),
+      element("h3", {}, "Calls by latency"),
+      histogram(f, low, high),
+      element("h3", {}, "Latency by percentile"),
+      spectrum(f, low, high),
+      percentiles(f));
+    drawHeat(f);
+  } else {
+    detail.append(element("h3", {}, withoutLatency(f)));
+  }
+  detail.append(...neighbours("Called by", f.callers), ...neighbours("It calls", f.callees));
+  view.opened(f);
+}
+
+/** Why there are no durations to show. */
+function withoutLatency(f) {
+  if (f.damage !== undefined) {
+    return `Its figures are withheld: ${f.damage}.`;
+  }
+  return f.calls > 0 ? "Its calls were counted, not timed." : "It was never called.";
+}
+
+/** The functions at the other ends of edges, the most time first. */
+function neighbours(title, edges) {
+  if (edges.length === 0) {
+    return [];
+  }
+  const whole = edges.reduce((sum, edge) => sum + edge.nanos, 0);
+  const rows = edges.toSorted((a, b) => b.nanos - a.nanos).map(({ other, calls, nanos }) => {
+    const name = other === undefined
+      ? "code without probes"
+      : element("button", { type: "button", title: other.name }, fittingName(other, NAME_LETTERS));
+    other && name.addEventListener("click", () => show(other));
+    const texts = [`≈ ${count(calls)}`, `≈ ${duration(nanos)}`, whole > 0 ? percent(nanos / whole * 100) : "-"];
+    return element("tr", {}, element("td", {}, name), ...texts.map((text) => element("td", {}, text)));
+  });
+  const head = ["Function", "Calls", "Total", "Share"].map((word) => element("th", {}, word));
+  return [
+    element("h3", {}, title),
+    element("table", { class: "calls-table" },
+      element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
+  ];
+}
+
+function callsOf(f) {
+  if (f.damage !== undefined) {
+    return "-";
+  }
+  if (f.callsExact) {
+    return grouped(f.calls);
+  }
+  if (f.callsError === undefined) {
+    return `≈ ${count(f.calls)}, error not known`;
+  }
+  const error = f.calls * f.callsError;
+  return `≈ ${count(f.calls)}, with 95 % certainty ${count(Math.max(0, f.calls - error))} to ${count(f.calls + error)}`;
+}
+
+function estimate(f, name) {
+  const nanos = f[`${name}Nanos`];
+  const error = f[`${name}Error`];
+  if (nanos === undefined || !isShown[`${name}Nanos`](f)) {
+    return "-";
+  }
+  const sure = error === undefined
+    ? ""
+    : `, with 95 % certainty ${duration(Math.max(0, nanos * (1 - error)))} to ${duration(nanos * (1 + error))}`;
+  return (eachTimed(f) ? "" : "≈ ") + duration(nanos) + sure;
+}
+
+function percentiles(f) {
+  const known = [["min", "min"], ["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]];
+  return element("table", {},
+    element("thead", {}, element("tr", {}, ...known.map(([, title]) => element("th", {}, title)))),
+    element("tbody", {}, element("tr", {},
+      ...known.map(([name]) => element("td", {}, durationOf(f, name))))));
+}
+
+function histogram(f, low, high) {
+  const bins = (high - low) * Math.max(6, Math.min(24, Math.round(60 / (high - low))));
+  const calls = binned(f, low, high, bins);
+  const most = Math.max(...calls);
+  const sum = calls.reduce((a, b) => a + b, 0);
+  const c = chart(`Histogram of the latency of ${f.name}`);
+  const bound = (bin) => 10 ** (low + (high - low) * bin / bins);
+  for (let power = low; power <= high; power++) {
+    const x = (power - low) / (high - low);
+    line(c, x, 0, x, 1, "grid");
+    text(c, x, 0, 0, 17, "middle", tick(10 ** power));
+  }
+  text(c, 0, 1, -8, 4, "end", percent(most / sum * 100));
+  text(c, 0, 0, -8, 4, "end", "0");
+  calls.forEach((n, i) => {
+    const h = n === 0 ? 0 : Math.max(0.01, n / most);
+    const width = c.x(1 / bins) - c.x(0);
+    c.picture.append(
+      svg("rect", { class: "bar", x: c.x(i / bins), y: c.y(h), width: Math.max(1, width - 1), height: c.y(0) - c.y(h) }),
+      svg("rect", { class: "hit", x: c.x(i / bins), y: c.y(1), width, height: c.y(0) - c.y(1) },
+        svg("title", {}, `${duration(bound(i))} to ${duration(bound(i + 1))}: ${percent(n / sum * 100)}`)));
+  });
+  for (const [nanos, title, side] of [[f.p50Nanos, "p50", "end"], [f.p99Nanos, "p99", "start"]]) {
+    if (nanos === undefined) {
+      continue;
+    }
+    const x = (log(Math.max(1, nanos)) - low) / (high - low);
+    line(c, x, 0, x, 1, "mark");
+    text(c, x, 1, 0, -6, side, title, "mark-text");
+  }
+  return c.picture;
+}
+
+/** As HdrHistogram plots it: 90 %, 99 %, 99.9 % ... lie at equal distances. */
+function spectrum(f, low, high) {
+  const all = slots(f);
+  const sum = all.reduce((n, slot) => n + slot.calls, 0);
+  const nines = Math.max(2, Math.ceil(log(sum)));
+  const c = chart(`Percentiles of the latency of ${f.name}`);
+  const y = (nanos) => (log(Math.max(1, nanos)) - low) / (high - low);
+  for (let power = low; power <= high; power++) {
+    line(c, 0, y(10 ** power), 1, y(10 ** power), "grid");
+    text(c, 0, y(10 ** power), -8, 4, "end", tick(10 ** power));
+  }
+  for (let n = 0; n <= nines; n++) {
+    line(c, n / nines, 0, n / nines, 1, "grid");
+    const words = n === 0 ? "0 %" : n === nines ? "100 %" : `${(100 - 10 ** (2 - n)).toFixed(Math.max(0, n - 2))} %`;
+    text(c, n / nines, 0, 0, 17, "middle", words);
+  }
+  let seen = 0;
+  let path = `M${c.x(0)},${c.y(y(all[0].nanos))}`;
+  const hits = [];
+  for (const slot of all) {
+    const before = seen;
+    seen += slot.calls;
+    const x = (n) => Math.min(1, -log(Math.max(1 - n / sum, 10 ** -nines)) / nines);
+    path += `V${c.y(y(slot.nanos))}H${c.x(x(seen))}`;
+    hits.push(svg("rect", {
+      class: "hit", x: c.x(x(before)), y: c.y(1), width: c.x(x(seen)) - c.x(x(before)), height: c.y(0) - c.y(1),
+    }, svg("title", {}, `${percent(before / sum * 100)} to ${percent(seen / sum * 100)}: ${duration(slot.nanos)}`)));
+  }
+  c.picture.append(svg("path", { class: "curve", d: path }), ...hits);
+  return c.picture;
+}

@@ -1,0 +1,98 @@
+/* The whole program over time: a row is a function, a column some slices of time, and the colour the time spent in it. */
+
+/** Rows, the first of the table. */
+const PHASES = 60;
+/** What is less than this part of the most has the palest colour. */
+const PHASES_LEAST = 1e-3;
+const phases = { row: 0, column: 0 };
+
+/** In the data a cell is three numbers: its column, nanoseconds and calls. */
+function phaseCells(f) {
+  const cells = new Map();
+  for (let i = 0; i < (f.spent ?? []).length; i += 3) {
+    cells.set(f.spent[i], { nanos: f.spent[i + 1], calls: f.spent[i + 2] });
+  }
+  return cells;
+}
+
+const columnNanos = (column) => Math.max(1, data.columns[2 * column + 1] - data.columns[2 * column]) * 1e6;
+
+function describePhase(f, column, cell) {
+  const when = `${clock(data.columns[2 * column])} to ${clock(data.columns[2 * column + 1])}`;
+  const what = cell
+    ? ` ≈ ${percent(cell.nanos / columnNanos(column) * 100)} of the time, ${count(cell.calls / columnNanos(column) * 1e9)} calls/s`
+    : " not called";
+  return [`${when} `, element("b", {}, f.name), what];
+}
+
+function drawPhases() {
+  const rows = table.rows.filter((f) => f.spent?.length > 0).slice(0, PHASES);
+  const place = byId("phase-map");
+  byId("count").textContent = `${grouped(rows.length)} of ${plural(data.functions.length, "function", "functions")}`;
+  if (rows.length === 0) {
+    byId("phase").textContent = "No function matches, or none of these has been kept by time.";
+    place.replaceChildren();
+    return;
+  }
+  const names = Math.min(260, place.clientWidth * 0.35);
+  const columns = data.columns.length / 2;
+  const [begin, end] = [data.columns[0], data.columns.at(-1)];
+  const x = (millis) => names + (millis - begin) / (end - begin) * (place.clientWidth - names - 1);
+  const cells = rows.map(phaseCells);
+  const share = (row, column) => (cells[row].get(column)?.nanos ?? 0) / columnNanos(column);
+  const most = Math.max(...rows.flatMap((_, row) => [...cells[row].keys()].map((column) => share(row, column))));
+  const shade = (part) => Math.max(0, Math.min(HEATS - 1, Math.floor(HEATS * (1 - log(part / most) / log(PHASES_LEAST)))));
+  const shapes = new Array(HEATS).fill("");
+  const box = (row, column) => [x(data.columns[2 * column]), row * FRAME, Math.max(1, x(data.columns[2 * column + 1]) - x(data.columns[2 * column]))];
+  for (const row of rows.keys()) {
+    for (const [column, { nanos }] of cells[row]) {
+      const [left, top, width] = box(row, column);
+      shapes[nanos > 0 ? shade(share(row, column)) : 0] += `M${left},${top}h${width}v${FRAME - 1}h${-width}z`;
+    }
+  }
+  const cursor = svg("rect", { class: "cursor", height: FRAME - 1 });
+  const choose = (row, column) => {
+    phases.row = Math.max(0, Math.min(rows.length - 1, row));
+    phases.column = Math.max(0, Math.min(columns - 1, column));
+    const [left, top, width] = box(phases.row, phases.column);
+    fill(cursor, { x: left, y: top, width }, []);
+    byId("phase").replaceChildren(...describePhase(rows[phases.row], phases.column, cells[phases.row].get(phases.column)));
+  };
+  const ticks = Math.max(1, Math.min(6, Math.floor((place.clientWidth - names) / 90)));
+  const picture = svg("svg", { width: place.clientWidth, height: rows.length * FRAME + 22, role: "img", "aria-label": "Time spent in functions over time" },
+    ...shapes.map((d, i) => svg("path", { d, style: `fill: var(--heat-${i})` })),
+    ...rows.map((f, row) => svg("text", { x: 4, y: row * FRAME + 14, class: "name" }, fittingName(f, Math.floor((names - 8) / 7.4)))),
+    ...Array.from({ length: ticks + 1 }, (_, i) => svg("text", {
+      x: x(begin + (end - begin) * i / ticks), y: rows.length * FRAME + 16, "text-anchor": i === 0 ? "start" : i === ticks ? "end" : "middle",
+    }, clock(begin + (end - begin) * i / ticks))),
+    cursor);
+  const point = (event, act) => {
+    const { left, top } = picture.getBoundingClientRect();
+    const at = event.clientX - left;
+    const column = Array.from({ length: columns }, (_, i) => i).findLast((i) => x(data.columns[2 * i]) <= at) ?? 0;
+    const row = Math.floor((event.clientY - top) / FRAME);
+    row < rows.length && act(row, column);
+  };
+  picture.addEventListener("mousemove", (event) => point(event, choose));
+  picture.addEventListener("click", (event) => point(event, (row) => show(rows[row])));
+  Object.assign(phases, { choose, open: () => show(rows[phases.row]) });
+  place.replaceChildren(picture);
+  const scale = Array.from({ length: HEATS }, (_, i) => element("i", { style: `background: var(--heat-${i})` }));
+  byId("phase-scale").replaceChildren(`≤ ${percent(most * PHASES_LEAST * 100)}`, ...scale, `${percent(most * 100)} of the time`);
+  choose(phases.row, phases.column);
+}
+
+VIEWS.phases = {
+  keys: [["/"], " filter ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " open ", ["Esc"], " close"],
+  holds: () => data.functions.some((f) => f.spent?.length > 0),
+  draw: drawPhases,
+  takes: {
+    ArrowLeft: () => phases.choose?.(phases.row, phases.column - 1),
+    ArrowRight: () => phases.choose?.(phases.row, phases.column + 1),
+    ArrowUp: () => phases.choose?.(phases.row - 1, phases.column),
+    ArrowDown: () => phases.choose?.(phases.row + 1, phases.column),
+    Home: () => phases.choose?.(phases.row, 0),
+    End: () => phases.choose?.(phases.row, Infinity),
+    Enter: () => phases.open?.(),
+  },
+};

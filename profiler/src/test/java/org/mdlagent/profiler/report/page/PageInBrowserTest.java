@@ -1,0 +1,271 @@
+package org.mdlagent.profiler.report.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.mdlagent.profiler.report.live.LiveReport;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.Profiles;
+import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.report.profile.TimedCall;
+import org.mdlagent.profiler.report.session.SessionImage;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.statistics.Comparison;
+import org.mdlagent.profiler.report.statistics.ComparisonTest;
+import org.mdlagent.profiler.report.statistics.FunctionChange;
+import org.mdlagent.profiler.slice.Timeline;
+
+/// The pages as a person uses them, by keys and by mouse, in a real browser.
+class PageInBrowserTest {
+    @TempDir
+    private Path directory;
+
+    private static final String NAMES =
+            "[...document.querySelectorAll('#frames g')].map((g) => g.getAttribute('aria-label')).join(' ')";
+
+    private URI write(CharSequence page) throws IOException {
+        return Files.writeString(directory.resolve("page.html"), page).toUri();
+    }
+
+    /// A session with paths, and with single calls: one of work in 5 ms, and of leaf within it.
+    private URI pageOfCalls() throws IOException {
+        Profile profile = Profiles.read(SessionImage.callersSample(), directory.resolve("session"));
+        FunctionProfile work = profile.functions().get(1);
+        FunctionProfile leaf = profile.functions().get(2);
+        List<TimedCall> calls = List.of(
+                new TimedCall(1, 7, work, 1_000_000, 5_000_000),
+                new TimedCall(1, 7, leaf, 2_000_000, 3_000_000),
+                new TimedCall(1, 8, leaf, 9_000_000, 1_000));
+        StringBuilder page = new StringBuilder();
+        HtmlReport.write(profile, Timeline.NONE, calls, ProfileOrder.TOTAL, 100, page);
+        return write(page);
+    }
+
+    private URI pageOfSlices() throws IOException {
+        SessionImage.sliceSample().write(Files.createDirectories(directory.resolve("session")));
+        try (SessionReader reader = SessionReader.open(directory.resolve("session"))) {
+            Profile profile = reader.profile();
+            StringBuilder page = new StringBuilder();
+            Timeline timeline = new Timeline(profile.functions(), reader.slices());
+            HtmlReport.write(profile, timeline, List.of(), ProfileOrder.TOTAL, 100, page);
+            return write(page);
+        }
+    }
+
+    @Test
+    void shouldTakeKeysAtOnceAndAskNobodyForAnything() throws Exception {
+        try (Browser browser = new Browser(directory)) {
+            URI page = pageOfCalls();
+            browser.open(page, 1280, false);
+            browser.press("ArrowDown", "Enter");
+            String opened = browser.text("document.querySelector('#detail h2').textContent");
+            browser.press("Escape", "/");
+            browser.type("leaf");
+            String found = browser.text("byId('count').textContent");
+            browser.press("ArrowDown", "Enter");
+
+            assertThat(browser.text("document.querySelector('#detail h2').textContent"))
+                    .isEqualTo("leaf")
+                    .isNotEqualTo(opened);
+            assertThat(found).startsWith("1 of 5 functions, ≈ ").endsWith(" of the time in functions themselves");
+            assertThat(browser.requests()).containsOnly(page.toString());
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldTurnTheFlameGraphAndSearchItByARegularExpression() throws Exception {
+        try (Browser browser = new Browser(directory)) {
+            browser.open(pageOfCalls(), 1280, false);
+            String top = "document.querySelector('#frames g[aria-label=main] rect').getAttribute('y')";
+            browser.click("#show-flame");
+            String below = browser.text(top);
+            browser.press("i");
+            String above = browser.text(top);
+            browser.press("r");
+            String reversed = browser.text(NAMES);
+            browser.press("ArrowUp", "Enter");
+            String zoomed = browser.text("flame.zoomed.name");
+            browser.press("Escape", "r", "/");
+            browser.type("^(leaf|rec)$");
+            String asWords = browser.text("byId('count').textContent");
+            browser.click("#regex");
+            String asExpression = browser.text("byId('count').textContent");
+            browser.click("#filter");
+            browser.type("(");
+
+            assertThat(below).isEqualTo("0");
+            assertThat(above).isEqualTo("40");
+            // Of 10.5 us work has spent 7.5 itself, rec 1, leaf 2; those that called them come next.
+            assertThat(reversed).isEqualTo("work main leaf work main main rec work main");
+            assertThat(zoomed).isEqualTo("work");
+            assertThat(asWords).isEqualTo("0.00 % matches");
+            assertThat(asExpression).isEqualTo("28.6 % matches");
+            assertThat(browser.text("byId('filter').ariaInvalid")).isEqualTo("true");
+            browser.click("#show-grid");
+            assertThat(browser.text("byId('count').textContent")).isEqualTo("not a regular expression");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldShowTheWholeProgramOverTime() throws Exception {
+        try (Browser browser = new Browser(directory)) {
+            browser.open(pageOfSlices(), 1280, false);
+            browser.click("#show-phases");
+            String first = browser.text("byId('phase').textContent");
+            browser.press("End");
+            String last = browser.text("byId('phase').textContent");
+            browser.press("Enter");
+
+            // In half a second each: one call, and three, of 1 us.
+            assertThat(first).contains("work ≈ 0.00 % of the time, 2").endsWith("calls/s");
+            assertThat(last).endsWith(" 6 calls/s");
+            assertThat(browser.text("document.querySelector('#detail h2').textContent"))
+                    .isEqualTo("work");
+            assertThat(browser.text("data.functions[1].spent.join()")).isEqualTo("0,1000,1,1,2000,2,2,3000,3");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldShowTheSlowestCallsAndZoomIntoThem() throws Exception {
+        try (Browser browser = new Browser(directory)) {
+            browser.open(pageOfCalls(), 1280, false);
+            browser.click("#show-calls");
+            String lanes =
+                    "trace.lanes.map((lane) => `${lane.tid}:${lane.calls.map((c) => c.f.name + c.depth)}`).join(' ')";
+            String rows = "[...document.querySelectorAll('#slowest tbody tr')].map((row) => row.innerText).join('; ')";
+            String widths =
+                    "[...document.querySelectorAll('#lanes rect')].map((rect) => rect.getAttribute('width')).join()";
+            String threads = browser.text(lanes);
+            String listed = browser.text(rows).replace('\t', ' ');
+            browser.press("ArrowDown", "ArrowDown");
+            String said = browser.text("byId('call').textContent");
+            browser.press("Enter");
+            String zoomed = browser.text(widths);
+            double width = browser.eval("byId('lanes').clientWidth").asDouble();
+            browser.press("Escape", "o");
+
+            assertThat(threads).isEqualTo("7:work0,leaf1 8:leaf0");
+            assertThat(listed)
+                    .isEqualTo("work 5.00 ms +0.001000 s thread 7; leaf 3.00 ms +0.002000 s thread 7;"
+                            + " leaf 1.00 us +0.009000 s thread 8");
+            assertThat(said).isEqualTo("leaf 3.00 ms, began +0.002000 s after the program, thread 7");
+            // Half of what is shown is the call.
+            assertThat(Double.parseDouble(zoomed.split(",")[1])).isEqualTo(width / 2);
+            assertThat(browser.text("document.querySelector('#detail h2').textContent"))
+                    .isEqualTo("leaf");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"390, true", "1280, false", "2560, true"})
+    void shouldFitTheirWindows(int width, boolean dark) throws Exception {
+        try (Browser browser = new Browser(directory)) {
+            for (URI page : List.of(pageOfCalls(), pageOfSlices())) {
+                browser.open(page, width, dark);
+                int views = browser.eval("Object.keys(VIEWS).length").asInt();
+                for (int i = 0; i < views; i++) {
+                    browser.eval("switchView(Object.keys(VIEWS)[" + i + "])");
+                    assertThat(browser.eval("document.documentElement.scrollWidth")
+                                    .asInt())
+                            .isEqualTo(width);
+                }
+                browser.eval("switchView('grid')");
+                // No cell has slipped into another line.
+                assertThat(browser.text("new Set([...document.querySelectorAll('#head .cell')]"
+                                + ".filter((cell) => cell.offsetHeight > 0).map((cell) => cell.offsetTop)).size"))
+                        .isEqualTo("1");
+                assertThat(browser.text("getComputedStyle(document.body).backgroundColor"))
+                        .isEqualTo(dark ? "rgb(20, 24, 29)" : "rgb(255, 255, 255)");
+            }
+        }
+    }
+
+    @Test
+    void shouldColourWhatHasChangedInTheFlameGraph() throws Exception {
+        Profile profile = Profiles.read(SessionImage.callersSample(), directory.resolve("session"));
+        List<FunctionChange> changes = profile.functions().stream()
+                .map(f -> new FunctionChange(f, f, 0.5, 0, 1, 1, false, false))
+                .toList();
+        Run run = ComparisonTest.run("app-1-20231114T221320");
+        Comparison comparison = new Comparison(run, run, OptionalDouble.empty(), changes);
+        StringBuilder page = new StringBuilder();
+        ComparisonPage.write(comparison, profile.edges(), 100, page);
+        try (Browser browser = new Browser(directory)) {
+            browser.open(write(page), 1280, false);
+            browser.eval("data.functions.forEach((f) => { f.significant = f.name === 'leaf'; f.totalChange = 100; })");
+            browser.click("#show-flame");
+
+            assertThat(browser.text("document.querySelector('#frames g[aria-label=leaf] rect').getAttribute('fill')"))
+                    .isEqualTo("var(--more-2)");
+            assertThat(browser.text("document.querySelector('#frames g[aria-label=work] rect').getAttribute('fill')"))
+                    .isEqualTo("var(--same)");
+            assertThat(browser.text("document.querySelector('#frames g[aria-label=leaf] title').textContent"))
+                    .contains("; total ▲ 100 %");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldFollowAProgramThatRuns() throws Exception {
+        Profile session = Profiles.read(SessionImage.exactSample(), directory.resolve("session"));
+        LiveReport first = new LiveReport(Profiles.with(session, List.of(Profiles.function("a", 100))), true, 1_000);
+        AtomicReference<LiveReport> now = new AtomicReference<>(first);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            StringBuilder answer = new StringBuilder();
+            String query = String.valueOf(exchange.getRequestURI().getQuery());
+            if (exchange.getRequestURI().getPath().equals("/s/profile.json")) {
+                now.get().writeNews(Long.parseLong(query.replaceAll(".*since=(\\d+).*", "$1")), Set.of(), answer);
+            } else {
+                now.get().writePage("/s", answer);
+            }
+            byte[] bytes = answer.toString().getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, bytes.length);
+            exchange.getResponseBody().write(bytes);
+            exchange.close();
+        });
+        server.start();
+        try (Browser browser = new Browser(directory)) {
+            browser.open(URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/s"), 1280, false);
+            browser.press("ArrowDown", "Enter");
+            String before = browser.text("document.querySelector('#detail dd').textContent");
+            now.set(first.next(
+                    Profiles.with(session, List.of(Profiles.function("a", 100, 100, 100), Profiles.function("b", 1))),
+                    true,
+                    2_000));
+            browser.await("document.querySelectorAll('#rows .row').length === 2");
+
+            assertThat(before).isEqualTo("1");
+            assertThat(browser.text("document.querySelector('#detail dd').textContent"))
+                    .isEqualTo("3");
+            assertThat(browser.text("document.querySelector('[aria-selected=true] .cell').textContent"))
+                    .isEqualTo("a");
+            browser.press("p");
+            assertThat(browser.text("byId('state').textContent")).isEqualTo("paused");
+            assertThat(browser.exceptions()).isEmpty();
+        } finally {
+            server.stop(0);
+        }
+    }
+}
