@@ -137,7 +137,7 @@ public final class ProbedFunctions {
         Memory.put(CODE.alias(functions[2]), counted.array());
         Memory.put(
                 CODE.alias(stubs + 192),
-                INSTRUCTIONS.stubs().countStub(site(4), stubs + 192, bodies.record(Body.COUNT)));
+                INSTRUCTIONS.stubs().countStub(site(4), stubs + 192, bodies.record(Body.COUNT), 0));
         describeSite(4, 2, functions[2] + countAt, stubs + 192, SiteKind.COUNT, bodies);
 
         Memory.putIntRelease(HEADER + HeaderDescriptor.SITE_COUNT, PROBES);

@@ -146,9 +146,6 @@ final class ConformanceTable {
             if (provider.isBare() && (column.is(Trait.LINKED_LIBRARY) || column.is(Trait.OPENED_LIBRARY))) {
                 return Optional.of("libraries have such probes only where a compiler has prepared them");
             }
-            if (provider.isBare() && provider.compiler == Compiler.GCC && column.flags.matches("-O[01]")) {
-                return Optional.of("the compiler does not align functions there, so that some have no probes");
-            }
             if (column.isRust() && provider.rust.isEmpty()) {
                 return Optional.of("the Rust compiler makes no such probes");
             }

@@ -5,10 +5,21 @@ import java.util.List;
 /// The entry of a function that no compiler has prepared, where a jump can take the place of the first instructions.
 ///
 /// @param site those instructions
-/// @param rules of the displacements that the jump may have: any of them will do
-public record EntryPun(SiteInstruction site, List<DisplacementRule> rules) implements EntryPuns.Fit {
+/// @param rules     of the displacements that the jump may have: any of them will do
+/// @param inOneUnit whether one store puts the jump there. Else it is there before anybody executes the text, for
+///     good, and what it leads to is switched
+public record EntryPun(SiteInstruction site, List<DisplacementRule> rules, boolean inOneUnit) implements EntryPuns.Fit {
     public EntryPun {
         rules = List.copyOf(rules);
+    }
+
+    /// The same, and calls are counted only: nothing stands on the stack that the function could see.
+    public EntryPun counted() {
+        return new EntryPun(
+                new SiteInstruction(
+                        site.address(), site.form(), site.length(), SiteInstruction.Role.COUNT, site.function()),
+                rules,
+                inOneUnit);
     }
 
     /// Whether the jump may lead anywhere: it takes the place of one instruction.
@@ -21,6 +32,7 @@ public record EntryPun(SiteInstruction site, List<DisplacementRule> rules) imple
         return new EntryPun(
                 new SiteInstruction(
                         site.address() + bias, site.form(), site.length(), site.role(), site.function() + bias),
-                rules);
+                rules,
+                inOneUnit);
     }
 }

@@ -5,7 +5,8 @@ import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.shim.NativeApi;
 
 /// How entries of functions that no compiler has prepared are made to toggle: a jump takes the place of their first
-/// instructions, which are executed elsewhere then.
+/// instructions, which are executed elsewhere then. Where no one store can put it there ([EntryPun#inOneUnit]) it is
+/// part of the text before anybody executes it, and leads to a gate: an aligned jump that one store leads elsewhere.
 public interface EntryPuns {
     /// How many bytes of a function, and of what follows it, are looked at.
     int READ_MAX = 48;
@@ -29,6 +30,13 @@ public interface EntryPuns {
     ///
     /// @throws IllegalArgumentException when the rule does not allow the displacement, or it is none of 32 bits
     PatchPlan plan(EntryPun pun, long target);
+
+    /// The store that toggles what the site leads to for good: a gate, which leads to a stub or to the copy.
+    ///
+    /// @param target where the site's jump leads: the gate, or a hop to it
+    /// @param gate   a multiple of eight
+    /// @throws IllegalArgumentException as [#plan(EntryPun, long)]
+    PatchPlan plan(EntryPun pun, long target, long gate, long stub, long copy);
 
     /// What stands in for the site's instructions, and goes on behind them. A thread that meets a trapping byte of the
     /// jump goes on in there. It has the same length for every `at` within reach.

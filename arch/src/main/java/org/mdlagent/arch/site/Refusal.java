@@ -10,8 +10,6 @@ public enum Refusal implements EntryPuns.Fit {
     SIGNAL_FRAME("signal handlers return to it"),
     /// It has fewer bytes than a jump, and so has the filling behind it.
     TOO_SHORT("it is shorter than a jump, and code follows"),
-    /// No single store can put a jump there.
-    UNIT_ENDS("an atomic unit ends within its first five bytes"),
     /// Its first bytes are no instructions that the decoder knows, or it ends within one.
     UNKNOWN_INSTRUCTION("it begins with what is no known instruction"),
     /// A trap that cannot be told from ours.
@@ -23,9 +21,7 @@ public enum Refusal implements EntryPuns.Fit {
     /// A branch of its own leads to its first byte: a probe there would count each round.
     LOOPS_TO_ENTRY("it loops to its first instruction"),
     /// A branch of its own leads to the bytes that a jump takes.
-    BRANCH_INTO_ENTRY("it branches into its first five bytes"),
-    /// It reads its return address, which a probe replaces.
-    READS_RETURN_ADDRESS("it reads its return address");
+    BRANCH_INTO_ENTRY("it branches into its first five bytes");
 
     private final String reason;
 

@@ -36,12 +36,17 @@ public interface StubCode {
     /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
     int countStubSize();
 
-    /// The code of a stub that counts a call and keeps every register. The site calls it.
+    /// The code of a stub that counts a call and keeps every register. The site calls it; or jumps to
+    /// [#countEntryAt] in it, and the stub goes on in the function's body, with nothing on the stack.
     ///
     /// @param site  address of the site's record
     /// @param at    the address where it will stand
     /// @param count of the recording code
-    byte[] countStub(long site, long at, long count);
+    /// @param body  where the function goes on behind a site that jumps; 0 where the site calls
+    byte[] countStub(long site, long at, long count, long body);
+
+    /// Offset in such a stub where sites come in that jump.
+    int countEntryAt();
 
     /// Size of an import stub: a power of two, and it stands at a multiple of it.
     int importStubSize();

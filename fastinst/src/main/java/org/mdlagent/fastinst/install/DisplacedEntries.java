@@ -16,7 +16,8 @@ import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// The first instructions of functions that no compiler has prepared, as copies: a jump covers the originals while a
-/// probe is on. Copies last as long as the session, and so does what leads threads to them that meet a trapping byte.
+/// probe is on, or for good. Copies last as long as the session, and so does what leads threads to them that meet a
+/// trapping byte.
 public final class DisplacedEntries {
     private final NativeApi api;
     private final InstructionSet instructions;
@@ -36,6 +37,12 @@ public final class DisplacedEntries {
 
     static boolean isOne(SiteInstruction site) {
         return site.form() == SiteInstruction.Form.INSTRUCTIONS;
+    }
+
+    /// Whether a jump covers the site's instructions for good, and leads to a gate.
+    static boolean isGated(ProbeSite site) {
+        ProbeSite.Displaced displaced = site.displaced();
+        return displaced != null && !displaced.pun().inOneUnit();
     }
 
     /// Of a site's instructions.

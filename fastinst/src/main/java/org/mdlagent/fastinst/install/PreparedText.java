@@ -16,8 +16,9 @@ import org.mdlagent.callpatch.CallPatch;
 /// and stubs that nothing leads to. From then on each site toggles by one store.
 ///
 /// So no probe of the agent's is made in code that runs. [CallPatch] could do that, and `WordPatch` where instructions
-/// straddle. The syncs that they wait for ([CoreSync]: T_max or membarrier) change nothing here, where no thread can be
-/// behind. Probes in running text, of programs that no compiler prepared, belong in a class beside this one.
+/// straddle. The syncs that they wait for ([CoreSync]: T_max or membarrier) change nothing here, where no thread can
+/// be behind. Programs that no compiler prepared are probed so, too ([DisplacedEntries]): by single stores to running
+/// text, or by gates.
 public final class PreparedText {
     private final CodeMemory code;
     private final CallPatch callPatch;

@@ -59,10 +59,12 @@ public final class Trampolines {
 
     /// A site and where it leads.
     ///
-    /// @param hop  where a jump to the stub must stand, 0 when the site leads to the stub itself
+    /// @param hop  where a jump to the stub or gate must stand, 0 when the site leads to it itself
+    /// @param gate where a jump to the body must stand that is led to the stub while the site is on; 0 when the
+    ///     site itself is changed
     /// @param body where the function goes on: at a copy of displaced instructions, if `copySize` is not 0
     /// @param plan how the site is patched
-    public record Site(ProbeSite probe, long stub, long hop, long body, int copySize, PatchPlan plan) {
+    public record Site(ProbeSite probe, long stub, long hop, long gate, long body, int copySize, PatchPlan plan) {
         public SiteInstruction hook() {
             return probe.hook();
         }
@@ -78,8 +80,7 @@ public final class Trampolines {
         return planned;
     }
 
-    /// Those of one text. They are one piece of the arena, whose parts begin at multiples of 64: recording code;
-    /// stubs of hooks, of whole functions, and of those that are counted; what unwinders must know.
+    /// Those of one text. They are one piece of the arena ([StubLayout]), with what unwinders must know at its end.
     public final class OfText {
         private final ImageProbes.Text text;
         private final List<Site> sites = new ArrayList<>();
@@ -94,12 +95,7 @@ public final class Trampolines {
         /// Offset of what unwinders must know; the code ends there.
         private final int unwindTable;
 
-        /// Where the next stub of each kind goes.
-        private long nextHookStub;
-
-        private long nextWholeStub;
-        private long nextCountStub;
-        private long nextCopy;
+        private final StubLayout layout;
 
         /// Of displaced instructions, by site.
         private final List<DisplacedEntries.Copy> copiesOfSites;
@@ -110,67 +106,16 @@ public final class Trampolines {
 
         private OfText(ImageProbes.Text text) throws IOException {
             this.text = text;
-            int whole = count(SiteInstruction.Role.FUNCTION);
-            int counted = count(SiteInstruction.Role.COUNT);
-            int hookStubs = aligned(recordingSize);
-            int wholeStubs = hookStubs
-                    + aligned(Math.multiplyExact(
-                            text.sites().size() - whole - counted,
-                            instructions.stubs().hookStubSize()));
-            int countStubs =
-                    wholeStubs + Math.multiplyExact(whole, instructions.stubs().functionStubSize());
-            int copies = countStubs
-                    + aligned(Math.multiplyExact(counted, instructions.stubs().countStubSize()));
             copiesOfSites = text.sites().stream().map(displaced::copyOf).toList();
-            unwindTable = copies
-                    + aligned(copiesOfSites.stream()
-                            .mapToInt(DisplacedEntries.Copy::size)
-                            .reduce(0, Math::addExact));
+            layout = new StubLayout(instructions.stubs(), recordingSize, text.sites(), copiesOfSites);
+            unwindTable = layout.end();
             // It holds wherever the piece is: what it says of addresses is relative.
-            byte[] table = instructions
-                    .stubs()
-                    .unwindTable(
-                            unwindTable,
-                            ranges(hookStubs, wholeStubs, countStubs, copies),
-                            recording,
-                            api.personality());
+            byte[] table = instructions.stubs().unwindTable(unwindTable, layout.ranges(), recording, api.personality());
             base = aligned(
                     arena.allocate(text.start(), text.end(), Math.addExact(unwindTable + ALIGNMENT, table.length)));
             body = instructions.stubs().recordingCode(recording, base);
-            nextHookStub = base + hookStubs;
-            nextWholeStub = base + wholeStubs;
-            nextCountStub = base + countStubs;
-            nextCopy = base + copies;
             Memory.put(code.alias(base), body.bytes());
             Memory.put(code.alias(base + unwindTable), table);
-        }
-
-        private int count(SiteInstruction.Role role) {
-            return (int) text.sites().stream()
-                    .filter(site -> site.hook().role() == role)
-                    .count();
-        }
-
-        private List<TrampolineRange> ranges(int hookStubs, int wholeStubs, int countStubs, int copies) {
-            List<TrampolineRange> ranges = new ArrayList<>();
-            ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
-            addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);
-            addRange(wholeStubs, countStubs, TrampolineRange.Kind.FUNCTION_STUBS, ranges);
-            addRange(countStubs, copies, TrampolineRange.Kind.LEAF, ranges);
-            int at = copies;
-            for (DisplacedEntries.Copy one : copiesOfSites) {
-                if (one.size() > 0) {
-                    ranges.add(TrampolineRange.displaced(at, one.size(), one.rules()));
-                    at += one.size();
-                }
-            }
-            return ranges;
-        }
-
-        private static void addRange(int start, int end, TrampolineRange.Kind kind, List<TrampolineRange> ranges) {
-            if (start < end) {
-                ranges.add(new TrampolineRange(start, end - start, kind));
-            }
         }
 
         private void planSites(List<ProbeSite> all) throws IOException {
@@ -228,10 +173,10 @@ public final class Trampolines {
         }
 
         private void planSite(ProbeSite site, long hop) throws IOException {
-            long stub = nextStub(site.hook().role());
+            long stub = base + layout.nextStub(site.hook().role());
             try {
                 long body = site.hook().address() + site.hook().length();
-                sites.add(new Site(site, stub, hop, body, 0, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
+                sites.add(new Site(site, stub, hop, 0, body, 0, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }
@@ -240,9 +185,9 @@ public final class Trampolines {
         private void planDisplaced(ProbeSite site, EntryPun pun, int copySize, ConstrainedHops room)
                 throws IOException {
             SiteInstruction hook = site.hook();
-            long stub = nextStub(hook.role());
-            long copy = nextCopy;
-            nextCopy += copySize;
+            long stub = base + layout.nextStub(hook.role());
+            long copy = base + layout.nextCopy(copySize);
+            long gate = DisplacedEntries.isGated(site) ? base + layout.nextGate() : 0;
             boolean direct = pun.leadsAnywhere();
             long hop =
                     copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), pun.rules());
@@ -250,22 +195,18 @@ public final class Trampolines {
                 refused++;
                 return;
             }
-            sites.add(new Site(
-                    site, stub, hop, copy, copySize, instructions.puns().plan(pun, direct ? stub : hop)));
+            long entry = entryOf(site.hook(), stub);
+            long target = !direct ? hop : gate == 0 ? entry : gate;
+            PatchPlan plan = gate == 0
+                    ? instructions.puns().plan(pun, target)
+                    : instructions.puns().plan(pun, target, gate, entry, copy);
+            sites.add(new Site(site, stub, hop, gate, copy, copySize, plan));
         }
 
-        private long nextStub(SiteInstruction.Role role) {
-            return switch (role) {
-                case ENTRY, EXIT ->
-                    (nextHookStub += instructions.stubs().hookStubSize())
-                            - instructions.stubs().hookStubSize();
-                case FUNCTION ->
-                    (nextWholeStub += instructions.stubs().functionStubSize())
-                            - instructions.stubs().functionStubSize();
-                case COUNT ->
-                    (nextCountStub += instructions.stubs().countStubSize())
-                            - instructions.stubs().countStubSize();
-            };
+        /// Where a jump of displaced instructions comes into a stub.
+        private long entryOf(SiteInstruction hook, long stub) {
+            boolean counts = hook.role() == SiteInstruction.Role.COUNT;
+            return counts ? stub + instructions.stubs().countEntryAt() : stub;
         }
 
         /// In ascending order of address.
@@ -349,14 +290,22 @@ public final class Trampolines {
                             .stubs()
                             .functionStub(
                                     record, stub, site.body(), base + body.functionEntry(), base + body.functionExit());
-                case COUNT -> instructions.stubs().countStub(record, stub, base + body.count());
+                case COUNT ->
+                    instructions
+                            .stubs()
+                            .countStub(
+                                    record, stub, base + body.count(), DisplacedEntries.isOne(hook) ? site.body() : 0);
             };
             Memory.put(code.alias(stub), bytes);
             if (DisplacedEntries.isOne(hook)) {
                 displaced.write(hook, site.body());
             }
+            if (site.gate() != 0) {
+                Memory.put(code.alias(site.gate()), instructions.sites().hop(site.gate(), site.body()));
+            }
             if (site.hop() != 0) {
-                Memory.put(code.alias(site.hop()), instructions.sites().hop(site.hop(), stub));
+                long target = site.gate() == 0 ? entryOf(hook, stub) : site.gate();
+                Memory.put(code.alias(site.hop()), instructions.sites().hop(site.hop(), target));
             }
         }
 
@@ -387,10 +336,6 @@ public final class Trampolines {
 
     private byte[] unwindTableOf(TrampolineRange range, long at) {
         return instructions.stubs().unwindTable(at, List.of(range), recording, api.personality());
-    }
-
-    private static int aligned(int size) {
-        return size + ALIGNMENT - 1 & -ALIGNMENT;
     }
 
     private static long aligned(long address) {

@@ -206,10 +206,27 @@ public final class FunctionEntries {
     /// What a probe at a function's entry needs, by addresses of link time, or why there can be none. Decodes its code
     /// in the file, each time.
     public EntryPuns.Fit entry(int function, EntryPuns puns, LengthDecoder decoder) throws IOException {
-        Refusal refusal = refusal(function, decoder);
-        EntryPuns.Fit fit =
-                refusal != null ? refusal : puns.fit(decoder, code(function), starts[function], lengths[function]);
-        return fit instanceof EntryPun pun && rules(function, pun.site()) == null ? Refusal.UNUSUAL_UNWIND_TABLE : fit;
+        Suspicion found = suspicion(function, decoder);
+        if (found.refusal() != null) {
+            return found.refusal();
+        }
+        EntryPuns.Fit fit = puns.fit(decoder, code(function), starts[function], lengths[function]);
+        if (!(fit instanceof EntryPun pun)) {
+            return fit;
+        } else if (rules(function, pun.site()) == null) {
+            return Refusal.UNUSUAL_UNWIND_TABLE;
+        }
+        return found.readsReturnAddress() ? pun.counted() : pun;
+    }
+
+    /// @param refusal            null when nothing is against a probe
+    /// @param readsReturnAddress which a probe of the whole call would replace
+    private record Suspicion(@Nullable Refusal refusal, boolean readsReturnAddress) {
+        private static final Suspicion NONE = new Suspicion(null, false);
+
+        Suspicion(Refusal refusal) {
+            this(refusal, false);
+        }
     }
 
     /// What the file says of a function's first bytes, and of the filling behind it, if there are few.
@@ -243,32 +260,32 @@ public final class FunctionEntries {
         return own;
     }
 
-    private @Nullable Refusal refusal(int function, LengthDecoder decoder) throws IOException {
+    private Suspicion suspicion(int function, LengthDecoder decoder) throws IOException {
         EhFrame table = frames;
         long start = starts[function];
         if (table != null) {
             int range = table.containing(start);
             if (range >= 0 && table.signalFrame(range)) {
-                return Refusal.SIGNAL_FRAME;
+                return new Suspicion(Refusal.SIGNAL_FRAME);
             }
         }
         if (table == null || !described.get(function)) {
-            return Refusal.NO_UNWIND_TABLE;
+            return new Suspicion(Refusal.NO_UNWIND_TABLE);
         }
         // Few are suspected, so that few are decoded.
         byte[] code = elf.code(start, lengths[function]);
-        Refusal suspected = refusal(table, start, search.suspectedShape(code));
+        Suspicion suspected = suspicion(table, start, search.suspectedShape(code));
         // Data among the code do no harm: what is behind them is not looked at, and what a jump covers is in front.
-        return suspected == null ? null : refusal(table, start, search.shape(code, decoder));
+        return suspected.equals(Suspicion.NONE) ? suspected : suspicion(table, start, search.shape(code, decoder));
     }
 
-    private static @Nullable Refusal refusal(EhFrame frames, long start, FunctionShape shape) throws IOException {
+    private static Suspicion suspicion(EhFrame frames, long start, FunctionShape shape) throws IOException {
         if (shape.loops()) {
-            return Refusal.LOOPS_TO_ENTRY;
+            return new Suspicion(Refusal.LOOPS_TO_ENTRY);
         } else if (shape.intoEntry()) {
-            return Refusal.BRANCH_INTO_ENTRY;
+            return new Suspicion(Refusal.BRANCH_INTO_ENTRY);
         }
-        return readsReturnAddress(frames, start, shape) ? Refusal.READS_RETURN_ADDRESS : null;
+        return readsReturnAddress(frames, start, shape) ? new Suspicion(null, true) : Suspicion.NONE;
     }
 
     /// The return address is the word below the CFA.

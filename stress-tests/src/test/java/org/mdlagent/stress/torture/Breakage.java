@@ -40,4 +40,9 @@ interface Breakage {
     default int displacement(int kind) {
         return kind;
     }
+
+    /// Where gates stand, against the end of a line.
+    default int gateOffset() {
+        return 0;
+    }
 }

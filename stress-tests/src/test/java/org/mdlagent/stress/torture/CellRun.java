@@ -212,7 +212,8 @@ final class CellRun {
         Memory.putInt(header + HeaderDescriptor.SITE_COUNT, sites.count());
         result.add("installed", sites.count());
         if (cell.kind().isPun()) {
-            return new PunInstaller(laboratory, instructions, displacement).install(sites, table);
+            return new PunInstaller(laboratory, instructions, displacement, breakage.gateOffset())
+                    .install(sites, table);
         }
         SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());
         long index = laboratory.allocate(Integer.BYTES);

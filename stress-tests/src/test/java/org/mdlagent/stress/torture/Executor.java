@@ -21,10 +21,26 @@ final class Executor {
     private long ended = 1;
 
     /// Functions of the harness library that start and join executors.
-    record Library(MethodHandle start, MethodHandle join) {
+    record Library(MethodHandle start, MethodHandle join, MethodHandle replace) {
         static Library of(Path library) {
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, Arena.global());
-            return new Library(handle(symbols, "mdl_torture_start"), handle(symbols, "mdl_torture_join"));
+            return new Library(
+                    handle(symbols, "mdl_torture_start"),
+                    handle(symbols, "mdl_torture_join"),
+                    handle(symbols, "mdl_torture_replace"));
+        }
+
+        /// Lets a copy take the place of code, by one mapping, as the agent does with the text of images.
+        ///
+        /// @param alias of the copy, as [org.mdlagent.arch.shim.NativeApi#codeCopy] gives it
+        void replace(long start, long length, long alias) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment text = arena.allocateFrom(ValueLayout.JAVA_LONG, start, length, alias);
+                long result = call(replace, text.address());
+                if (result < 0) {
+                    throw new IllegalStateException("code cannot be replaced: errno " + -result);
+                }
+            }
         }
 
         // Not critical calls: they take their time, and the collector must not wait for them.

@@ -1,6 +1,8 @@
 package org.mdlagent.stress.torture;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.layout.SiteDescriptor;
@@ -30,11 +32,21 @@ final class PunInstaller {
 
     private final Laboratory laboratory;
     private final InstructionSet instructions;
+    private static final int LINE = 64;
+
+    /// From a gate's line on: the displacements differ in the lower two bytes.
+    private static final int STUB_AT = 0x140;
+
+    private static final int COPY_AT = 0x290;
+
     private final int displacement;
+    private final int gateOffset;
     private final DisplacedEntries displaced;
 
     /// @param displacement of all jumps
-    PunInstaller(Laboratory laboratory, InstructionSet instructions, int displacement) {
+    /// @param gateOffset   of gates, against the end of a line
+    PunInstaller(Laboratory laboratory, InstructionSet instructions, int displacement, int gateOffset) {
+        this.gateOffset = gateOffset;
         this.laboratory = laboratory;
         this.instructions = instructions;
         this.displacement = displacement;
@@ -63,13 +75,34 @@ final class PunInstaller {
     /// @return what the jumps lead to
     long[] install(Sites sites, long table) throws IOException {
         long[] stubs = new long[sites.count()];
+        List<PatchPlan> plans = new ArrayList<>();
         for (int i = 0; i < stubs.length; i++) {
             stubs[i] = stub(sites.list().get(i));
             PatchPlan plan = install(sites.list().get(i), stubs[i]);
+            plans.add(plan);
             new SiteRecordWriter(table + i * SiteDescriptor.SIZE)
                     .setToggle(laboratory.code().alias(plan.toggleAt()), plan);
         }
+        show(plans);
         return stubs;
+    }
+
+    /// Puts jumps that no one store makes into a copy of the text, which takes its place while it is executed.
+    private void show(List<PatchPlan> plans) {
+        List<PatchPlan> unmade = plans.stream().filter(plan -> !plan.isMade()).toList();
+        if (unmade.isEmpty()) {
+            return;
+        }
+        long start = unmade.getFirst().address() & -PAGE;
+        long length = (unmade.getLast().address() + JUMP - start + PAGE - 1) & -PAGE;
+        long copy = laboratory.api().codeCopy(start, length, 0);
+        if (copy < 0) {
+            throw new IllegalStateException("code cannot be copied: errno " + -copy);
+        }
+        for (PatchPlan plan : unmade) {
+            Memory.put(copy + plan.address() - start, plan.rewritten());
+        }
+        laboratory.library().replace(start, length, copy);
     }
 
     private long stub(Sites.Site site) {
@@ -84,6 +117,9 @@ final class PunInstaller {
         EntryPun pun = (EntryPun) puns.fit(laboratory.api()::decode, code, at, length);
         SiteInstruction entry = pun.site();
         int size = puns.displaced(laboratory.api(), entry, at).bytes().length;
+        if (!pun.inOneUnit()) {
+            return throughGate(pun, stub, size);
+        }
         long place = laboratory.arena().allocate(at, size);
         displaced.write(entry, place);
         int back = Math.toIntExact(place - (stub + STUB_BYTES));
@@ -91,5 +127,25 @@ final class PunInstaller {
         PatchPlan plan = puns.plan(pun, at + JUMP + TRAPS);
         long on = plan.on() & 0xFF | Integer.toUnsignedLong(displacement) << Byte.SIZE;
         return PatchPlan.asItIs(at, plan.length(), JUMP, on, plan.off());
+    }
+
+    /// What a jump that is there for good leads to: a hop, a gate, and the copy or a stub that goes on there.
+    private PatchPlan throughGate(EntryPun pun, long hop, int size) throws IOException {
+        long at = pun.site().address();
+        long line = laboratory.arena().allocate(at, 2 * LINE + COPY_AT + size) + LINE & -LINE;
+        long gate = line + gateOffset;
+        long stub = line + STUB_AT;
+        long copy = line + COPY_AT;
+        displaced.write(pun.site(), copy);
+        Targets.write(laboratory.code(), stub, Subject.relative(STUB, Math.toIntExact(copy - (stub + STUB_BYTES))));
+        Targets.write(laboratory.code(), gate, instructions.sites().hop(gate, copy));
+        Targets.write(laboratory.code(), hop, instructions.sites().hop(hop, gate));
+        // The gate of a broken variant is one that the agent would not plan, and so are its jumps.
+        PatchPlan plan = instructions.puns().plan(pun, at + JUMP + TRAPS, gate & -Long.BYTES, stub, copy);
+        int onto = Math.toIntExact(stub - (gate + JUMP));
+        int off = Math.toIntExact(copy - (gate + JUMP));
+        byte[] jump = Subject.relative("e9", displacement);
+        return new PatchPlan(
+                at, plan.length(), gate + 1, 4, off, gate + JUMP, new byte[0], gate + 1, 4, onto, off, jump);
     }
 }

@@ -66,7 +66,8 @@ final class Sites {
             // Without all offsets: every way to split over a line, and one that does not.
             int first = cell.everyOffset() ? 0 : LINE - length;
             for (int offset = first; offset < LINE; offset++) {
-                if (!cell.kind().isPun() || offset % cell.unit() + PunInstaller.JUMP <= cell.unit()) {
+                boolean cut = offset % cell.unit() + PunInstaller.JUMP > cell.unit();
+                if (!cell.kind().isPun() || cut == cell.kind().isCut()) {
                     offsets.add(offset);
                 }
             }

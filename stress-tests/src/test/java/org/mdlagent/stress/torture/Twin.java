@@ -87,6 +87,13 @@ enum Twin implements Breakage {
             return kind & 0xFFFFFF | 0x64000000;
         }
     },
+    /// A line ends within where the gate leads.
+    GATE_STRADDLES(Kind.PUN_2_4_CUT) {
+        @Override
+        public int gateOffset() {
+            return -2;
+        }
+    },
     /// Five bytes by two stores.
     TORN_JUMP(Kind.PUN_2_4) {
         @Override

@@ -73,14 +73,25 @@ public final class FunctionStub {
 
     /// The stub of a site that calls it to be counted: every register is kept. What it leads to returns to the
     /// function, and brings back R11: another call and return would cost as much as the rest.
-    public static byte[] assembleCount(long site, long at, long count) {
+    ///
+    /// A site that jumps comes in at [#COUNT_ENTRY_AT], where the stub calls itself and goes on in the body. When
+    /// that begins, the stack is as the function's caller has left it.
+    ///
+    /// @param body where the function goes on behind a site that jumps; 0 where the site calls
+    public static byte[] assembleCount(long site, long at, long count, long body) {
         Assembler out = new Assembler(at);
         out.store(Register.RSP, SAVED_R11, Register.R11);
         out.mov(Register.R11, site);
         out.jump(count);
+        if (body != 0) {
+            out.call(at);
+            out.jump(body);
+        }
         out.align(COUNT_SIZE);
         return out.toBytes();
     }
 
     public static final int COUNT_SIZE = 32;
+
+    static final int COUNT_ENTRY_AT = ENTRY_DISPLACEMENT_AT + Integer.BYTES;
 }

@@ -42,8 +42,13 @@ public final class X86StubCode implements StubCode {
     }
 
     @Override
-    public byte[] countStub(long site, long at, long count) {
-        return FunctionStub.assembleCount(site, at, count);
+    public byte[] countStub(long site, long at, long count, long body) {
+        return FunctionStub.assembleCount(site, at, count, body);
+    }
+
+    @Override
+    public int countEntryAt() {
+        return FunctionStub.COUNT_ENTRY_AT;
     }
 
     @Override

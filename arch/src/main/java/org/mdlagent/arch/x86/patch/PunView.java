@@ -1,5 +1,7 @@
 package org.mdlagent.arch.x86.patch;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import org.mdlagent.arch.code.PatchPlan;
@@ -23,10 +25,16 @@ import org.mdlagent.arch.x86.find.InstructionLengths;
 /// | off | the function's own | executes them | executes them |
 /// | on | `E9 d0 d1 d2 d3` | goes to the hop | fetches `d(k-1)`, which traps, and goes on in the copy |
 ///
+/// Where an atomic unit ends within the five bytes no store is enough. There the jump is on for good: it is part of
+/// the copy of the text that takes the text's place by one `mmap` ([org.mdlagent.arch.code.CodeMemory#show]), after
+/// which each thread fetches the copy only. The hop leads to a gate, an aligned jump that one store leads to the stub
+/// or to the copy of the instructions. So such a probe costs some jumps while it is off; three steps with two syncs
+/// would cost none, but membarrier does not reach forked processes.
+///
 /// The jump covers several instructions, and threads may stand at any of them when it is stored: they have executed
 /// the one before, or were interrupted there, or return there. So a byte of the displacement over the head of an
-/// instruction is one that traps ([#TRAPS_ALOFT]), and the trap table leads from there into a copy of the instructions.
-/// That is the way, too, of whoever jumps there from elsewhere: it costs him a trap.
+/// instruction is one that traps ([#TRAPS_ALOFT]), and the trap table leads from there into a copy of the
+/// instructions. That is the way, too, of whoever jumps there from elsewhere: it costs him a trap.
 ///
 /// | byte | meaning in 64-bit mode | signal | leads to, as the highest byte |
 /// | --- | --- | --- | --- |
@@ -46,8 +54,8 @@ import org.mdlagent.arch.x86.find.InstructionLengths;
 /// Guarantees
 ///   G1 a thread at the entry executes the function's own instructions or the jump, wholly; a thread at another of the
 ///      displaced instructions executes that one, in place or as its copy, with the registers it came with
-///   G2 that holds however often and from how many threads the site is toggled: each state is one store away from the
-///      other, and bytes behind the five are not touched
+///   G2 that holds however often and from how many threads the site, or its gate, is toggled: each state is one store
+///      away from the other, and bytes behind the five are not touched
 /// Progress
 ///   P1 nobody waits; a thread that stands on a displaced instruction when the jump appears pays for one trap
 public final class PunView {
@@ -66,14 +74,16 @@ public final class PunView {
 
     private final SiteInstruction site;
     private final List<DisplacementRule> rules;
+    private final boolean inOneUnit;
 
     /// @param pun what [#fit] has found
     PunView(EntryPun pun) {
         site = pun.site();
         rules = pun.rules();
+        inOneUnit = pun.inOneUnit();
     }
 
-    /// What a jump by one store at a function's entry needs, or why there can be none.
+    /// What a jump at a function's entry needs, or why there can be none.
     ///
     /// @param code     from the function's first byte to the next function's, or the end of the text
     /// @param function where that byte stands
@@ -85,9 +95,7 @@ public final class PunView {
             return Refusal.UNKNOWN_INSTRUCTION;
         }
         long at = function + start;
-        if (at % atomicUnit + JUMP_LENGTH > atomicUnit) {
-            return Refusal.UNIT_ENDS;
-        } else if (!isPadding(code, start + own, start + JUMP_LENGTH)) {
+        if (!isPadding(code, start + own, start + JUMP_LENGTH)) {
             return Refusal.TOO_SHORT;
         }
         byte[] lengths = InstructionLengths.of(Arrays.copyOfRange(code, start, start + own), decoder);
@@ -110,7 +118,8 @@ public final class PunView {
         return new EntryPun(
                 new SiteInstruction(
                         at, SiteInstruction.Form.INSTRUCTIONS, behind, SiteInstruction.Role.FUNCTION, function),
-                rules(heads));
+                rules(heads),
+                at % atomicUnit + JUMP_LENGTH <= atomicUnit);
     }
 
     /// @param heads the bytes of the displacement that must trap
@@ -152,20 +161,61 @@ public final class PunView {
         return to <= code.length;
     }
 
-    /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap
+    /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap, or no one
+    ///     store toggles the site
     PatchPlan plan(long target) {
+        if (!inOneUnit) {
+            throw new IllegalArgumentException("no one store at 0x" + Long.toHexString(site.address()));
+        }
+        long on = Encoding.JUMP | Integer.toUnsignedLong(displacement(target)) << Byte.SIZE;
+        byte[] code = Memory.copy(site.address(), JUMP_LENGTH);
+        long off = 0;
+        for (int i = 0; i < JUMP_LENGTH; i++) {
+            off |= (code[i] & 0xFFL) << Byte.SIZE * i;
+        }
+        return PatchPlan.asItIs(site.address(), length(), JUMP_LENGTH, on, off);
+    }
+
+    /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap, or a store
+    ///     to the gate would not be atomic
+    PatchPlan plan(long target, long gate, long stub, long copy) {
+        if (gate % Long.BYTES != 0) {
+            throw new IllegalArgumentException("a gate that is not aligned: 0x" + Long.toHexString(gate));
+        }
+        byte[] jump = ByteBuffer.allocate(JUMP_LENGTH)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put((byte) Encoding.JUMP)
+                .putInt(displacement(target))
+                .array();
+        int on = Encoding.displacement(gate + JUMP_LENGTH, stub);
+        int off = Encoding.displacement(gate + JUMP_LENGTH, copy);
+        long toggleAt = gate + 1;
+        return new PatchPlan(
+                site.address(),
+                length(),
+                toggleAt,
+                Integer.BYTES,
+                off,
+                toggleAt + Integer.BYTES,
+                new byte[0],
+                toggleAt,
+                Integer.BYTES,
+                on,
+                off,
+                jump);
+    }
+
+    private int length() {
+        return Math.max(JUMP_LENGTH, site.length());
+    }
+
+    private int displacement(long target) {
         long address = site.address();
         int displacement = Encoding.displacement(address + JUMP_LENGTH, target);
         if (rules.stream().noneMatch(rule -> rule.allows(displacement))) {
             throw new IllegalArgumentException("the displacement 0x" + Integer.toHexString(displacement) + " at 0x"
                     + Long.toHexString(address) + " does not trap over each instruction");
         }
-        byte[] code = Memory.copy(address, JUMP_LENGTH);
-        long on = Encoding.JUMP | Integer.toUnsignedLong(displacement) << Byte.SIZE;
-        long off = 0;
-        for (int i = 0; i < JUMP_LENGTH; i++) {
-            off |= (code[i] & 0xFFL) << Byte.SIZE * i;
-        }
-        return PatchPlan.asItIs(address, Math.max(JUMP_LENGTH, site.length()), JUMP_LENGTH, on, off);
+        return displacement;
     }
 }

@@ -35,6 +35,11 @@ public final class X86EntryPuns implements EntryPuns {
     }
 
     @Override
+    public PatchPlan plan(EntryPun pun, long target, long gate, long stub, long copy) {
+        return new PunView(pun).plan(target, gate, stub, copy);
+    }
+
+    @Override
     public RelocatedCode displaced(NativeApi decoder, SiteInstruction site, long at) {
         return new Relocator(new NativeInstructionDecoder(decoder))
                 .relocated(Memory.copy(site.address(), site.length()), site.address(), at);

@@ -72,8 +72,21 @@ class FunctionStubTest {
 
     @Test
     void shouldLeaveTheReturnToWhatCounts() throws Exception {
-        assertThat(GnuTools.disassemble(directory, instructions.stubs().countStub(SITE, AT, ENTRY), AT))
+        assertThat(GnuTools.disassemble(directory, instructions.stubs().countStub(SITE, AT, ENTRY, 0), AT))
                 .startsWith("5 mov %r11,-0x8(%rsp)", "10 movabs $0x7f1122334455,%r11", "5 jmp 0x50000");
+    }
+
+    /// A site that jumps: the stack is the caller's again when the body begins.
+    @Test
+    void shouldCallItselfAndGoOnInTheBody() throws Exception {
+        byte[] stub = instructions.stubs().countStub(SITE, AT, ENTRY, BODY);
+
+        List<String> lines = GnuTools.disassemble(directory, stub, AT);
+
+        assertThat(stub).hasSize(instructions.stubs().countStubSize());
+        assertThat(lines.subList(3, 5))
+                .containsExactly("5 call 0x" + Long.toHexString(AT), "5 jmp 0x" + Long.toHexString(BODY));
+        assertThat(instructions.stubs().countEntryAt()).isEqualTo(5 + 10 + 5);
     }
 
     @Test

@@ -40,16 +40,41 @@ class PunViewTest {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 64})
-    void shouldFindSitesThatLieWithinAUnit(int unit) {
+    void shouldFindWhichSitesLieWithinAUnit(int unit) {
         for (int offset = 0; offset < LINE; offset++) {
-            EntryPuns.Fit fit = fit(FRAME, address + offset, 32, 32, unit);
-            if (offset % unit > unit - 5) {
-                assertThat(fit).as("at %d", offset).isEqualTo(Refusal.UNIT_ENDS);
-            } else {
-                assertThat(((EntryPun) fit).site().length()).isEqualTo(6);
-                assertThat(((EntryPun) fit).site().address()).isEqualTo(address + offset);
-            }
+            EntryPun pun = (EntryPun) fit(FRAME, address + offset, 32, 32, unit);
+
+            assertThat(pun.inOneUnit()).as("at %d", offset).isEqualTo(offset % unit <= unit - 5);
+            assertThat(pun.site().length()).isEqualTo(6);
+            assertThat(pun.site().address()).isEqualTo(address + offset);
         }
+    }
+
+    /// The jump stands there for good, and the gate is switched.
+    @Test
+    void shouldSwitchAGateWhereAUnitEndsWithin() {
+        EntryPun pun = (EntryPun) fit(FRAME, address + 5, 32, 32, 8);
+        PunView view = new PunView(pun);
+        long behind = address + 10;
+        long gate = address + 0x1000;
+
+        PatchPlan plan = view.plan(behind + 0xCC1122CC, gate, gate + 5 + 0x11223344, gate + 5 - 2);
+
+        assertThat(plan.isMade()).isFalse();
+        assertThat(plan.address()).isEqualTo(address + 5);
+        assertThat(plan.rewritten()).isEqualTo(bytes("e9 cc2211cc"));
+        assertThat(plan.neutralAt()).isEqualTo(gate + 1);
+        assertThat(plan.neutral()).isEqualTo(-2);
+        assertThat(plan.tail()).isEmpty();
+        assertThat(plan.toggleAt()).isEqualTo(gate + 1);
+        assertThat(plan.toggleSize()).isEqualTo(4);
+        assertThat(plan.on()).isEqualTo(0x11223344);
+        assertThat(plan.off()).isEqualTo(-2);
+        assertThatThrownBy(() -> view.plan(behind + 0xCC1122CD, gate, gate, gate))
+                .hasMessageContaining("does not trap over each instruction");
+        assertThatThrownBy(() -> view.plan(behind + 0xCC1122CC, gate + 4, gate, gate))
+                .hasMessageContaining("not aligned");
+        assertThatThrownBy(() -> view.plan(behind + 0xCC1122CC)).hasMessageContaining("no one store");
     }
 
     @ParameterizedTest

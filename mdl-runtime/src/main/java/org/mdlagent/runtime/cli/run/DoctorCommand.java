@@ -349,6 +349,23 @@ public final class DoctorCommand implements Callable<Integer> {
                                 census.functions(),
                                 census.single(),
                                 census.several()));
+        if (census.gated() > 0) {
+            say(
+                    Finding.NOTE,
+                    "idle probes",
+                    "some jumps each in %,d function%s, where an atomic unit ends within the first five bytes"
+                            .formatted(census.gated(), census.gated() == 1 ? "" : "s"));
+        }
+        if (census.counted() > 0) {
+            say(
+                    Finding.NOTE,
+                    "calls only",
+                    "in %,d function%s that look%s at the return address: no durations, no callers"
+                            .formatted(
+                                    census.counted(),
+                                    census.counted() == 1 ? "" : "s",
+                                    census.counted() == 1 ? "s" : ""));
+        }
         census.refused()
                 .forEach((reason, count) -> say(
                         Finding.NOTE,

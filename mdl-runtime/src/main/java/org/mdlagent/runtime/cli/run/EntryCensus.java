@@ -8,6 +8,7 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
+import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.FunctionEntries;
 
 /// How many functions of a file that was compiled without probes can have some, on this processor. What stands in
@@ -16,17 +17,23 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 /// @param functions all that were found
 /// @param single    those whose first instruction has room for a jump
 /// @param several   those where a jump takes the place of several instructions
+/// @param gated     those of them where the jump stays when the probe is off
+/// @param counted   those of them that look at their return address, so that calls are counted only
 /// @param refused   how many are left alone, by reason
-record EntryCensus(int functions, int single, int several, Map<String, Integer> refused) {
+record EntryCensus(int functions, int single, int several, int gated, int counted, Map<String, Integer> refused) {
     static EntryCensus of(ElfFile elf, LengthDecoder decoder) throws IOException {
         InstructionSet instructions = InstructionSet.host();
         FunctionEntries entries = FunctionEntries.of(elf, instructions.search());
         Map<String, Integer> refused = new TreeMap<>();
         int single = 0;
         int several = 0;
+        int gated = 0;
+        int counted = 0;
         for (int i = 0; i < entries.size(); i++) {
             switch (entries.entry(i, instructions.puns(), decoder)) {
                 case EntryPun pun -> {
+                    gated += pun.inOneUnit() ? 0 : 1;
+                    counted += pun.site().role() == SiteInstruction.Role.COUNT ? 1 : 0;
                     if (pun.leadsAnywhere()) {
                         single++;
                     } else {
@@ -36,6 +43,6 @@ record EntryCensus(int functions, int single, int several, Map<String, Integer> 
                 case Refusal refusal -> refused.merge(refusal.reason(), 1, Integer::sum);
             }
         }
-        return new EntryCensus(entries.size(), single, several, refused);
+        return new EntryCensus(entries.size(), single, several, gated, counted, refused);
     }
 }

@@ -1,0 +1,106 @@
+package org.mdlagent.fastinst.install;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.code.TrampolineRange;
+import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.StubCode;
+import org.mdlagent.fastinst.provider.ProbeSite;
+
+/// Where the parts of a text's code stand, as offsets. Each begins at a multiple of 64: recording code; stubs of
+/// hooks, of whole functions, and of those that are counted; gates; copies of displaced instructions. Hands out their
+/// places in this order, each once.
+final class StubLayout {
+    private static final int ALIGNMENT = 64;
+
+    /// Of a gate, a jump: so many bytes that where it leads to lies within one atomic unit.
+    private static final int GATE = 8;
+
+    private final StubCode stubs;
+    private final List<DisplacedEntries.Copy> copiesOfSites;
+    private final int hookStubs;
+    private final int wholeStubs;
+    private final int countStubs;
+    private final int copies;
+    private final int end;
+    private int nextHookStub;
+    private int nextWholeStub;
+    private int nextCountStub;
+    private int nextGate;
+    private int nextCopy;
+
+    /// @param copiesOfSites what each site displaces
+    StubLayout(StubCode stubs, int recordingSize, List<ProbeSite> sites, List<DisplacedEntries.Copy> copiesOfSites) {
+        this.stubs = stubs;
+        this.copiesOfSites = copiesOfSites;
+        int whole = count(sites, SiteInstruction.Role.FUNCTION);
+        int counted = count(sites, SiteInstruction.Role.COUNT);
+        int gated = (int) sites.stream().filter(DisplacedEntries::isGated).count();
+        hookStubs = aligned(recordingSize);
+        wholeStubs = hookStubs + aligned(Math.multiplyExact(sites.size() - whole - counted, stubs.hookStubSize()));
+        countStubs = wholeStubs + Math.multiplyExact(whole, stubs.functionStubSize());
+        int gates = countStubs + aligned(Math.multiplyExact(counted, stubs.countStubSize()));
+        copies = gates + aligned(Math.multiplyExact(gated, GATE));
+        end = copies
+                + aligned(copiesOfSites.stream()
+                        .mapToInt(DisplacedEntries.Copy::size)
+                        .reduce(0, Math::addExact));
+        nextHookStub = hookStubs;
+        nextWholeStub = wholeStubs;
+        nextCountStub = countStubs;
+        nextGate = gates;
+        nextCopy = copies;
+    }
+
+    private static int count(List<ProbeSite> sites, SiteInstruction.Role role) {
+        return (int) sites.stream().filter(site -> site.hook().role() == role).count();
+    }
+
+    /// Where the code ends.
+    int end() {
+        return end;
+    }
+
+    /// What unwinders must know, by offset.
+    List<TrampolineRange> ranges() {
+        List<TrampolineRange> ranges = new ArrayList<>();
+        ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
+        addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);
+        addRange(wholeStubs, countStubs, TrampolineRange.Kind.FUNCTION_STUBS, ranges);
+        addRange(countStubs, copies, TrampolineRange.Kind.LEAF, ranges);
+        int at = copies;
+        for (DisplacedEntries.Copy one : copiesOfSites) {
+            if (one.size() > 0) {
+                ranges.add(TrampolineRange.displaced(at, one.size(), one.rules()));
+                at += one.size();
+            }
+        }
+        return ranges;
+    }
+
+    private static void addRange(int start, int end, TrampolineRange.Kind kind, List<TrampolineRange> ranges) {
+        if (start < end) {
+            ranges.add(new TrampolineRange(start, end - start, kind));
+        }
+    }
+
+    int nextStub(SiteInstruction.Role role) {
+        return switch (role) {
+            case ENTRY, EXIT -> (nextHookStub += stubs.hookStubSize()) - stubs.hookStubSize();
+            case FUNCTION -> (nextWholeStub += stubs.functionStubSize()) - stubs.functionStubSize();
+            case COUNT -> (nextCountStub += stubs.countStubSize()) - stubs.countStubSize();
+        };
+    }
+
+    int nextGate() {
+        return (nextGate += GATE) - GATE;
+    }
+
+    int nextCopy(int size) {
+        return (nextCopy += size) - size;
+    }
+
+    private static int aligned(int size) {
+        return size + ALIGNMENT - 1 & -ALIGNMENT;
+    }
+}
