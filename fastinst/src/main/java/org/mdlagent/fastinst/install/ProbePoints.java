@@ -63,8 +63,10 @@ public final class ProbePoints {
     private ProbePoint point(String function, ProbedImage image, SiteKind kind, Trampolines.Site site) {
         SiteInstruction hook = site.hook();
         PatchPlan plan = site.plan();
-        long start = Math.min(hook.address(), plan.toggleAt());
-        long end = Math.max(hook.address() + hook.length(), plan.toggleAt() + plan.toggleSize());
+        // A gate is elsewhere: the function's own bytes stay as they are.
+        boolean gated = site.gate() != 0;
+        long start = gated ? plan.toggleAt() : Math.min(hook.address(), plan.toggleAt());
+        long end = Math.max(gated ? 0 : hook.address() + hook.length(), plan.toggleAt() + plan.toggleSize());
         byte[] now = Memory.copy(start, Math.toIntExact(end - start));
         int storeAt = Math.toIntExact(plan.toggleAt() - start);
         byte[] off = with(now, storeAt, plan.toggleSize(), plan.off());
