@@ -4,7 +4,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// A session file as it is at one time, word by word: for what no report tells.
@@ -26,5 +30,25 @@ record SessionWords(ByteBuffer words) {
         byte[] bytes = new byte[length];
         words.get(Math.toIntExact(address - get(HeaderDescriptor.BASE)), bytes);
         return bytes;
+    }
+
+    /// Symbols of the functions whose calls are counted, and never timed.
+    Set<String> countedOnly() {
+        Set<String> symbols = new HashSet<>();
+        int functions = words.getInt((int) HeaderDescriptor.FUNCTION_COUNT);
+        for (int i = 0; i < functions; i++) {
+            int record = Math.toIntExact(
+                    get(HeaderDescriptor.FUNCTIONS) - get(HeaderDescriptor.BASE) + i * FunctionDescriptor.SIZE);
+            if ((words.getInt(record + (int) FunctionDescriptor.FLAGS) & FunctionDescriptor.FLAG_COUNTED) != 0) {
+                symbols.add(string(words.getInt(record + (int) FunctionDescriptor.SYMBOL)));
+            }
+        }
+        return symbols;
+    }
+
+    private String string(int offset) {
+        byte[] text = new byte[words.getInt(offset)];
+        words.get(offset + Integer.BYTES, text);
+        return new String(text, StandardCharsets.UTF_8);
     }
 }
