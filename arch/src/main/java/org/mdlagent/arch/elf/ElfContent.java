@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,9 @@ final class ElfContent implements AutoCloseable {
     /// smaller.
     private static final long PART_MAX = Math.min(Runtime.getRuntime().maxMemory() / 4, Integer.MAX_VALUE - 8);
 
+    private static final int WINDOW = 64 * 1024;
+    private static final int SMALL = 4 * 1024;
+
     private final String name;
 
     /// One of these two is there.
@@ -28,6 +32,14 @@ final class ElfContent implements AutoCloseable {
 
     private final byte @Nullable [] bytes;
     private final long size;
+
+    /// What was read ahead: small parts that follow each other, like functions, take no call of the kernel each.
+    private byte[] window = {};
+
+    private long windowStart;
+
+    /// Of the small part that was read last.
+    private long lastOffset = -WINDOW;
 
     private ElfContent(String name, @Nullable RandomAccessFile content, byte @Nullable [] bytes, long size) {
         this.name = name;
@@ -70,15 +82,35 @@ final class ElfContent implements AutoCloseable {
         if (content == null) {
             read = Arrays.copyOfRange(bytes, (int) offset, (int) (offset + length));
         } else {
-            read = new byte[(int) length];
             try {
-                content.seek(offset);
-                content.readFully(read);
+                read = length > SMALL ? read(offset, (int) length) : readSmall(offset, (int) length);
             } catch (IOException e) {
                 throw (ElfFormatException) bad(part + " readable", offset).initCause(e);
             }
         }
         return new Cursor(read, name, part, offset);
+    }
+
+    private byte[] readSmall(long offset, int length) throws IOException {
+        if (offset < windowStart || offset + length > windowStart + window.length) {
+            boolean follows = offset >= lastOffset && offset - lastOffset < WINDOW;
+            lastOffset = offset;
+            if (!follows) {
+                return read(offset, length);
+            }
+            window = read(offset, (int) Math.min(WINDOW, size - offset));
+            windowStart = offset;
+        }
+        int from = (int) (offset - windowStart);
+        return Arrays.copyOfRange(window, from, from + length);
+    }
+
+    private byte[] read(long offset, int length) throws IOException {
+        RandomAccessFile file = Objects.requireNonNull(content);
+        byte[] read = new byte[length];
+        file.seek(offset);
+        file.readFully(read);
+        return read;
     }
 
     /// A section whose contents are compressed.

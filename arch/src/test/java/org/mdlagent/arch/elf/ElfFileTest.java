@@ -10,8 +10,10 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -66,6 +68,26 @@ class ElfFileTest {
             assertThat(read).hasSizeGreaterThan(20).isEqualTo(printed);
             assertThat(file.section(".text")).isNotNull();
             assertThat(file.section(".absent")).isNull();
+        }
+    }
+
+    /// Also what lies at the end of what was read ahead, and across it; forwards, backwards and by leaps.
+    @Test
+    void shouldReadCodeInAnyOrder() throws IOException {
+        Path library = Path.of("/lib/x86_64-linux-gnu/libc.so.6");
+        byte[] bytes = Files.readAllBytes(library);
+        try (ElfFile file = ElfFile.open(library)) {
+            Segment text = file.executableSegments().getFirst();
+            SplittableRandom random = new SplittableRandom(1);
+            long at = 0;
+            for (int i = 0; i < 20_000; i++) {
+                long step = random.nextInt(64) == 0 ? random.nextLong(text.fileSize()) : random.nextLong(-600, 6000);
+                at = Math.floorMod(at + step, text.fileSize());
+                long length = Math.min(random.nextInt(6000), text.fileSize() - at);
+                int offset = Math.toIntExact(text.offset() + at);
+                assertThat(file.code(text.address() + at, length))
+                        .isEqualTo(Arrays.copyOfRange(bytes, offset, offset + (int) length));
+            }
         }
     }
 

@@ -3,7 +3,9 @@ package org.mdlagent.arch.x86.bytes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import org.mdlagent.arch.layout.InstructionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -11,6 +13,10 @@ import org.mdlagent.arch.shim.NativeApi;
 /// Decodes by the shim's decoder, which is Zydis. Any thread may use it.
 public final class NativeInstructionDecoder implements InstructionDecoder {
     private static final int ENOSYS = 38;
+
+    /// The word of the fields that are bytes.
+    private static final long FIELDS = InstructionDescriptor.LENGTH;
+
     private static final Instruction.Kind[] KINDS = Instruction.Kind.values();
 
     private final NativeApi shim;
@@ -21,32 +27,60 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
 
     @Override
     public Instruction decode(byte[] code, int offset, long address) {
-        int readable = Math.min(LENGTH_MAX, code.length - offset);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment scratch = arena.allocate(InstructionDescriptor.SIZE + LENGTH_MAX, Long.BYTES);
-            long out = scratch.address();
-            long bytes = out + InstructionDescriptor.SIZE;
-            MemorySegment.copy(
-                    code, offset, scratch, ValueLayout.JAVA_BYTE, InstructionDescriptor.SIZE, Math.max(0, readable));
-            long result = shim.instruction(bytes, readable, out);
-            if (result == -ENOSYS) {
-                throw new IllegalStateException("no instruction decoder: the session's log says why");
-            }
-            if (result < 0) {
-                throw new IllegalArgumentException("no instruction at 0x" + Long.toHexString(address + offset) + ": "
-                        + HexFormat.of().formatHex(code, offset, offset + Math.max(0, readable)));
-            }
-            int relativeSize = Memory.getByte(out + InstructionDescriptor.RELATIVE_SIZE);
-            // What it is relative to stands elsewhere.
-            long target = Memory.getLong(out + InstructionDescriptor.TARGET) + (address + offset - bytes);
-            return new Instruction(
-                    Memory.getByte(out + InstructionDescriptor.LENGTH),
-                    KINDS[Memory.getByte(out + InstructionDescriptor.KIND)],
-                    relativeSize == 0 ? 0 : target,
-                    Memory.getByte(out + InstructionDescriptor.RELATIVE_AT),
-                    relativeSize,
-                    Memory.getByte(out + InstructionDescriptor.OPCODE) & 0xFF,
-                    Memory.getByte(out + InstructionDescriptor.FALLS_THROUGH) != 0);
+            int readable = Math.clamp(code.length - offset, 0, LENGTH_MAX);
+            long scratch = scratch(arena, code, offset, readable);
+            return decode(scratch + InstructionDescriptor.SIZE, readable, scratch, address + offset);
         }
+    }
+
+    @Override
+    public List<Instruction> decodeAll(byte[] code, long address) {
+        List<Instruction> all = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            long scratch = scratch(arena, code, 0, code.length);
+            for (int at = 0; at < code.length; at += all.getLast().length()) {
+                all.add(decode(
+                        scratch + InstructionDescriptor.SIZE + at,
+                        Math.min(LENGTH_MAX, code.length - at),
+                        scratch,
+                        address + at));
+            }
+        }
+        return all;
+    }
+
+    /// Address of room for a decoded instruction, with a copy of code behind it.
+    private static long scratch(Arena arena, byte[] code, int offset, int length) {
+        MemorySegment scratch = arena.allocate(InstructionDescriptor.SIZE + length, Long.BYTES);
+        MemorySegment.copy(code, offset, scratch, ValueLayout.JAVA_BYTE, InstructionDescriptor.SIZE, length);
+        return scratch.address();
+    }
+
+    private Instruction decode(long bytes, int readable, long out, long address) {
+        long result = shim.instruction(bytes, readable, out);
+        if (result == -ENOSYS) {
+            throw new IllegalStateException("no instruction decoder: the session's log says why");
+        }
+        if (result < 0) {
+            throw new IllegalArgumentException("no instruction at 0x" + Long.toHexString(address) + ": "
+                    + HexFormat.of().formatHex(Memory.copy(bytes, readable)));
+        }
+        long fields = Memory.getLong(out + FIELDS);
+        int relativeSize = field(fields, InstructionDescriptor.RELATIVE_SIZE);
+        // What it is relative to stands elsewhere.
+        long target = Memory.getLong(out + InstructionDescriptor.TARGET) + (address - bytes);
+        return new Instruction(
+                field(fields, InstructionDescriptor.LENGTH),
+                KINDS[field(fields, InstructionDescriptor.KIND)],
+                relativeSize == 0 ? 0 : target,
+                field(fields, InstructionDescriptor.RELATIVE_AT),
+                relativeSize,
+                field(fields, InstructionDescriptor.OPCODE),
+                field(fields, InstructionDescriptor.FALLS_THROUGH) != 0);
+    }
+
+    private static int field(long fields, long at) {
+        return (int) (fields >>> (at - FIELDS) * Byte.SIZE) & 0xFF;
     }
 }

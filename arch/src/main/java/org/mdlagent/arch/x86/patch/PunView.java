@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.DisplacementRule;
@@ -70,6 +71,12 @@ public final class PunView {
 
     private static final int HIGHEST = 3 * Byte.SIZE;
 
+    /// By which bytes of the displacement must trap, a bit for each.
+    private static final List<List<DisplacementRule>> RULES = IntStream.range(0, 1 << Integer.BYTES)
+            .mapToObj(PunView::bytes)
+            .map(PunView::rulesOf)
+            .toList();
+
     static final int JUMP_LENGTH = 5;
 
     private final SiteInstruction site;
@@ -112,18 +119,18 @@ public final class PunView {
             } else if (behind < jump && isCall(code, start + head, start + behind)) {
                 return Refusal.CALL_WITHIN;
             } else if (head > 0) {
-                heads |= 0xFF << Byte.SIZE * (head - 1);
+                heads |= 1 << head - 1;
             }
         }
         return new EntryPun(
                 new SiteInstruction(
                         at, SiteInstruction.Form.INSTRUCTIONS, behind, SiteInstruction.Role.FUNCTION, function),
-                rules(heads),
+                RULES.get(heads),
                 at % atomicUnit + JUMP_LENGTH <= atomicUnit);
     }
 
     /// @param heads the bytes of the displacement that must trap
-    private static List<DisplacementRule> rules(int heads) {
+    private static List<DisplacementRule> rulesOf(int heads) {
         if (heads >>> HIGHEST == 0) {
             return List.of(new DisplacementRule(heads, heads & TRAPS));
         }
@@ -131,6 +138,15 @@ public final class PunView {
         return Arrays.stream(TRAPS_ALOFT)
                 .mapToObj(highest -> new DisplacementRule(heads, below | highest << HIGHEST))
                 .toList();
+    }
+
+    /// A whole byte for each bit.
+    private static int bytes(int bits) {
+        int bytes = 0;
+        for (int i = 0; i < Integer.BYTES; i++) {
+            bytes |= (bits >> i & 1) * 0xFF << Byte.SIZE * i;
+        }
+        return bytes;
     }
 
     /// What raises the signals of ours: `int3`, and what is no instruction on purpose, as `ud2`.

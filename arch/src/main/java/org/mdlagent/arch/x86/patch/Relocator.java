@@ -56,8 +56,8 @@ public final class Relocator {
     public RelocatedCode relocated(byte[] code, long address, long at) {
         Copy copy = new Copy(code, address, at);
         boolean goesOn = true;
-        for (int offset = 0; offset < code.length; ) {
-            Instruction instruction = decoder.decode(code, offset, address);
+        int offset = 0;
+        for (Instruction instruction : decoder.decodeAll(code, address)) {
             goesOn = copy.append(instruction, offset);
             offset += instruction.length();
         }
