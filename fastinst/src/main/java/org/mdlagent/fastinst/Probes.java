@@ -17,6 +17,7 @@ import org.mdlagent.fastinst.calls.CallFinder;
 import org.mdlagent.fastinst.calls.ReturnSites;
 import org.mdlagent.fastinst.imports.ImportStubs;
 import org.mdlagent.fastinst.imports.Imports;
+import org.mdlagent.fastinst.install.FilteredFunctions;
 import org.mdlagent.fastinst.install.FunctionTable;
 import org.mdlagent.fastinst.install.Images;
 import org.mdlagent.fastinst.install.Installer;
@@ -76,9 +77,20 @@ public final class Probes {
         sites = new SiteTable(tables, code, api.session());
         learned = new LearnedSites(sites, functions, api.session());
         lines = new SourceLines(api, functions, notes);
+        FilteredFunctions filtered = new FilteredFunctions(api, filter);
         Installer installer = new Installer(
-                api, trampolines, prepared, tables, functions, sites, learned, lines, filter, libraryFunctions, notes);
-        images = new Images(api, instructions, code, installer, filter, functions, sites, notes, new ImageListener());
+                trampolines,
+                prepared,
+                tables,
+                functions,
+                sites,
+                learned,
+                lines,
+                filter,
+                filtered,
+                libraryFunctions,
+                notes);
+        images = new Images(api, instructions, code, installer, filtered, functions, sites, notes, new ImageListener());
         snippets = new Snippets(api, instructions, code, recording);
         metrics = new MetricTable(api, tables, snippets.values());
         callable = new CallableFunctions(api);

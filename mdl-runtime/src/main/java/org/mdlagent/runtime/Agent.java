@@ -339,6 +339,11 @@ public final class Agent {
         }
 
         @Override
+        public boolean includesAll() {
+            return options.includesAll();
+        }
+
+        @Override
         public @Nullable Tier tier(String image, String file, String name) {
             return options.tier(image, file, name);
         }

@@ -10,6 +10,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Programs with very many functions have a profile: the agent's heap may grow with the program's text.
 class ManyFunctionsIT {
@@ -36,6 +38,26 @@ class ManyFunctionsIT {
         Map<String, Long> calls = Dist.calls(report);
         assertThat(calls).hasSize(functions).containsKeys("f0", "f" + (functions - 1));
         assertThat(calls.values()).allMatch(count -> count == 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-fpatchable-function-entry=5", "-O2"})
+    void shouldMakeNoProbesOfFunctionsThatAreLeftOut(String option) throws Exception {
+        Path source = Files.writeString(directory.resolve("two.c"), """
+                __attribute__((noinline)) int wanted(int x) { return x * 3; }
+                __attribute__((noinline)) int other(int x) { return x * 5; }
+                int main(int argc, char **argv) { return wanted(argc) + other(argc) - 8; }
+                """);
+        Path program = directory.resolve("two");
+        Dist.Outcome built =
+                Dist.run(directory, Map.of(), List.of("gcc", option, "-o", program.toString(), source.toString()));
+        assertThat(built.status()).as(built.err()).isZero();
+
+        Map<String, Long> calls = Dist.calls(run(program, "wait,exact,include=wanted"));
+
+        assertThat(calls).isEqualTo(Map.of("wanted", 1L));
+        // A function has one for its entry, and one for its returns.
+        assertThat(directory.resolve("session/agent.log")).content().contains("1 functions, 2 sites armed");
     }
 
     private JsonNode run(Path program, String options) throws Exception {

@@ -20,6 +20,7 @@ import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.fastinst.provider.Discovery;
+import org.mdlagent.fastinst.provider.FunctionSelection;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.LoadedImages;
 
@@ -29,7 +30,7 @@ public final class Images {
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final Installer installer;
-    private final ProbeFilter filter;
+    private final FunctionSelection selection;
     private final FunctionTable functions;
     private final SiteTable sites;
     private final SiteSwitch siteSwitch;
@@ -68,7 +69,7 @@ public final class Images {
             InstructionSet instructions,
             CodeMemory code,
             Installer installer,
-            ProbeFilter filter,
+            FunctionSelection selection,
             FunctionTable functions,
             SiteTable sites,
             List<String> notes,
@@ -77,7 +78,7 @@ public final class Images {
         this.instructions = instructions;
         this.code = code;
         this.installer = installer;
-        this.filter = filter;
+        this.selection = selection;
         this.functions = functions;
         this.sites = sites;
         siteSwitch = new SiteSwitch(api);
@@ -157,7 +158,7 @@ public final class Images {
     private boolean openAll(List<LoadedImage> now, MemoryMap memory) throws IOException {
         boolean first = discovery == null;
         Discovery providers =
-                first ? new Discovery(api, instructions, now, filter::names, notes) : Objects.requireNonNull(discovery);
+                first ? new Discovery(api, instructions, now, selection, notes) : Objects.requireNonNull(discovery);
         discovery = providers;
         List<ProbedImage> placed = new ArrayList<>();
         for (ImageProbes probes : discover(providers, now, memory, first)) {

@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TextCopy;
 import org.mdlagent.arch.elf.SymbolTable;
-import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.fastinst.provider.FunctionRanges;
@@ -26,7 +24,6 @@ public final class Installer {
     /// thread's block, in exact and mixed mode 16.
     private static final int SITES_OF_FUNCTION = 4;
 
-    private final NativeApi api;
     private final Trampolines trampolines;
     private final PreparedText prepared;
     private final SessionTables tables;
@@ -35,13 +32,13 @@ public final class Installer {
     private final LearnedSites learned;
     private final SourceLines lines;
     private final ProbeFilter filter;
+    private final FilteredFunctions filtered;
     private final int laterFunctions;
     private final List<String> notes;
 
     /// @param laterFunctions room for those of images that are opened later
     /// @param notes          receives what was found and left alone, for the log
     public Installer(
-            NativeApi api,
             Trampolines trampolines,
             PreparedText prepared,
             SessionTables tables,
@@ -50,9 +47,9 @@ public final class Installer {
             LearnedSites learned,
             SourceLines lines,
             ProbeFilter filter,
+            FilteredFunctions filtered,
             int laterFunctions,
             List<String> notes) {
-        this.api = api;
         this.trampolines = trampolines;
         this.prepared = prepared;
         this.tables = tables;
@@ -61,6 +58,7 @@ public final class Installer {
         this.learned = learned;
         this.lines = lines;
         this.filter = filter;
+        this.filtered = filtered;
         this.laterFunctions = laterFunctions;
         this.notes = notes;
     }
@@ -164,10 +162,8 @@ public final class Installer {
 
     /// @return the function's index, -1 when the filter leaves it out
     private int register(ProbedImage image, long offset, SymbolTable symbols, String file) throws IOException {
-        int at = symbols.at(offset);
-        String symbol =
-                at >= 0 ? symbols.name(at) : Path.of(image.path()).getFileName() + "+0x" + Long.toHexString(offset);
-        String name = api.demangle(symbol);
+        String symbol = FilteredFunctions.symbol(image.path(), offset, symbols);
+        String name = filtered.name(symbol);
         if (!filter.includes(image.path(), file, name)) {
             return -1;
         }

@@ -9,6 +9,11 @@ public interface ProbeFilter {
     /// @param name  demangled name
     boolean includes(String image, String file, String name);
 
+    /// Whether it [#includes] every function, so that nobody need ask.
+    default boolean includesAll() {
+        return false;
+    }
+
     /// Which calls of a function are timed where not all are; null when the profiler is to choose, by how often it is
     /// called.
     ///

@@ -17,7 +17,6 @@ final class StubLayout {
     private static final int GATE = 8;
 
     private final StubCode stubs;
-    private final List<DisplacedEntries.Copy> copiesOfSites;
     private final int hookStubs;
     private final int wholeStubs;
     private final int countStubs;
@@ -32,7 +31,6 @@ final class StubLayout {
     /// @param copiesOfSites what each site displaces
     StubLayout(StubCode stubs, int recordingSize, List<ProbeSite> sites, List<DisplacedEntries.Copy> copiesOfSites) {
         this.stubs = stubs;
-        this.copiesOfSites = copiesOfSites;
         int whole = count(sites, SiteInstruction.Role.FUNCTION);
         int counted = count(sites, SiteInstruction.Role.COUNT);
         int gated = (int) sites.stream().filter(DisplacedEntries::isGated).count();
@@ -62,7 +60,9 @@ final class StubLayout {
     }
 
     /// What unwinders must know, by offset.
-    List<TrampolineRange> ranges() {
+    ///
+    /// @param copiesOfSites those that this was made for
+    List<TrampolineRange> ranges(List<DisplacedEntries.Copy> copiesOfSites) {
         List<TrampolineRange> ranges = new ArrayList<>();
         ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));
         addRange(hookStubs, wholeStubs, TrampolineRange.Kind.LEAF, ranges);

@@ -75,8 +75,11 @@ public final class Trampolines {
     ///
     /// @throws IOException when code memory is refused
     public OfText plan(ImageProbes.Text text) throws IOException {
-        OfText planned = new OfText(text);
-        planned.planSites(text.sites());
+        List<DisplacedEntries.Copy> copies =
+                text.sites().stream().map(displaced::copyOf).toList();
+        StubLayout layout = new StubLayout(instructions.stubs(), recordingSize, text.sites(), copies);
+        OfText planned = new OfText(text, layout, copies);
+        planned.planSites(text.sites(), layout, copies);
         return planned;
     }
 
@@ -95,22 +98,17 @@ public final class Trampolines {
         /// Offset of what unwinders must know; the code ends there.
         private final int unwindTable;
 
-        private final StubLayout layout;
-
-        /// Of displaced instructions, by site.
-        private final List<DisplacedEntries.Copy> copiesOfSites;
-
         private @Nullable TextCopy copy;
         private @Nullable StubBodies bodies;
         private boolean known;
 
-        private OfText(ImageProbes.Text text) throws IOException {
+        private OfText(ImageProbes.Text text, StubLayout layout, List<DisplacedEntries.Copy> copies)
+                throws IOException {
             this.text = text;
-            copiesOfSites = text.sites().stream().map(displaced::copyOf).toList();
-            layout = new StubLayout(instructions.stubs(), recordingSize, text.sites(), copiesOfSites);
             unwindTable = layout.end();
             // It holds wherever the piece is: what it says of addresses is relative.
-            byte[] table = instructions.stubs().unwindTable(unwindTable, layout.ranges(), recording, api.personality());
+            byte[] table =
+                    instructions.stubs().unwindTable(unwindTable, layout.ranges(copies), recording, api.personality());
             base = aligned(
                     arena.allocate(text.start(), text.end(), Math.addExact(unwindTable + ALIGNMENT, table.length)));
             body = instructions.stubs().recordingCode(recording, base);
@@ -118,22 +116,23 @@ public final class Trampolines {
             Memory.put(code.alias(base + unwindTable), table);
         }
 
-        private void planSites(List<ProbeSite> all) throws IOException {
+        /// @param copies of what the sites displace
+        private void planSites(List<ProbeSite> all, StubLayout layout, List<DisplacedEntries.Copy> copies)
+                throws IOException {
             List<ProbeSite> choosing = new ArrayList<>();
             ConstrainedHops constrained =
                     new ConstrainedHops(code, instructions.sites().hop(0, 0).length);
             for (int i = 0; i < all.size(); i++) {
                 ProbeSite site = all.get(i);
                 if (site.displaced() != null) {
-                    planDisplaced(
-                            site, site.displaced().pun(), copiesOfSites.get(i).size(), constrained);
+                    planDisplaced(site, site.displaced().pun(), copies.get(i).size(), constrained, layout);
                     continue;
                 }
                 long[] places = instructions.sites().hops(site.hook());
                 if (places.length > 1) {
                     choosing.add(site);
                 } else {
-                    planSite(site, places.length == 0 ? 0 : places[0]);
+                    planSite(site, places.length == 0 ? 0 : places[0], layout);
                 }
             }
             for (int from = 0; from < choosing.size(); ) {
@@ -144,7 +143,7 @@ public final class Trampolines {
                                 < CHUNK) {
                     to++;
                 }
-                planChoosing(choosing.subList(from, to));
+                planChoosing(choosing.subList(from, to), layout);
                 from = to;
             }
             hops.addAll(constrained.ranges());
@@ -152,7 +151,7 @@ public final class Trampolines {
         }
 
         /// Gives the sites hops at one distance: that of the first place where there is room for all.
-        private void planChoosing(List<ProbeSite> near) throws IOException {
+        private void planChoosing(List<ProbeSite> near, StubLayout layout) throws IOException {
             SiteInstruction first = near.getFirst().hook();
             SiteInstruction last = near.getLast().hook();
             for (long place : instructions.sites().hops(first)) {
@@ -164,7 +163,7 @@ public final class Trampolines {
                         && code.allocateAt(start, end)) {
                     hops.add(new TrampolineRange(start, end - start, TrampolineRange.Kind.LEAF));
                     for (ProbeSite site : near) {
-                        planSite(site, site.hook().address() + distance);
+                        planSite(site, site.hook().address() + distance, layout);
                     }
                     return;
                 }
@@ -172,7 +171,7 @@ public final class Trampolines {
             refused += near.size();
         }
 
-        private void planSite(ProbeSite site, long hop) throws IOException {
+        private void planSite(ProbeSite site, long hop, StubLayout layout) throws IOException {
             long stub = base + layout.nextStub(site.hook().role());
             try {
                 long body = site.hook().address() + site.hook().length();
@@ -182,7 +181,7 @@ public final class Trampolines {
             }
         }
 
-        private void planDisplaced(ProbeSite site, EntryPun pun, int copySize, ConstrainedHops room)
+        private void planDisplaced(ProbeSite site, EntryPun pun, int copySize, ConstrainedHops room, StubLayout layout)
                 throws IOException {
             SiteInstruction hook = site.hook();
             long stub = base + layout.nextStub(hook.role());

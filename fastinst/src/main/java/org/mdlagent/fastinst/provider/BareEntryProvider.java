@@ -7,7 +7,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
@@ -30,20 +29,20 @@ public final class BareEntryProvider implements ProbeProvider {
     private final NativeApi api;
     private final InstructionSet instructions;
     private final LoadedImage program;
-    private final Predicate<String> named;
+    private final FunctionSelection selection;
 
-    /// @param program the image whose functions are probed so
-    /// @param named   whether those of another image are, by its path
-    public BareEntryProvider(NativeApi api, InstructionSet instructions, LoadedImage program, Predicate<String> named) {
+    /// @param program the image whose functions are probed so, and those of others that are named
+    public BareEntryProvider(
+            NativeApi api, InstructionSet instructions, LoadedImage program, FunctionSelection selection) {
         this.api = api;
         this.instructions = instructions;
         this.program = program;
-        this.named = named;
+        this.selection = selection;
     }
 
     @Override
     public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
-        if (elf.ehFrame() == null || !image.equals(program) && !named.test(image.path())) {
+        if (elf.ehFrame() == null || !image.equals(program) && !selection.names(image.path())) {
             return null;
         }
         String reason = leftAlone(image.path(), elf);
@@ -51,10 +50,15 @@ public final class BareEntryProvider implements ProbeProvider {
             notes.add(image.path() + ": left alone: " + reason);
             return null;
         }
-        EntrySites sites = new EntrySites(image, elf, instructions);
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
         FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
         Map<Refusal, Integer> refused = new EnumMap<>(Refusal.class);
+        int wanted = 0;
         for (int i = 0; i < functions.size(); i++) {
+            if (!sites.wants(functions.start(i) + image.bias())) {
+                continue;
+            }
+            wanted++;
             switch (entry(functions, i, image.bias())) {
                 case EntryPun pun ->
                     sites.addBare(pun.at(image.bias()), Objects.requireNonNull(functions.rules(i, pun.site())));
@@ -64,8 +68,7 @@ public final class BareEntryProvider implements ProbeProvider {
         if (!refused.isEmpty()) {
             List<String> counts = new ArrayList<>();
             refused.forEach((refusal, count) -> counts.add(count + " for: " + refusal.reason()));
-            notes.add(image.path() + ": of " + functions.size() + " functions are left alone: "
-                    + String.join(", ", counts));
+            notes.add(image.path() + ": of " + wanted + " functions are left alone: " + String.join(", ", counts));
         }
         return sites.toProbes();
     }

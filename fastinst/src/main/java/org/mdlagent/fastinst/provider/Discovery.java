@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
@@ -35,13 +34,13 @@ public final class Discovery {
     /// Looks for hooks in the images that are loaded now: the dynamic linker chooses among these alone.
     ///
     /// @param images of the dynamic linker's list, in its order
-    /// @param named  whether an image, by its path, is to be probed though no compiler has prepared it
+    /// @param selection which functions get probes
     /// @param notes  receives what was found and left alone, for the log
     public Discovery(
             NativeApi api,
             InstructionSet instructions,
             List<LoadedImage> images,
-            Predicate<String> named,
+            FunctionSelection selection,
             List<String> notes) {
         this.api = api;
         this.notes = notes;
@@ -68,11 +67,11 @@ public final class Discovery {
         }
         List<ProbeProvider> all = new ArrayList<>(List.of(
                 new InstrumentFunctionsProvider(instructions, api::decode, functionHooks),
-                new XRayProvider(instructions),
-                new PatchableEntryProvider(instructions),
+                new XRayProvider(instructions, selection),
+                new PatchableEntryProvider(instructions, selection),
                 new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof)));
         if (!gprof) { // It looks at return addresses, of which stubs put others.
-            all.add(new BareEntryProvider(api, instructions, images.getFirst(), named));
+            all.add(new BareEntryProvider(api, instructions, images.getFirst(), selection));
         }
         providers = List.copyOf(all);
     }
@@ -89,7 +88,9 @@ public final class Discovery {
             }
             for (ProbeProvider provider : providers) {
                 ImageProbes probes = provider.discover(image, elf, notes);
-                if (probes != null) {
+                if (probes != null && probes.texts().isEmpty()) {
+                    break; // No other one is to look at what this one would have probed.
+                } else if (probes != null) {
                     files.remove(image);
                     return probes;
                 }

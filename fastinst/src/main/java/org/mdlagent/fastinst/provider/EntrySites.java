@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
@@ -49,16 +50,20 @@ public final class EntrySites {
     private final InstructionSet instructions;
     private final SymbolTable symbols;
     private final List<Segment> segments;
+    private final LongPredicate wanted;
     private final TreeMap<Long, SiteInstruction> sites = new TreeMap<>();
     private final Map<Long, ProbeSite.Displaced> displaced = new HashMap<>();
     private int cramped;
+    private boolean leftOut;
 
-    EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions) throws IOException {
+    /// @param wanted functions by addresses of link time; the sites of others are left out
+    EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions, LongPredicate wanted) throws IOException {
         this.image = image;
         this.elf = elf;
         this.instructions = instructions;
         symbols = elf.symbols();
         segments = elf.executableSegments();
+        this.wanted = wanted;
     }
 
     /// Adds the site at `at`, if it has one of the forms.
@@ -66,7 +71,7 @@ public final class EntrySites {
     /// @param room bytes in front of the function that nobody executes
     void add(long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
         Segment segment = segmentOf(at);
-        if (segment == null || segmentOf(function) == null || isExcluded(function)) {
+        if (segment == null || segmentOf(function) == null || isExcluded(function) || !wants(function)) {
             return;
         }
         long end = image.bias() + segment.address() + segment.fileSize();
@@ -85,6 +90,13 @@ public final class EntrySites {
         SiteInstruction site = pun.site();
         sites.put(site.address(), site);
         displaced.put(site.address(), new ProbeSite.Displaced(pun, rules));
+    }
+
+    /// Whether a function is not left out.
+    boolean wants(long function) {
+        boolean wants = wanted.test(function - image.bias());
+        leftOut |= !wants;
+        return wants;
     }
 
     private @Nullable Segment segmentOf(long address) {
@@ -106,7 +118,7 @@ public final class EntrySites {
         return cramped;
     }
 
-    /// Null when there are no sites.
+    /// Null when there are no sites, not even such as are left out.
     @Nullable
     ImageProbes toProbes() {
         List<ImageProbes.Text> texts = new ArrayList<>();
@@ -121,6 +133,6 @@ public final class EntrySites {
                 texts.add(new ImageProbes.Text(start, end, own));
             }
         }
-        return texts.isEmpty() ? null : new ImageProbes(image, elf, texts);
+        return texts.isEmpty() && !leftOut ? null : new ImageProbes(image, elf, texts);
     }
 }

@@ -23,9 +23,11 @@ public final class PatchableEntryProvider implements ProbeProvider {
             Set.of(SiteInstruction.Form.NOP, SiteInstruction.Form.NOP_RUN, SiteInstruction.Form.NOP_SHORT);
 
     private final InstructionSet instructions;
+    private final FunctionSelection selection;
 
-    public PatchableEntryProvider(InstructionSet instructions) {
+    public PatchableEntryProvider(InstructionSet instructions, FunctionSelection selection) {
         this.instructions = instructions;
+        this.selection = selection;
     }
 
     @Override
@@ -35,7 +37,7 @@ public final class PatchableEntryProvider implements ProbeProvider {
             return null;
         }
         LoadedRanges ranges = new LoadedRanges(image, elf);
-        EntrySites sites = new EntrySites(image, elf, instructions);
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
         int unknown = 0;
         for (long address : recorded) {
             long function = functionOf(address, ranges);

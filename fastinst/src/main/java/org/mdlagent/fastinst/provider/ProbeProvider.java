@@ -8,7 +8,7 @@ import org.mdlagent.arch.shim.LoadedImage;
 
 /// Finds the probe sites of one kind in an image.
 public interface ProbeProvider {
-    /// The probes of `image`, or null when it has none of this kind.
+    /// The probes of `image`, or null when it has none of this kind; without texts when all are left out.
     ///
     /// @param elf   the file that the image was loaded from
     /// @param notes receives what was found and left alone, one sentence each, with the reason

@@ -70,7 +70,8 @@ public final class ProfilingCallsProvider implements ProbeProvider {
             return null;
         }
         LoadedRanges ranges = new LoadedRanges(image, elf);
-        EntrySites sites = new EntrySites(image, elf, instructions);
+        // Also what is left out: such a call costs less when it is switched off.
+        EntrySites sites = new EntrySites(image, elf, instructions, address -> true);
         for (long address : calls(hooks, image, elf, ranges, notes)) {
             add(address, CALLS, ranges, sites);
         }

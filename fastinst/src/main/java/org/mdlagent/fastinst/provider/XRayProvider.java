@@ -35,9 +35,11 @@ public final class XRayProvider implements ProbeProvider {
     private static final Set<SiteInstruction.Form> PRISTINE = Set.of(SiteInstruction.Form.SKIP);
 
     private final InstructionSet instructions;
+    private final FunctionSelection selection;
 
-    public XRayProvider(InstructionSet instructions) {
+    public XRayProvider(InstructionSet instructions, FunctionSelection selection) {
         this.instructions = instructions;
+        this.selection = selection;
     }
 
     @Override
@@ -46,7 +48,7 @@ public final class XRayProvider implements ProbeProvider {
         if (map == null) {
             return null;
         }
-        EntrySites sites = new EntrySites(image, elf, instructions);
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
         ByteBuffer bytes = map.bytes();
         for (int at = 0; at + ENTRY_SIZE <= bytes.limit(); at += ENTRY_SIZE) {
             byte kind = bytes.get(at + KIND);

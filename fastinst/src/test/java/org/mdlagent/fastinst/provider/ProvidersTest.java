@@ -16,11 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
@@ -52,6 +54,20 @@ class ProvidersTest {
 
     private final List<String> notes = new ArrayList<>();
 
+    private LongPredicate selected = function -> true;
+
+    private final FunctionSelection selection = new FunctionSelection() {
+        @Override
+        public boolean names(String image) {
+            return false;
+        }
+
+        @Override
+        public LongPredicate of(LoadedImage image, ElfFile elf) {
+            return selected;
+        }
+    };
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             gcc -O2 -fpatchable-function-entry=5                          | NOP_RUN
@@ -80,6 +96,25 @@ class ProvidersTest {
         assertThat(functions).hasSize(FUNCTIONS.size());
         assertThat(found.keySet()).isEqualTo(functions.keySet());
         assertThat(found.values()).allMatch(site -> site.form() == form && site.role() == Role.FUNCTION);
+        assertThat(notes).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "gcc -O2 -fpatchable-function-entry=5",
+                "clang-14 -O2 -fxray-instrument -fxray-instruction-threshold=1"
+            })
+    void shouldLeaveOutFunctionsThatAreNotSelected(String compiler) throws Exception {
+        Set<Long> functions = functions(compiler).keySet();
+        long one = functions.iterator().next();
+        selected = function -> function == one;
+        assertThat(find(compiler, Role.FUNCTION)).containsOnlyKeys(one);
+
+        selected = function -> !functions.contains(function);
+        ImageProbes none = requireNonNull(discover(compiler, null, false));
+
+        assertThat(none.texts()).isEmpty();
         assertThat(notes).isEmpty();
     }
 
@@ -186,8 +221,8 @@ class ProvidersTest {
         ElfFile elf = ElfFile.open(library);
         assertThat(Instrumentation.of(elf, INSTRUCTIONS.search())).isNotNull();
         List<ProbeProvider> providers = List.of(
-                new XRayProvider(INSTRUCTIONS),
-                new PatchableEntryProvider(INSTRUCTIONS),
+                new XRayProvider(INSTRUCTIONS, selection),
+                new PatchableEntryProvider(INSTRUCTIONS, selection),
                 new ProfilingCallsProvider(INSTRUCTIONS, API::decode, foreignHooks, gprof));
         for (ProbeProvider provider : providers) {
             ImageProbes probes = provider.discover(image, elf, notes);

@@ -166,6 +166,11 @@ public record AgentOptions(
         return (include.isEmpty() || any(include, image, file, name)) && !any(exclude, image, file, name);
     }
 
+    /// Whether nothing is left out.
+    public boolean includesAll() {
+        return include.isEmpty() && exclude.isEmpty();
+    }
+
     /// Which calls of a function are timed where not all are.
     ///
     /// @param image path of the ELF file

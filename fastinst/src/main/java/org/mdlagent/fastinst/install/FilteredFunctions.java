@@ -1,0 +1,48 @@
+package org.mdlagent.fastinst.install;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.LongPredicate;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.provider.FunctionSelection;
+
+/// What a filter makes of functions: by their names, which are given here. Where it looks at source files, all are
+/// selected, since reading line tables takes the addresses of their sites.
+public final class FilteredFunctions implements FunctionSelection {
+    private final NativeApi api;
+    private final ProbeFilter filter;
+
+    public FilteredFunctions(NativeApi api, ProbeFilter filter) {
+        this.api = api;
+        this.filter = filter;
+    }
+
+    @Override
+    public boolean names(String image) {
+        return filter.names(image);
+    }
+
+    @Override
+    public LongPredicate of(LoadedImage image, ElfFile elf) throws IOException {
+        if (filter.includesAll() || filter.needsFiles()) {
+            return address -> true;
+        }
+        SymbolTable symbols = elf.symbols();
+        String path = image.path();
+        return address -> filter.includes(path, "", name(symbol(path, address, symbols)));
+    }
+
+    /// As in the symbol table; where that has none, the file and the offset.
+    static String symbol(String image, long offset, SymbolTable symbols) {
+        int at = symbols.at(offset);
+        return at >= 0 ? symbols.name(at) : Path.of(image).getFileName() + "+0x" + Long.toHexString(offset);
+    }
+
+    /// Demangled.
+    String name(String symbol) {
+        return api.demangle(symbol);
+    }
+}
