@@ -3,13 +3,17 @@ package org.mdlagent.runtime.serve;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 import org.mdlagent.profiler.report.live.HeatNews;
 import org.mdlagent.profiler.report.live.LiveReport;
+import org.mdlagent.profiler.report.live.SpentNews;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.session.SessionReader;
 
 /// A session, and what its readers have been told of it. However many there are, it is read twice a second at most.
@@ -106,6 +110,20 @@ final class WatchedSession {
     HeatNews heat(int function, long from) throws IOException {
         try (SessionReader reader = SessionReader.open(directory)) {
             return new HeatNews(reader, function, from);
+        }
+    }
+
+    /// What is new of the time spent in some functions, by their positions, since a slice of time.
+    SpentNews spent(Set<Integer> functions, long from) throws IOException {
+        try (SessionReader reader = SessionReader.open(directory)) {
+            return new SpentNews(reader, functions, from);
+        }
+    }
+
+    /// The last calls of each thread that were timed.
+    List<TimedCall> lastCalls() throws IOException {
+        try (SessionReader reader = SessionReader.open(directory)) {
+            return reader.lastCalls();
         }
     }
 

@@ -28,7 +28,9 @@ import org.mdlagent.profiler.report.exposition.SessionSeries;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.live.HeatNews;
 import org.mdlagent.profiler.report.live.LiveReport;
+import org.mdlagent.profiler.report.live.SpentNews;
 import org.mdlagent.profiler.report.page.SessionsPage;
+import org.mdlagent.profiler.report.profile.TimedCall;
 
 /// Serves, by HTTP:
 ///
@@ -38,13 +40,15 @@ import org.mdlagent.profiler.report.page.SessionsPage;
 /// | `/session/ID` | the report of one, which goes on |
 /// | `/session/ID/profile.json?since=LOOK&shown=POSITION,...` | what is new of it |
 /// | `/session/ID/heat.json?function=POSITION&from=SLICE` | what is new of a function's heat map |
+/// | `/session/ID/spent.json?functions=POSITION,...&from=SLICE` | what is new of the time spent in some functions |
+/// | `/session/ID/calls.json` | its slowest calls |
 /// | `/metrics` | the figures of all that run, for Prometheus, in the [ExpositionFormat] that it wants |
 /// | `/healthz` | that it answers, for whoever asks |
 ///
 /// Nothing can be changed through it. It is not encrypted.
 public final class WebServer implements AutoCloseable {
     private static final int ENDED_SHOWN = 20;
-    private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(?:/(profile|heat)\\.json)?");
+    private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(?:/(profile|heat|spent|calls)\\.json)?");
     private static final int POSITION_DIGITS = 9;
     private static final String HTML = "text/html; charset=utf-8";
     private static final String JSON = "application/json";
@@ -220,6 +224,8 @@ public final class WebServer implements AutoCloseable {
         return switch (session.group(2)) {
             case "profile" -> news(found.get(), uri);
             case "heat" -> heat(found.get(), uri);
+            case "spent" -> spent(found.get(), uri);
+            case "calls" -> calls(found.get());
             case null, default -> page(found.get());
         };
     }
@@ -249,11 +255,7 @@ public final class WebServer implements AutoCloseable {
     private static Answer news(WatchedSession session, URI uri) throws IOException {
         LiveReport report = session.report();
         long known = number(uri, "since");
-        Set<Integer> shown = Arrays.stream(
-                        parameter(uri, "shown", "[0-9,]{1,2000}").orElse("").split(","))
-                .filter(position -> !position.isEmpty() && position.length() <= POSITION_DIGITS)
-                .map(Integer::valueOf)
-                .collect(Collectors.toSet());
+        Set<Integer> shown = positions(uri, "shown");
         return Answer.of(JSON, out -> report.writeNews(known, shown, out));
     }
 
@@ -261,6 +263,26 @@ public final class WebServer implements AutoCloseable {
         int function = Math.clamp(number(uri, "function"), 0, Integer.MAX_VALUE);
         HeatNews news = session.heat(function, number(uri, "from"));
         return Answer.of(JSON, news::write);
+    }
+
+    private static Answer spent(WatchedSession session, URI uri) throws IOException {
+        SpentNews news = session.spent(positions(uri, "functions"), number(uri, "from"));
+        return Answer.of(JSON, news::write);
+    }
+
+    private static Answer calls(WatchedSession session) throws IOException {
+        LiveReport report = session.report();
+        List<TimedCall> calls = session.lastCalls();
+        return Answer.of(JSON, out -> report.writeCalls(calls, out));
+    }
+
+    /// A parameter that is positions of functions; none where it is not there.
+    private static Set<Integer> positions(URI uri, String parameter) {
+        return Arrays.stream(
+                        parameter(uri, parameter, "[0-9,]{1,2000}").orElse("").split(","))
+                .filter(position -> !position.isEmpty() && position.length() <= POSITION_DIGITS)
+                .map(Integer::valueOf)
+                .collect(Collectors.toSet());
     }
 
     /// A parameter that is a number; 0 where it is not there.

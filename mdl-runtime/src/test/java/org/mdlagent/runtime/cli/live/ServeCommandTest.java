@@ -108,7 +108,13 @@ class ServeCommandTest {
         assertThat(news).startsWith("HTTP/1.1 200 ").contains("application/json", "\"runs\": true");
         assertThat(get("/session/" + LIVE + "/heat.json?function=99999999999&from=7"))
                 .startsWith("HTTP/1.1 200 ")
-                .contains("{\"columns\": [],\"heat\": [],\"next\": 7}");
+                .contains("{\"columns\": [],\"next\": 7,\"heat\": []}");
+        assertThat(get("/session/" + LIVE + "/spent.json?functions=0,99999999999&from=7"))
+                .startsWith("HTTP/1.1 200 ")
+                .contains("{\"columns\": [],\"next\": 7,\"functions\": []}");
+        assertThat(get("/session/" + ENDED + "/calls.json"))
+                .startsWith("HTTP/1.1 200 ")
+                .contains("{\"calls\": []}");
     }
 
     @Test

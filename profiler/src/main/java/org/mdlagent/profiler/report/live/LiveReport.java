@@ -14,6 +14,7 @@ import org.mdlagent.profiler.report.page.Page;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.Timeline;
 
 /// The report of a running program for a browser: the page of [HtmlReport], which goes on asking for what is new.
@@ -91,14 +92,16 @@ public final class LiveReport {
 
     /// Writes the page.
     ///
-    /// @param source path on the server, below which is what [#writeNews] writes, `profile.json` with `since` and
-    ///               `shown`, and what [HeatNews] writes, `heat.json` with `function` and `from`
+    /// @param source path on the server. Below it are `profile.json` with `since` and `shown` ([#writeNews]),
+    ///               `heat.json` with `function` and `from` ([HeatNews]), `spent.json` with `functions` and
+    ///               `from` ([SpentNews]), and `calls.json` ([#writeCalls])
     public void writePage(String source, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = new JsonWriter(data, false).beginObject().member("source", source);
         news(0, Set.of(), json);
         json.endObject();
         List<String> scripts = new ArrayList<>(HtmlReport.SCRIPTS);
+        scripts.add("asked.js");
         scripts.add("live.js");
         Page.write("report.html", "; connect-src 'self'", HtmlReport.STYLES, data, scripts, out);
     }
@@ -111,6 +114,15 @@ public final class LiveReport {
     public void writeNews(long since, Set<Integer> inView, Appendable out) throws IOException {
         JsonWriter json = new JsonWriter(out, false).beginObject();
         news(since, inView, json);
+        json.endObject();
+    }
+
+    /// Writes the slowest of some calls as JSON.
+    ///
+    /// @param calls of the same session
+    public void writeCalls(List<TimedCall> calls, Appendable out) throws IOException {
+        JsonWriter json = new JsonWriter(out, false).beginObject();
+        HtmlReport.calls(calls, profile.functions(), json);
         json.endObject();
     }
 

@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.TreeMap;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -26,16 +24,7 @@ final class HeatMaps {
     private final IdentityHashMap<FunctionProfile, OverTime> functions = new IdentityHashMap<>();
 
     /// A function over time.
-    ///
-    /// @param spent by column
-    private record OverTime(HeatMap map, TreeMap<Integer, Spent> spent) {}
-
-    /// Time in a function, and calls of it.
-    private record Spent(double nanos, long calls) {
-        Spent plus(Spent other) {
-            return new Spent(nanos + other.nanos, calls + other.calls);
-        }
-    }
+    private record OverTime(HeatMap map, SpentTime spent) {}
 
     private final OptionalDouble nanosPerUnit;
 
@@ -51,7 +40,7 @@ final class HeatMaps {
             columns.add(slices.subList(i, Math.min(slices.size(), i + perColumn)));
         }
         for (FunctionProfile function : functions.subList(0, Math.min(FUNCTIONS_MAX, functions.size()))) {
-            this.functions.put(function, new OverTime(new HeatMap(), new TreeMap<>()));
+            this.functions.put(function, new OverTime(new HeatMap(), new SpentTime(nanosPerUnit)));
         }
         for (int column = 0; column < columns.size(); column++) {
             for (TimeSlice slice : columns.get(column)) {
@@ -65,15 +54,9 @@ final class HeatMaps {
             OverTime shown = functions.get(all.get(function.function()));
             if (shown != null) {
                 shown.map.add(column, function);
-                shown.spent.merge(column, spent(function), Spent::plus);
+                shown.spent.add(column, function);
             }
         }
-    }
-
-    /// Its timed calls stand for those that were not.
-    private Spent spent(FunctionSlice slice) {
-        double each = slice.timed() > 0 ? (double) slice.ticks() / slice.timed() : 0;
-        return new Spent(each * slice.calls() * nanosPerUnit.orElse(0), slice.calls());
     }
 
     /// Where columns begin and end, in milliseconds since 1970, and where rows begin, in nanoseconds.
@@ -91,20 +74,13 @@ final class HeatMaps {
         json.endArray();
     }
 
-    /// Cells of the map, and column, nanoseconds and calls of what was spent in turn. Nothing of a function without
-    /// map.
+    /// Cells of the map, and what was spent. Nothing of a function without map.
     void cells(FunctionProfile function, JsonWriter json) throws IOException {
         OverTime shown = functions.get(function);
         if (shown == null) {
             return;
         }
         shown.map.write(json);
-        json.beginArray("spent");
-        for (Map.Entry<Integer, Spent> cell : shown.spent.entrySet()) {
-            json.element(cell.getKey());
-            json.element(Math.round(cell.getValue().nanos));
-            json.element(cell.getValue().calls);
-        }
-        json.endArray();
+        shown.spent.write(json);
     }
 }

@@ -61,9 +61,10 @@ public final class HtmlReport {
         Page.write("report.html", "", STYLES, data, SCRIPTS, out);
     }
 
-    /// Thread, position of the function, start and duration in nanoseconds in turn, the slowest first. A reader of
-    /// sessions makes functions anew each time, so that they are known by what they are called.
-    private static void calls(List<TimedCall> calls, List<FunctionProfile> functions, JsonWriter json)
+    /// Writes the slowest of some calls, the slowest first: thread, position of the function, start and duration
+    /// in nanoseconds in turn. A reader of sessions makes functions anew each time: they are known by what they
+    /// are called.
+    public static void calls(List<TimedCall> calls, List<FunctionProfile> functions, JsonWriter json)
             throws IOException {
         Map<List<String>, Long> positions = new HashMap<>();
         for (int i = 0; i < functions.size(); i++) {

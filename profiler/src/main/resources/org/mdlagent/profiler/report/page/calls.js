@@ -5,13 +5,23 @@ const LISTED = 200;
 const LANE_DEPTH = 12;
 const trace = { calls: [], chosen: null, zoomed: null, lanes: [] };
 
+/** A call among those that were read anew: the clock's frequency is known ever better, which moves its times a little. */
+function sameCall(call, calls) {
+  const near = (a, b, part) => Math.abs(a - b) <= 1000 + part * b;
+  const same = calls.filter(({ tid, f, start, nanos }) =>
+    tid === call.tid && f === call.f && near(start, call.start, 1e-4) && near(nanos, call.nanos, 1e-3));
+  return same.toSorted((a, b) => Math.abs(a.start - call.start) - Math.abs(b.start - call.start))[0] ?? call;
+}
+
 /** In the data a call is four numbers: its thread, its function, when it began, and how long it took. */
 function readCalls() {
   const calls = [];
   for (let i = 0; i < (data.calls ?? []).length; i += 4) {
     const [tid, position, start, nanos] = data.calls.slice(i, i + 4);
-    calls.push({ tid, f: data.functions[position], start, nanos });
+    // A page that is served may not know it yet.
+    data.functions[position] && calls.push({ tid, f: data.functions[position], start, nanos });
   }
+  trace.chosen &&= sameCall(trace.chosen, calls);
   trace.calls = calls.toSorted((a, b) => b.nanos - a.nanos);
   // Within a thread a call that began later, and ended before the other, was made by that, or by what that called.
   trace.lanes = [...Map.groupBy(calls.toSorted((a, b) => a.start - b.start || b.nanos - a.nanos), ({ tid }) => tid)].map(([tid, own]) => {
@@ -45,6 +55,11 @@ function shownTime() {
 }
 
 function drawCalls() {
+  byId("count").textContent = plural(trace.calls.length, "call", "calls");
+  if (trace.calls.length === 0) {
+    byId("call").textContent = "No call has been timed yet.";
+    return;
+  }
   const width = byId("lanes").clientWidth;
   const [begin, end] = shownTime();
   const x = (nanos) => (nanos - begin) / (end - begin) * width;
@@ -68,11 +83,9 @@ function drawCalls() {
     return line;
   };
   byId("slowest").querySelector("tbody").replaceChildren(...listed.map(row));
-  byId("slowest").querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   byId("call").replaceChildren(...trace.chosen
     ? describeCall(trace.chosen)
     : [`The slowest of the last calls of each thread that were timed, from ${since(begin)} to ${since(end)}. What is between them was not idle.`]);
-  byId("count").textContent = plural(trace.calls.length, "call", "calls");
 }
 
 function bar(call, x, y) {
@@ -92,6 +105,7 @@ function chooseCall(call) {
   trace.chosen = call ?? trace.chosen;
   byId("detail").hidden || !trace.chosen || show(trace.chosen.f);
   drawCalls();
+  byId("slowest").querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
 }
 
 function zoomCall(call) {

@@ -9,7 +9,7 @@ const RATE_NEWS = 10;
 
 const live = { paused: false, held: false, answered: new Date(), counts: [] };
 
-/** Slices of time that a heat map goes back: as many as a session keeps. */
+/** Slices of time that pictures go back: as many as a session keeps. */
 const SLICES = 480;
 
 /** Functions that are not in the news were not called meanwhile, and keep what is known of them. So do histograms. */
@@ -67,12 +67,12 @@ function redrawDetail() {
 function addSlices(f, news) {
   const known = (f.columns ?? []).length / 2;
   f.columns = [...(f.columns ?? []), ...news.columns];
-  f.heat = [...(f.heat ?? []), ...news.heat.map((n, i) => (i % 3 === 0 ? n + known : n))];
+  f.heat = [...(f.heat ?? []), ...shifted(news.heat, known)];
   f.nextSlice = news.next;
   const excess = f.columns.length / 2 - SLICES;
   if (excess > 0) {
     f.columns = f.columns.slice(2 * excess);
-    f.heat = heatCells(f).filter((cell) => cell.column >= excess).flatMap(({ column, row, calls }) => [column - excess, row, calls]);
+    f.heat = withoutFirst(f.heat, excess);
   }
 }
 

@@ -4,7 +4,8 @@
 const PHASES = 60;
 /** What is less than this part of the most has the palest colour. */
 const PHASES_LEAST = 1e-3;
-const phases = { row: 0, column: 0 };
+/** Where its columns begin and end, in turn, and what is chosen. */
+const phases = { columns: data.columns, row: 0, column: 0 };
 
 /** In the data a cell is three numbers: its column, nanoseconds and calls. */
 function phaseCells(f) {
@@ -15,10 +16,10 @@ function phaseCells(f) {
   return cells;
 }
 
-const columnNanos = (column) => Math.max(1, data.columns[2 * column + 1] - data.columns[2 * column]) * 1e6;
+const columnNanos = (column) => Math.max(1, phases.columns[2 * column + 1] - phases.columns[2 * column]) * 1e6;
 
 function describePhase(f, column, cell) {
-  const when = `${clock(data.columns[2 * column])} to ${clock(data.columns[2 * column + 1])}`;
+  const when = `${clock(phases.columns[2 * column])} to ${clock(phases.columns[2 * column + 1])}`;
   const what = cell
     ? ` ≈ ${percent(cell.nanos / columnNanos(column) * 100)} of the time, ${count(cell.calls / columnNanos(column) * 1e9)} calls/s`
     : " not called";
@@ -35,15 +36,15 @@ function drawPhases() {
     return;
   }
   const names = Math.min(260, place.clientWidth * 0.35);
-  const columns = data.columns.length / 2;
-  const [begin, end] = [data.columns[0], data.columns.at(-1)];
+  const columns = phases.columns.length / 2;
+  const [begin, end] = [phases.columns[0], phases.columns.at(-1)];
   const x = (millis) => names + (millis - begin) / (end - begin) * (place.clientWidth - names - 1);
   const cells = rows.map(phaseCells);
   const share = (row, column) => (cells[row].get(column)?.nanos ?? 0) / columnNanos(column);
   const most = Math.max(...rows.flatMap((_, row) => [...cells[row].keys()].map((column) => share(row, column))));
   const shade = (part) => Math.max(0, Math.min(HEATS - 1, Math.floor(HEATS * (1 - log(part / most) / log(PHASES_LEAST)))));
   const shapes = new Array(HEATS).fill("");
-  const box = (row, column) => [x(data.columns[2 * column]), row * FRAME, Math.max(1, x(data.columns[2 * column + 1]) - x(data.columns[2 * column]))];
+  const box = (row, column) => [x(phases.columns[2 * column]), row * FRAME, Math.max(1, x(phases.columns[2 * column + 1]) - x(phases.columns[2 * column]))];
   for (const row of rows.keys()) {
     for (const [column, { nanos }] of cells[row]) {
       const [left, top, width] = box(row, column);
@@ -69,7 +70,7 @@ function drawPhases() {
   const point = (event, act) => {
     const { left, top } = picture.getBoundingClientRect();
     const at = event.clientX - left;
-    const column = Array.from({ length: columns }, (_, i) => i).findLast((i) => x(data.columns[2 * i]) <= at) ?? 0;
+    const column = Array.from({ length: columns }, (_, i) => i).findLast((i) => x(phases.columns[2 * i]) <= at) ?? 0;
     const row = Math.floor((event.clientY - top) / FRAME);
     row < rows.length && act(row, column);
   };

@@ -218,7 +218,7 @@ class LiveReportTest {
             assertThat(all(last.at("/columns"), ""))
                     .isEqualTo(all(all.at("/columns"), "").subList(4, 6));
             assertThat(all(last.at("/heat"), "")).containsExactly("0", row, "3");
-            assertThat(none.toString()).isEqualTo("{\"columns\":[],\"heat\":[],\"next\":3}");
+            assertThat(none.toString()).isEqualTo("{\"columns\":[],\"next\":3,\"heat\":[]}");
             assertThat(new ObjectMapper().readTree(heat(reader, 99, 0)).at("/heat"))
                     .isEmpty();
         }

@@ -30,6 +30,7 @@ final class Browser implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Process process;
+    private final Path own = Files.createTempDirectory("browser");
     private final HttpClient client = HttpClient.newHttpClient();
     private final WebSocket socket;
     private final BlockingQueue<JsonNode> answers = new LinkedBlockingQueue<>();
@@ -37,10 +38,9 @@ final class Browser implements AutoCloseable {
     private final List<String> exceptions = new CopyOnWriteArrayList<>();
     private int calls;
 
-    /// @param directory for its files
+    /// @param directory for its log
     Browser(Path directory) throws Exception {
         Tool chromium = Tool.installed("chromium", "chromium");
-        Path own = directory.resolve("browser");
         process = new ProcessBuilder(
                         chromium.program().toString(),
                         "--headless",
@@ -209,9 +209,11 @@ final class Browser implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         socket.abort();
         process.destroy();
         process.onExit().join();
+        // As far as it goes: those that the browser has started may still write there.
+        new ProcessBuilder("rm", "-rf", own.toString()).start().onExit().join();
     }
 }

@@ -13,12 +13,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.profiler.report.live.LiveReport;
+import org.mdlagent.profiler.report.live.SpentNews;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -226,28 +228,46 @@ class PageInBrowserTest {
         }
     }
 
-    @Test
-    void shouldFollowAProgramThatRuns() throws Exception {
-        Profile session = Profiles.read(SessionImage.exactSample(), directory.resolve("session"));
-        LiveReport first = new LiveReport(Profiles.with(session, List.of(Profiles.function("a", 100))), true, 1_000);
-        AtomicReference<LiveReport> now = new AtomicReference<>(first);
+    private interface Answers {
+        void write(URI asked, Appendable out) throws IOException;
+    }
+
+    private static HttpServer serve(Answers answers) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", exchange -> {
             StringBuilder answer = new StringBuilder();
-            String query = String.valueOf(exchange.getRequestURI().getQuery());
-            if (exchange.getRequestURI().getPath().equals("/s/profile.json")) {
-                now.get().writeNews(Long.parseLong(query.replaceAll(".*since=(\\d+).*", "$1")), Set.of(), answer);
-            } else {
-                now.get().writePage("/s", answer);
-            }
+            answers.write(exchange.getRequestURI(), answer);
             byte[] bytes = answer.toString().getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(200, bytes.length);
             exchange.getResponseBody().write(bytes);
             exchange.close();
         });
         server.start();
+        return server;
+    }
+
+    private static URI address(HttpServer server) {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/s");
+    }
+
+    private static long number(URI asked, String parameter) {
+        return Long.parseLong(String.valueOf(asked.getQuery()).replaceAll(".*" + parameter + "=(\\d+).*", "$1"));
+    }
+
+    @Test
+    void shouldFollowAProgramThatRuns() throws Exception {
+        Profile session = Profiles.read(SessionImage.exactSample(), directory.resolve("session"));
+        LiveReport first = new LiveReport(Profiles.with(session, List.of(Profiles.function("a", 100))), true, 1_000);
+        AtomicReference<LiveReport> now = new AtomicReference<>(first);
+        HttpServer server = serve((asked, out) -> {
+            if (asked.getPath().equals("/s/profile.json")) {
+                now.get().writeNews(number(asked, "since"), Set.of(), out);
+            } else {
+                now.get().writePage("/s", out);
+            }
+        });
         try (Browser browser = new Browser(directory)) {
-            browser.open(URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/s"), 1280, false);
+            browser.open(address(server), 1280, false);
             browser.press("ArrowDown", "Enter");
             String before = browser.text("document.querySelector('#detail dd').textContent");
             now.set(first.next(
@@ -266,6 +286,65 @@ class PageInBrowserTest {
             assertThat(browser.exceptions()).isEmpty();
         } finally {
             server.stop(0);
+        }
+    }
+
+    /// What is asked for while it is shown: of the functions in view from the first slice on, then what is new.
+    @Test
+    void shouldShowAProgramThatRunsOverTimeAndItsSlowestCalls() throws Exception {
+        SessionImage.sliceSample().write(Files.createDirectories(directory.resolve("session")));
+        List<String> asked = new CopyOnWriteArrayList<>();
+        try (SessionReader reader = SessionReader.open(directory.resolve("session"));
+                Browser browser = new Browser(directory)) {
+            Profile profile = reader.profile();
+            LiveReport report = new LiveReport(profile, true, 1_000);
+            FunctionProfile work = profile.functions().get(1);
+            HttpServer server = serve((uri, out) -> {
+                switch (uri.getPath()) {
+                    case "/s/profile.json" -> report.writeNews(number(uri, "since"), Set.of(), out);
+                    case "/s/spent.json" -> {
+                        asked.add(uri.getQuery());
+                        new SpentNews(reader, Set.of(0, 1), number(uri, "from")).write(out);
+                    }
+                    case "/s/calls.json" ->
+                        report.writeCalls(
+                                List.of(
+                                        new TimedCall(1, 7, work, 1_000_000, 5_000),
+                                        new TimedCall(1, 7, work, 2_000_000, 9_000)),
+                                out);
+                    default -> report.writePage("/s", out);
+                }
+            });
+            try {
+                browser.open(address(server), 1280, false);
+                browser.click("#show-phases");
+                browser.await("document.querySelectorAll('#phase-map path').length > 0");
+                String over = browser.text("byId('phase').textContent");
+                String spent = browser.text("data.functions[1].spent.join()");
+                browser.await("spent.next === 3");
+                StringBuilder last = new StringBuilder();
+                new SpentNews(reader, Set.of(1), 2).write(last);
+                browser.eval("addSpent(" + last + ")");
+                String more = browser.text("data.functions[1].spent.join()");
+                browser.eval("for (let i = 0; i < 500; i++) addSpent(" + last + ")");
+                String kept = browser.text("phases.columns.length + ':' + data.functions[1].spent.slice(0, 3)");
+                browser.click("#show-calls");
+                browser.await("document.querySelectorAll('#slowest tbody tr').length === 2");
+                browser.press("ArrowDown");
+                browser.eval("data.calls[2] += 7; readCalls()");
+
+                assertThat(over).contains("work ≈ 0.00 % of the time, 2").endsWith("calls/s");
+                assertThat(spent).isEqualTo("0,1000,1,1,2000,2,2,3000,3");
+                assertThat(more).isEqualTo(spent + ",3,3000,3");
+                assertThat(kept).isEqualTo("960:0,3000,3");
+                assertThat(asked.getFirst()).isEqualTo("functions=0,1&from=0");
+                assertThat(browser.text("byId('call').textContent"))
+                        .isEqualTo("work 9.00 us, began +0.002000 s after the program, thread 7");
+                assertThat(browser.text("trace.calls.indexOf(trace.chosen)")).isEqualTo("0");
+                assertThat(browser.exceptions()).isEmpty();
+            } finally {
+                server.stop(0);
+            }
         }
     }
 }

@@ -1,0 +1,80 @@
+/* Views of a page that is served for which there is more to know than news hold: it is asked for while they are shown. */
+
+/** Functions whose time is asked for: more than are shown, since their order changes. */
+const ASKED = 2 * PHASES;
+
+/** What is known of functions over time: of which, and the first slice that is not. */
+const spent = { known: new Set(), next: 0 };
+
+/** Asks for one thing at a time: at once, or, of a program that runs, when some time has passed since the last answer. */
+function asker() {
+  const state = { busy: false, after: 0 };
+  return async (path, atOnce, take) => {
+    if (state.busy || (!atOnce && (live.paused || !data.runs || performance.now() < state.after))) {
+      return;
+    }
+    state.busy = true;
+    const began = performance.now();
+    let news = null;
+    try {
+      const answer = await fetch(`${data.source}/${path}`, { signal: AbortSignal.timeout(20 * NEWS_MILLIS) });
+      news = answer.ok ? await answer.json() : null;
+    } catch {
+      // The page says already that there is no answer.
+    }
+    state.busy = false;
+    state.after = performance.now() + Math.max(NEWS_MILLIS / 2, PATIENCE * (performance.now() - began));
+    news && !live.held && take(news);
+  };
+}
+
+/** Numbers of which each third one, from the first on, is a position: that is so many later. */
+const shifted = (numbers, by) => numbers.map((n, i) => (i % 3 === 0 ? n + by : n));
+/** The same without the first so many positions. */
+const withoutFirst = (numbers, many) => shifted(numbers.filter((_, i) => numbers[i - i % 3] >= many), -many);
+
+const askSpent = asker();
+const askCalls = asker();
+
+function forgetSpent(wanted) {
+  data.functions.forEach((f, i) => (f.spent = wanted.has(i) ? [] : undefined));
+  Object.assign(spent, { known: wanted, next: 0 });
+  phases.columns = [];
+}
+
+function addSpent({ columns, functions, next }) {
+  const known = phases.columns.length / 2;
+  const excess = Math.max(0, known + columns.length / 2 - SLICES);
+  functions.forEach((news) => data.functions[news.position].spent.push(...shifted(news.spent, known)));
+  phases.columns = [...phases.columns, ...columns].slice(2 * excess);
+  phases.column -= excess;
+  excess > 0 && spent.known.forEach((i) => (data.functions[i].spent = withoutFirst(data.functions[i].spent, excess)));
+  spent.next = next;
+}
+
+/** Where functions came to be shown, all are asked for from the beginning on. */
+function drawSpent() {
+  drawPhases();
+  const positions = new Map(data.functions.map((f, i) => [f, i]));
+  const wanted = table.rows.slice(0, ASKED).map((f) => positions.get(f));
+  const strange = wanted.slice(0, PHASES).some((position) => !spent.known.has(position));
+  const asked = strange ? wanted : [...spent.known];
+  askSpent(`spent.json?functions=${asked}&from=${strange ? 0 : spent.next}`, strange, (news) => {
+    strange && forgetSpent(new Set(wanted));
+    addSpent(news);
+    view.name === "phases" && drawSpent();
+  });
+}
+
+function drawLastCalls() {
+  drawCalls();
+  askCalls("calls.json", data.calls === undefined, ({ calls }) => {
+    data.calls = calls;
+    readCalls();
+    view.name === "calls" && drawCalls();
+  });
+}
+
+Object.assign(VIEWS.phases, { holds: () => data.rows.length > 0, draw: drawSpent });
+Object.assign(VIEWS.calls, { holds: () => !data.exact && data.rows.length > 0, draw: drawLastCalls });
+offerViews();
