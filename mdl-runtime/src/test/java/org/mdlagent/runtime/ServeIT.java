@@ -7,7 +7,19 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.JsonFormat;
 import com.sun.net.httpserver.HttpServer;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceResponse;
+import io.opentelemetry.proto.common.v1.AnyValue;
+import io.opentelemetry.proto.common.v1.KeyValue;
+import io.opentelemetry.proto.metrics.v1.AggregationTemporality;
+import io.opentelemetry.proto.metrics.v1.HistogramDataPoint;
+import io.opentelemetry.proto.metrics.v1.Metric;
+import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
+import io.opentelemetry.proto.metrics.v1.ResourceMetrics;
+import io.opentelemetry.proto.metrics.v1.Sum;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -28,6 +40,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -160,7 +175,16 @@ class ServeIT {
         call(program, 1000);
         JsonNode next = awaited(
                 () -> withCalls(read(session.resolve(heat + first.at("/next").asLong()))), "/calls", "1000");
+        JsonNode spent = new ObjectMapper().readTree(read(session.resolve("spent.json?functions=" + foo)));
 
+        long[] sums = new long[2];
+        JsonNode cells = spent.at("/functions/0/spent");
+        for (int i = 0; i < cells.size(); i += 3) {
+            sums[0] += cells.get(i + 1).asLong();
+            sums[1] += cells.get(i + 2).asLong();
+        }
+        assertThat(sums[0]).isPositive();
+        assertThat(sums[1]).isEqualTo(4000);
         assertThat(next.at("/columns/0").asLong())
                 .isGreaterThanOrEqualTo(first.at("/columns")
                         .get(first.at("/columns").size() - 1)
@@ -228,6 +252,111 @@ class ServeIT {
         }
         assertThat(Files.readString(directory.resolve("errors")))
                 .contains("takes no profiles: it answers with status 503", "takes profiles again");
+    }
+
+    /// A collector that takes the requests that OpenTelemetry's own messages describe, and no others: a member
+    /// that they do not have is refused.
+    private static HttpServer collector(BlockingQueue<ExportMetricsServiceRequest> requests) throws IOException {
+        HttpServer collector = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        collector.createContext("/v1/metrics", exchange -> {
+            ExportMetricsServiceRequest.Builder request = ExportMetricsServiceRequest.newBuilder();
+            int status = 200;
+            String answer = JsonFormat.printer().print(ExportMetricsServiceResponse.getDefaultInstance());
+            try {
+                String content = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+                JsonFormat.parser().merge(content, request);
+                requests.add(request.build());
+            } catch (InvalidProtocolBufferException e) {
+                status = 400;
+                answer = String.valueOf(e.getMessage());
+            }
+            byte[] bytes = answer.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(status, bytes.length);
+            exchange.getResponseBody().write(bytes);
+            exchange.close();
+        });
+        collector.start();
+        return collector;
+    }
+
+    private static Metric metric(ResourceMetrics program, String name) {
+        return program.getScopeMetrics(0).getMetricsList().stream()
+                .filter(metric -> metric.getName().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static boolean isOfFoo(List<KeyValue> attributes) {
+        return attributes.stream()
+                .anyMatch(attribute -> attribute.getKey().equals("code.function.name")
+                        && attribute.getValue().getStringValue().equals("foo"));
+    }
+
+    private static NumberDataPoint callsOfFoo(ResourceMetrics program) {
+        return metric(program, "mdl.function.calls").getSum().getDataPointsList().stream()
+                .filter(point -> isOfFoo(point.getAttributesList()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /// The first request of which a program's calls of foo are so many.
+    private ResourceMetrics received(BlockingQueue<ExportMetricsServiceRequest> requests, long calls) throws Exception {
+        while (true) {
+            ExportMetricsServiceRequest request = requests.poll(Dist.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(request)
+                    .as(Files.readString(directory.resolve("errors")))
+                    .isNotNull();
+            assertThat(request.getResourceMetricsCount()).isEqualTo(1);
+            if (callsOfFoo(request.getResourceMetrics(0)).getAsInt() == calls) {
+                return request.getResourceMetrics(0);
+            }
+        }
+    }
+
+    @Test
+    void shouldSendACollectorWhatItsProtocolDescribes() throws Exception {
+        BlockingQueue<ExportMetricsServiceRequest> requests = new LinkedBlockingQueue<>();
+        HttpServer collector = collector(requests);
+        try {
+            String url = "http://127.0.0.1:" + collector.getAddress().getPort();
+            Process program = startProgram();
+            call(program, 3000);
+            String[] serve = {"serve", "--listen", "127.0.0.1:0", "--otlp", url, "--otlp-interval", "1"};
+            start(
+                    Map.of(),
+                    Stream.concat(Stream.of(Dist.mdl()), Stream.of(serve)).toArray(String[]::new));
+            ResourceMetrics first = received(requests, 3000);
+            call(program, 1000);
+            ResourceMetrics later = received(requests, 4000);
+
+            Map<String, AnyValue> resource = later.getResource().getAttributesList().stream()
+                    .collect(Collectors.toMap(KeyValue::getKey, KeyValue::getValue));
+            assertThat(resource.get("service.name").getStringValue()).isEqualTo("messages");
+            assertThat(resource.get("process.pid").getIntValue()).isEqualTo(program.pid());
+            Sum calls = metric(later, "mdl.function.calls").getSum();
+            assertThat(calls.getAggregationTemporality())
+                    .isEqualTo(AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE);
+            assertThat(calls.getIsMonotonic()).isTrue();
+            assertThat(callsOfFoo(later).getStartTimeUnixNano())
+                    .isEqualTo(callsOfFoo(first).getStartTimeUnixNano());
+            assertThat(callsOfFoo(later).getTimeUnixNano())
+                    .isGreaterThan(callsOfFoo(first).getTimeUnixNano());
+            HistogramDataPoint durations =
+                    metric(later, "mdl.function.duration").getHistogram().getDataPointsList().stream()
+                            .filter(point -> isOfFoo(point.getAttributesList()))
+                            .findFirst()
+                            .orElseThrow();
+            assertThat(durations.getCount()).isEqualTo(4000);
+            assertThat(durations.getBucketCountsList().stream()
+                            .mapToLong(Long::longValue)
+                            .sum())
+                    .isEqualTo(4000);
+            assertThat(durations.getBucketCountsCount()).isEqualTo(durations.getExplicitBoundsCount() + 1);
+            assertThat(durations.getExplicitBoundsList()).isSorted();
+            assertThat(durations.getSum()).isPositive();
+        } finally {
+            collector.stop(0);
+        }
     }
 
     /// Anybody on this machine can send half a request, as often as he likes.
