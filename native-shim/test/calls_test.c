@@ -3,6 +3,7 @@
 #include "os/stack.h"
 #include "record/calls.h"
 #include "record/mode.h"
+#include "record/files.h"
 #include "record/snippets.h"
 #include "record/thread.h"
 #include "session/memory.h"
@@ -329,6 +330,20 @@ static void shouldCallForSnippetsUnlessTheThreadIsInACall(void) {
   }
 }
 
+static void shouldTellOfDescriptorsInACallToo(void) {
+  whole_fixture();
+  uint64_t *values = snippets_values();
+  CHECK(files_begin());
+  mdl_self->in_call = 1;
+  errno = 42;
+  const uint64_t told[SNIPPET_ARGUMENTS] = {FILE_OPENED, 1, (uintptr_t)"/a", 0, 0, 3};
+  struct snippet_result result = snippets_call((uintptr_t)files_note, told);
+  CHECK_EQUAL(errno, 42);
+  CHECK(result.values == values);
+  const int64_t *table = *(const int64_t *const *)files_table();
+  CHECK_EQUAL(table[2 + 3], files_intern("/File/a", 7));
+}
+
 static uint64_t end_thread(void) { pthread_exit(NULL); }
 
 static void *call_end_thread(void *block) {
@@ -352,6 +367,7 @@ TESTS({"shouldTellNestedCallsApart", shouldTellNestedCallsApart},
       {"shouldNotRecordTheReturnOfAForkedParentsCall", shouldNotRecordTheReturnOfAForkedParentsCall},
       {"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
       {"shouldCallForSnippetsUnlessTheThreadIsInACall", shouldCallForSnippetsUnlessTheThreadIsInACall},
+      {"shouldTellOfDescriptorsInACallToo", shouldTellOfDescriptorsInACallToo},
       {"shouldLeaveTheSnippetWhoseCallEndsTheThread", shouldLeaveTheSnippetWhoseCallEndsTheThread},
       {"shouldNestOnTheThreadsOwnStack", shouldNestOnTheThreadsOwnStack},
       {"shouldKnowSiblingCallFromLeftOverFrame", shouldKnowSiblingCallFromLeftOverFrame},

@@ -342,6 +342,18 @@ int main(void) {
   FIELD(mdl_api, snippet_call);
   FIELD(mdl_api, snippet_call_framed);
   FIELD(mdl_api, replace_all);
+  FIELD(mdl_api, files_note);
+  FIELD(mdl_api, files_table);
+  FIELD(mdl_api, files_begin);
+  FIELD(mdl_api, files_intern);
+  FIELD(mdl_api, files_path);
+  FIELD(mdl_api, files_peer);
+  FIELD(mdl_api, files_name);
+  FIELD(mdl_api, files_capacity);
+  FIELD(mdl_api, files_taken);
+  FIELD(mdl_api, files_adopt);
+  FIELD(mdl_api, files_enter);
+  FIELD(mdl_api, files_forget);
   SIZE(mdl_api);
   return 0;
 }

@@ -163,6 +163,20 @@ struct mdl_api {
   uint64_t replace_all; /* 528 void (const uint64_t (*stores)[3], int64_t n): one after the other, of each alias, mask and value as of
                                `replace`. Mask 0xFF: one byte is stored, wherever it lies. All bits: stored without a look at
                                what is there. When it returns all cores see the stores */
+
+  /* Which file each descriptor stands for (files.h). */
+  uint64_t files_note;     /* 536 the function that snippets call */
+  uint64_t files_table;    /* 544 address of the word that leads to the table of descriptors */
+  uint64_t files_begin;    /* 552 int64_t (void): 0 when there is no room */
+  uint64_t files_intern;   /* 560 int64_t (const char *name, int64_t length) */
+  uint64_t files_path;     /* 568 int64_t (const char *path) */
+  uint64_t files_peer;     /* 576 int64_t (const void *address, int64_t length, int64_t accepted) */
+  uint64_t files_name;     /* 584 uint64_t (int64_t number) */
+  uint64_t files_capacity; /* 592 int64_t (void) */
+  uint64_t files_taken;    /* 600 int64_t (void) */
+  uint64_t files_adopt;    /* 608 int64_t (int64_t descriptor, int64_t was, int64_t number) */
+  uint64_t files_enter;    /* 616 void (const char *directory) */
+  uint64_t files_forget;   /* 624 void (void) */
 };
 
 enum mdl_event_reach {
@@ -175,6 +189,6 @@ static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 536, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 632, "mdl_api");
 
 #endif

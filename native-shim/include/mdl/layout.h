@@ -295,8 +295,9 @@ enum mdl_value_kind {
   MDL_EVENTS = 5
 };
 
-/* MDL_METRIC_OFF: others may have its values; the record waits for the next metric. */
-enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1 };
+/* MDL_METRIC_OFF: others may have its values; the record waits for the next metric.
+ * MDL_METRIC_RESERVED: on as soon as its focus is not empty: for a file that may be opened. */
+enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1, MDL_METRIC_RESERVED = 2 };
 enum mdl_metric_units { MDL_RATE = 0, MDL_AMOUNT = 1, MDL_SAMPLED = 2 };
 enum mdl_metric_operator { MDL_SUM = 0, MDL_MIN = 1, MDL_MAX = 2, MDL_AVERAGE = 3 };
 

@@ -15,6 +15,7 @@
 #include "process/dispositions.h"
 #include "record/calls.h"
 #include "record/client.h"
+#include "record/files.h"
 #include "record/program_cpu.h"
 #include "record/record.h"
 #include "record/windows.h"
@@ -43,6 +44,8 @@ static int64_t cpuid(uint64_t leaf, uint64_t subleaf, uint32_t out[4]) {
 }
 
 static void store(uint64_t alias, uint64_t value, int64_t size) { code_store(alias, value, size); }
+
+static int64_t begin_files(void) { return files_begin(); }
 
 static uint64_t address(const void *pointer) { return (uintptr_t)pointer; }
 
@@ -117,6 +120,18 @@ const struct mdl_api *api_table(void) {
       .snippet_call = address((void *)calls_snippet_call),
       .snippet_call_framed = address((void *)calls_snippet_call_framed),
       .replace_all = address((void *)code_replace_all),
+      .files_note = address((void *)files_note),
+      .files_table = files_table(),
+      .files_begin = address((void *)begin_files),
+      .files_intern = address((void *)files_intern),
+      .files_path = address((void *)files_intern_path),
+      .files_peer = address((void *)files_intern_peer),
+      .files_name = address((void *)files_name),
+      .files_capacity = address((void *)files_capacity),
+      .files_taken = address((void *)files_taken),
+      .files_adopt = address((void *)files_adopt),
+      .files_enter = address((void *)files_enter),
+      .files_forget = address((void *)files_forget),
   };
   return &table;
 }

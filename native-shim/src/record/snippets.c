@@ -1,6 +1,7 @@
 /* The thread's values are made at its first snippet. */
 #include "record/snippets.h"
 
+#include "record/files.h"
 #include "record/thread.h"
 #include "session/memory.h"
 
@@ -45,6 +46,11 @@ static uint64_t *values_of_child(void) {
 
 __attribute__((used)) struct snippet_result snippets_call(uint64_t function, const uint64_t arguments[SNIPPET_ARGUMENTS]) {
   struct mdl_thread *thread = record_known_thread();
+  if (function == (uintptr_t)files_note) { /* it comes to no probe, and must not be left out */
+    return (struct snippet_result){
+        .result = files_note(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]),
+        .values = (uint64_t *)thread->values};
+  }
   if (thread->in_call) {
     return (struct snippet_result){0};
   }

@@ -28,6 +28,9 @@ public final class MetricDescriptor {
     public static final int STATE_OFF = 0;
     public static final int STATE_ON = 1;
 
+    /// On as soon as its focus is not empty.
+    public static final int STATE_RESERVED = 2;
+
     public static final int UNITS_RATE = 0;
     public static final int UNITS_AMOUNT = 1;
     public static final int UNITS_SAMPLED = 2;

@@ -91,7 +91,19 @@ public final class NativeApi implements CodeWriter {
     static final long SNIPPET_CALL = 512;
     static final long SNIPPET_CALL_FRAMED = 520;
     static final long REPLACE_ALL = 528;
-    static final long SIZE = 536;
+    static final long FILES_NOTE = 536;
+    static final long FILES_TABLE = 544;
+    static final long FILES_BEGIN = 552;
+    static final long FILES_INTERN = 560;
+    static final long FILES_PATH = 568;
+    static final long FILES_PEER = 576;
+    static final long FILES_NAME = 584;
+    static final long FILES_CAPACITY = 592;
+    static final long FILES_TAKEN = 600;
+    static final long FILES_ADOPT = 608;
+    static final long FILES_ENTER = 616;
+    static final long FILES_FORGET = 624;
+    static final long SIZE = 632;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -548,6 +560,16 @@ public final class NativeApi implements CodeWriter {
             MemorySegment change = arena.allocateFrom(ValueLayout.JAVA_LONG, word, expected, value);
             return call(function(EXCHANGE_IMPORT), change.address(), readOnly ? 1 : 0, 0);
         }
+    }
+
+    /// What tells of descriptors: [Descriptors].
+    long descriptors(long field, long first, long second, long third) {
+        return call(function(field), first, second, third);
+    }
+
+    /// A word of the table.
+    long entry(long field) {
+        return Memory.getLong(table + field);
     }
 
     /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.

@@ -68,10 +68,23 @@ public final class MetricTable {
     /// @return its record, for [#remove]
     /// @throws IllegalStateException when the session is full
     public long add(Row row) {
+        return add(row, tables.string(row.focus), MetricDescriptor.STATE_ON);
+    }
+
+    /// The same, of a metric that readers see as soon as a text in the session is not empty, which is its focus then.
+    ///
+    /// @param focus offset of the text
+    /// @throws IllegalStateException when the session is full
+    public long addReserved(Row row, int focus) {
+        return add(row, focus, MetricDescriptor.STATE_RESERVED);
+    }
+
+    private long add(Row row, int focus, int state) {
         boolean reused = !free.isEmpty();
         long record = reused ? free.pop() : tables.allocate(MetricDescriptor.SIZE);
         write(record, row);
-        Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_ON);
+        Memory.putInt(record + MetricDescriptor.FOCUS, focus);
+        Memory.putIntRelease(record + MetricDescriptor.STATE, state);
         if (!reused) {
             Memory.putLong(record + MetricDescriptor.NEXT, Memory.getLong(header + HeaderDescriptor.METRICS));
             Memory.putLongRelease(header + HeaderDescriptor.METRICS, record);
@@ -118,7 +131,6 @@ public final class MetricTable {
         Memory.putInt(record + MetricDescriptor.ID, tables.string(row.id));
         Memory.putInt(record + MetricDescriptor.NAME, tables.string(row.name));
         Memory.putInt(record + MetricDescriptor.UNITS, tables.string(row.units));
-        Memory.putInt(record + MetricDescriptor.FOCUS, tables.string(row.focus));
         Memory.putInt(record + MetricDescriptor.UNITS_TYPE, row.unitsType);
         Memory.putInt(record + MetricDescriptor.COMBINE, row.combine);
         Memory.putInt(record + MetricDescriptor.KIND, kind(row));

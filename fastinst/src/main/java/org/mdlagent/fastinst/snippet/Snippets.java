@@ -17,6 +17,7 @@ import org.mdlagent.arch.layout.BodiesDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.session.SiteRecord;
 import org.mdlagent.arch.session.SiteRecords;
+import org.mdlagent.arch.shim.Descriptors;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
@@ -43,6 +44,7 @@ public final class Snippets {
     private final GracePeriod gracePeriod;
     private final Values values;
     private final CostModel costs;
+    private final Descriptors descriptors;
     private final Map<Integer, Chain> chains = new HashMap<>();
 
     /// The chains that are to be, by probe, while changes are collected.
@@ -93,11 +95,17 @@ public final class Snippets {
         gracePeriod = new GracePeriod(api);
         values = new Values(api, gracePeriod);
         costs = new CostModel(api);
+        descriptors = new Descriptors(api);
     }
 
     /// What they cost on this machine.
     public CostModel costs() {
         return costs;
+    }
+
+    /// Which file each descriptor stands for.
+    public Descriptors descriptors() {
+        return descriptors;
     }
 
     /// What snippets write.

@@ -19,7 +19,13 @@ final class CodeChecker {
     private static final int ARGUMENTS = 6;
 
     private static final Set<String> FUNCTIONS = Set.of(
-            "startProcessTimer", "stopProcessTimer", "startWallTimer", "stopWallTimer", "readSymbol", "readAddress");
+            "startProcessTimer",
+            "stopProcessTimer",
+            "startWallTimer",
+            "stopWallTimer",
+            "readSymbol",
+            "readAddress",
+            "fileOf");
 
     /// What older Paradyn called what has an operator now.
     private static final Map<String, String> OBSOLETE = Map.of(
@@ -196,7 +202,7 @@ final class CodeChecker {
                     error(call.arguments().getFirst(), "expected the name of a global variable as a string", null);
                 }
             }
-            case "readAddress" -> {
+            case "readAddress", "fileOf" -> {
                 if (hasArguments(call, 1)) {
                     number(call.arguments().getFirst());
                 }

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.mdl;
 
 import java.util.List;
+import java.util.Set;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Name;
 
@@ -12,6 +13,8 @@ import org.mdlagent.runtime.mdl.syntax.Name;
 /// @param depth of the resources that it serves: `/Code/module` has 1, `/Code/module/function` 2
 /// @param span  depth of what `$constraint[0]` is
 public record Constraint(Definition.Constraint definition, int depth, int span) {
+    private static final Set<String> HIERARCHIES_OF_OBJECTS = Set.of("SyncObject", "File");
+
     public String name() {
         return definition.name().text();
     }
@@ -26,9 +29,9 @@ public record Constraint(Definition.Constraint definition, int depth, int span) 
         return definition.replaces();
     }
 
-    /// Whether it tells objects apart by code, which the program makes and uses while it runs: `/SyncObject`.
+    /// Whether it tells objects apart by code, which the program makes and uses while it runs: `/SyncObject`, `/File`.
     public boolean ofObjects() {
-        return definition.path().getFirst().text().equals("SyncObject") && !isDefault() && !replaces();
+        return HIERARCHIES_OF_OBJECTS.contains(definition.path().getFirst().text()) && !isDefault() && !replaces();
     }
 
     /// Whether one value can stand for the flags of all objects.

@@ -20,7 +20,8 @@ import org.mdlagent.runtime.options.FunctionGlob;
 
 /// Gives a file's names their meaning: lists first, then constraints, then metrics, as each may use the former.
 final class Resolver {
-    private static final List<String> HIERARCHIES = List.of("Code", "Process", "Thread", "Machine", "SyncObject");
+    private static final List<String> HIERARCHIES =
+            List.of("Code", "Process", "Thread", "Machine", "SyncObject", "File");
 
     private final SyntaxTree tree;
     private final Definitions known;
@@ -138,7 +139,7 @@ final class Resolver {
             return;
         }
         if (!constraint.ofObjects()) {
-            diagnostics.error(definition.at(), "a vector is of objects that appear, as those of /SyncObject");
+            diagnostics.error(definition.at(), "a vector is of objects that appear, as those of /SyncObject and /File");
         }
         VectorForm.misfit(definition)
                 .ifPresent(at -> diagnostics.error(

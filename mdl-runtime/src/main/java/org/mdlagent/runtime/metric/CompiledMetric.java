@@ -31,6 +31,9 @@ public record CompiledMetric(
     /// Where the table of a vector is taken to be.
     private static final long TABLE = 0x10000000;
 
+    /// Where that of descriptors is taken to be.
+    private static final long DESCRIPTORS = TABLE + Long.BYTES;
+
     /// A snippet and where it goes.
     public record Placed(SnippetRequest request, Snippet snippet) {}
 
@@ -88,6 +91,11 @@ public record CompiledMetric(
         @Override
         public Expression.Position position(Value selector, Expression number) {
             return new Expression.Position(number, TABLE, direct.contains(selector));
+        }
+
+        @Override
+        public long descriptors() {
+            return DESCRIPTORS;
         }
 
         /// @param flag of a vector

@@ -16,6 +16,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.arch.shim.Descriptors;
 import org.mdlagent.arch.shim.EventCounter;
 import org.mdlagent.arch.shim.KernelEvent;
 import org.mdlagent.arch.snippet.Expression;
@@ -26,6 +28,7 @@ import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.fastinst.snippet.Values;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.request.Answer;
+import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
@@ -33,9 +36,10 @@ import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
 /// A metric that is measured for a focus: its snippets, and the values that they write, or what the kernel counts for
 /// it.
-final class EnabledMetric implements Lowering.Storage {
+final class EnabledMetric implements Lowering.StorageOfMany {
     private Answer.Instance instance;
     private final Values values;
+    private final Descriptors descriptors;
     private final Flags flags;
     private final ToLongFunction<String> texts;
     private final SnippetGroup base;
@@ -48,7 +52,9 @@ final class EnabledMetric implements Lowering.Storage {
     /// Values that no other metric has.
     private final List<Integer> own = new ArrayList<>();
 
-    private final Lowering lowering = new Lowering(this);
+    private final int objects;
+    private final Lowering lowering;
+    private final Lowering ofFlags = new Lowering(this);
 
     /// Index of the counter of errors, 0 when there can be none.
     private int errors;
@@ -56,11 +62,15 @@ final class EnabledMetric implements Lowering.Storage {
     /// What the kernel counts, null where code counts.
     private @Nullable EventCounter events;
 
-    /// @param texts gives a text's address: [org.mdlagent.fastinst.Probes#text]
-    EnabledMetric(Answer.Instance instance, Snippets snippets, Flags flags, ToLongFunction<String> texts) {
+    /// @param objects how many of its vector it is for, the first of which the instance selects; 1 without a vector
+    /// @param texts   gives a text's address: [org.mdlagent.fastinst.Probes#text]
+    EnabledMetric(Answer.Instance instance, int objects, Snippets snippets, Flags flags, ToLongFunction<String> texts) {
         this.instance = instance;
+        this.objects = objects;
+        lowering = objects == 1 ? new Lowering(this) : new Lowering.OfMany(this);
         this.texts = texts;
         this.values = snippets.values();
+        this.descriptors = snippets.descriptors();
         this.flags = flags;
         base = new SnippetGroup(snippets);
     }
@@ -82,13 +92,16 @@ final class EnabledMetric implements Lowering.Storage {
                 shared.selected().ifPresent(selected -> this.selected.put(flag.value(), selected));
             }
         }
+        if (objects > 1) {
+            startMany(places);
+        }
         places.of(instance).forEach((value, index) -> {
             values.retain(index);
             own.add(index);
             indices.put(value, index);
         });
         for (Flags.Shared shared : tested) {
-            shared.attach(program, lowering);
+            shared.attach(program, ofFlags);
         }
         base.attach(instance.base(), program, lowering);
         if (instance.value().kind().hasEvent()) {
@@ -97,6 +110,59 @@ final class EnabledMetric implements Lowering.Storage {
             throw new IllegalArgumentException(String.join(
                     "; ", obstacles().stream().map(Answer.Obstacle::toString).toList()));
         }
+    }
+
+    /// Finds places for the values of all objects, and lets those behind the first be asked for, too.
+    private void startMany(SideBySide places) {
+        Answer.Flag flag = instance.flags().getFirst();
+        Answer.Choice choice = Objects.requireNonNull(flag.choice());
+        long object = Objects.requireNonNull(choice.object());
+        ValueKind kind = instance.value().kind();
+        if (!instance.metric().counters().isEmpty() || kind.hasEvent()) {
+            throw new IllegalArgumentException("metric " + instance.metric().id()
+                    + " has more than one counter or timer for each file: ask for files by their names");
+        }
+        int first = SideBySide.allocate(values, kind, objects);
+        if (first == 0) {
+            throw new IllegalStateException("there is no room for the values of " + objects + " files");
+        }
+        indices.put(instance.value(), first);
+        for (int i = 0; i < objects; i++) {
+            own.add(first + i * stride());
+            if (i > 0) {
+                Value value = new Value(
+                        flag.value().name(),
+                        ValueKind.COUNTER,
+                        Resource.ofFile(object + i).toString());
+                Answer.Choice other = new Answer.Choice(choice.selector(), choice.direct(), object + i);
+                tested.add(flags.retain(new Answer.Flag(value, flag.snippets(), other), places));
+            }
+        }
+    }
+
+    /// How many objects it is for.
+    int objects() {
+        return objects;
+    }
+
+    @Override
+    public int selector() {
+        return tested.getFirst().index();
+    }
+
+    @Override
+    public int first() {
+        return value();
+    }
+
+    @Override
+    public int stride() {
+        return instance.value().kind().isTimer() ? ValueDescriptor.TIMER_SIZE : 1;
+    }
+
+    @Override
+    public List<Integer> numbers() {
+        return tested.stream().map(shared -> shared.selected().orElseThrow()).toList();
     }
 
     private EventCounter countEvents(ProbedProgram program) {
@@ -118,8 +184,8 @@ final class EnabledMetric implements Lowering.Storage {
     /// @param now what the same request asks for now
     void follow(Answer.Instance now, ProbedProgram program) throws IOException {
         instance = now;
-        for (int i = 0; i < tested.size(); i++) {
-            flags.follow(tested.get(i), now.flags().get(i), program, lowering);
+        for (int i = 0; i < now.flags().size(); i++) {
+            flags.follow(tested.get(i), now.flags().get(i), program, ofFlags);
         }
         base.attach(now.base(), program, lowering);
     }
@@ -177,6 +243,11 @@ final class EnabledMetric implements Lowering.Storage {
     }
 
     @Override
+    public long descriptors() {
+        return descriptors.table();
+    }
+
+    @Override
     public long text(String text) {
         return texts.applyAsLong(text);
     }
@@ -191,7 +262,9 @@ final class EnabledMetric implements Lowering.Storage {
     }
 
     /// What readers know of it.
-    MetricTable.Row row() {
+    ///
+    /// @param object counted from 0
+    MetricTable.Row row(int object) {
         Metric metric = instance.metric();
         ThreadChoice scope = ThreadChoice.of(instance.scopes());
         return new MetricTable.Row(
@@ -210,7 +283,7 @@ final class EnabledMetric implements Lowering.Storage {
                     case MAX -> MetricDescriptor.COMBINE_MAX;
                     case AVERAGE -> MetricDescriptor.COMBINE_AVERAGE;
                 },
-                value(),
+                value() == 0 ? 0 : value() + object * stride(),
                 errors,
                 scope.pid(),
                 scope.tid(),
@@ -227,6 +300,20 @@ final class EnabledMetric implements Lowering.Storage {
     Set<Answer.Obstacle> obstacles() {
         Set<Answer.Obstacle> obstacles = new LinkedHashSet<>(instance.obstacles());
         groups().forEach(group -> obstacles.addAll(group.obstacles()));
+        return obstacles;
+    }
+
+    /// Those, and callers that none of its snippets see.
+    Set<Answer.Obstacle> obstacles(ProbedProgram program) {
+        Set<Answer.Obstacle> obstacles = obstacles();
+        for (SnippetRequest snippet : snippets()) {
+            Procedure called = snippet.point().procedure();
+            String hidden = program.hiddenCallers(called);
+            if (!hidden.isEmpty()) {
+                obstacles.add(new Answer.Obstacle(
+                        "calls of " + called.name() + " in " + hidden, "those by a pointer to it are not seen"));
+            }
+        }
         return obstacles;
     }
 

@@ -107,6 +107,11 @@ public final class ExampleProgram implements Program {
     }
 
     @Override
+    public long file(Resource file) {
+        return 1;
+    }
+
+    @Override
     public @Nullable Procedure start() {
         return modules.getOrDefault(MODULE, Map.of()).get(START);
     }

@@ -2,6 +2,7 @@ package org.mdlagent.runtime.metric;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.mdlagent.runtime.mdl.request.Focus;
 import org.mdlagent.runtime.mdl.request.Program;
@@ -10,15 +11,20 @@ import org.mdlagent.runtime.mdl.request.ResourceGlob;
 
 /// Finds what a focus with `*` and `?` means: each resource that matches.
 public final class FocusGlob {
+    private static final Set<String> HIERARCHIES_OF_OBJECTS = Set.of("SyncObject", Resource.FILES);
+
+    private static final Resource ALL_FILES = new Resource(List.of(Resource.FILES, "*"));
+
     private FocusGlob() {}
 
     /// The focuses that one stands for. A choice stands for itself where it is no pattern, or names something as it
     /// stands, or matches nothing. A pattern of objects stands for none as long as none has appeared.
     static List<Focus> expand(Focus focus, Program program) {
         List<List<Resource>> expanded = List.of(List.of());
+        boolean alone = focus.resources().size() == 1;
         for (Resource choice : focus.resources()) {
             List<List<Resource>> longer = new ArrayList<>();
-            List<Resource> meant = expand(choice, program);
+            List<Resource> meant = expand(choice, program, alone && choice.equals(ALL_FILES));
             for (List<Resource> chosen : expanded) {
                 for (Resource resource : meant) {
                     List<Resource> more = new ArrayList<>(chosen);
@@ -37,7 +43,7 @@ public final class FocusGlob {
     }
 
     private static boolean isOfObjects(Resource choice) {
-        return choice.hierarchy().equals("SyncObject") && new ResourceGlob(choice).isPattern();
+        return HIERARCHIES_OF_OBJECTS.contains(choice.hierarchy()) && new ResourceGlob(choice).isPattern();
     }
 
     /// Whether objects of a kind, as `/SyncObject/Mutex`, may match.
@@ -48,15 +54,19 @@ public final class FocusGlob {
                         && new ResourceGlob(new Resource(choice.subList(0, choice.size() - 1))).matches(kind));
     }
 
-    private static List<Resource> expand(Resource choice, Program program) {
+    /// @param numbers whether files are meant by their numbers, which have names or will
+    private static List<Resource> expand(Resource choice, Program program, boolean numbers) {
         ResourceGlob glob = new ResourceGlob(choice);
         if (!glob.isPattern()) {
             return List.of(choice);
         }
         // Threads and processes are looked for only where some are asked for.
         Stream<Resource> candidates = choice.hierarchy().equals("Code") ? program.code() : program.instances().stream();
-        List<Resource> found =
-                candidates.flatMap(one -> meant(glob, one)).distinct().toList();
+        List<Resource> found = candidates
+                .filter(one -> numbers ? !one.isNamedFile() : !one.isNumberedFile())
+                .flatMap(one -> meant(glob, one))
+                .distinct()
+                .toList();
         if (found.isEmpty() && isOfObjects(choice)) {
             return List.of();
         }

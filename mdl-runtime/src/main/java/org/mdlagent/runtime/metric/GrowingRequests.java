@@ -46,6 +46,10 @@ final class GrowingRequests {
         }
     }
 
+    boolean contains(MetricRequest request) {
+        return requests.containsKey(request);
+    }
+
     boolean isEmpty() {
         return requests.isEmpty();
     }

@@ -16,7 +16,7 @@ import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
 /// Turns code with resolved names into the form that machine code is made of.
-final class Lowering {
+class Lowering {
     private final Storage storage;
 
     /// Where in memory there is what code names.
@@ -37,11 +37,61 @@ final class Lowering {
             throw new AssertionError("no vector " + selector);
         }
 
+        /// Address of the word that leads to the table of descriptors.
+        default long descriptors() {
+            throw new AssertionError("no descriptors");
+        }
+
         /// Index of the counter of divisions by zero, memory that cannot be read, and functions that are not called.
         int errors();
 
         /// Address of a text with a NUL behind it.
         long text(String text);
+    }
+
+    /// The same of a metric that is for several objects of a vector, each of which has a value of its own. They
+    /// lie side by side.
+    interface StorageOfMany extends Storage {
+        /// Index of the value that says which object is active.
+        int selector();
+
+        /// What that is, object by object.
+        List<Integer> numbers();
+
+        /// Index of the first object's own value.
+        int first();
+
+        /// From there to that of the next.
+        int stride();
+    }
+
+    /// As one of the objects has it.
+    private record StorageOfOne(StorageOfMany all, int object) implements Storage {
+        @Override
+        public int index(Value value) {
+            int index = all.index(value);
+            return index == all.first() ? index + object * all.stride() : index;
+        }
+
+        @Override
+        public Optional<Expression.Member> member(Value flag) {
+            return Optional.empty();
+        }
+
+        @Override
+        public long descriptors() {
+            return all.descriptors();
+        }
+
+        @Override
+        public int errors() {
+            return all.errors();
+        }
+
+        @Override
+        public long text(String text) {
+            return all.text(text);
+        }
     }
 
     /// Machine code has no counterpart for something.
@@ -58,14 +108,18 @@ final class Lowering {
     }
 
     Snippet lower(SnippetRequest request) throws UnsupportedException {
-        Snippet snippet = new Snippet(statements(request.code()));
+        return guarded(request, request.guards(), statements(request.code()));
+    }
+
+    final Snippet guarded(SnippetRequest request, List<Value> guards, List<Statement> statements) {
+        Snippet snippet = new Snippet(statements);
         if (request.point() instanceof Point.Call call) {
             snippet = snippet.constrained(new Expression.Compare(
                     Expression.Relation.EQUAL,
                     new Expression.ReturnAddress(),
                     new Expression.Constant(call.returnAddress())));
         }
-        for (Value guard : request.guards()) {
+        for (Value guard : guards) {
             snippet = snippet.constrained(condition(guard));
         }
         return snippet;
@@ -84,7 +138,7 @@ final class Lowering {
                         Expression.Relation.EQUAL, value, new Expression.Constant(selected.getAsInt()));
     }
 
-    private List<Statement> statements(List<SnippetRequest.Step> steps) throws UnsupportedException {
+    final List<Statement> statements(List<SnippetRequest.Step> steps) throws UnsupportedException {
         List<Statement> statements = new ArrayList<>();
         for (SnippetRequest.Step step : steps) {
             switch (step) {
@@ -146,6 +200,8 @@ final class Lowering {
             case SnippetExpression.Memory(SnippetExpression address) ->
                 new Expression.Read(lower(address), storage.errors());
             case SnippetExpression.Call call -> call(call);
+            case SnippetExpression.FileOf(SnippetExpression descriptor) ->
+                new Expression.Position(lower(descriptor), storage.descriptors(), true);
             case SnippetExpression.Position(Value selector, SnippetExpression number) ->
                 storage.position(selector, lower(number));
             case SnippetExpression.Store store -> throw inside();
@@ -195,5 +251,70 @@ final class Lowering {
             case 4 -> symbol.signed() ? Expression.Width.S32 : Expression.Width.U32;
             default -> Expression.Width.U64;
         };
+    }
+
+    /// The same for a metric of several objects of a vector. What runs behind its guard is written down once, and
+    /// runs for the object that is active.
+    static final class OfMany extends Lowering {
+        private final StorageOfMany storage;
+
+        OfMany(StorageOfMany storage) {
+            super(storage);
+            this.storage = storage;
+        }
+
+        @Override
+        Snippet lower(SnippetRequest request) throws UnsupportedException {
+            List<Statement> statements = new ArrayList<>();
+            boolean stops = request.code().stream()
+                    .flatMap(SnippetRequest.Step::expressions)
+                    .allMatch(SnippetExpression.Stop.class::isInstance);
+            if (!request.guards().isEmpty()) {
+                statements.addAll(ofActive(request));
+            } else if (stops) {
+                // While an object is active, timers of others run only where a handler has interrupted them: they are
+                // stopped behind the handler, which has left none active.
+                Expression active = new Expression.Value(storage.selector());
+                statements.add(new Statement.If(
+                        new Expression.Compare(Expression.Relation.EQUAL, active, new Expression.Constant(0)),
+                        ofEach(request)));
+                statements.addAll(ofActive(request));
+            } else {
+                statements.addAll(ofEach(request));
+            }
+            return guarded(request, List.of(), statements);
+        }
+
+        private List<Statement> ofEach(SnippetRequest request) throws UnsupportedException {
+            List<Statement> statements = new ArrayList<>();
+            for (int i = 0; i < storage.numbers().size(); i++) {
+                statements.addAll(of(i).statements(request.code()));
+            }
+            return statements;
+        }
+
+        /// For each run of numbers that follow each other.
+        private List<Statement> ofActive(SnippetRequest request) throws UnsupportedException {
+            List<Integer> numbers = storage.numbers();
+            List<Statement> statements = new ArrayList<>();
+            int low = 0;
+            for (int end = 1; end <= numbers.size(); end++) {
+                if (end == numbers.size() || numbers.get(end) != numbers.get(end - 1) + 1) {
+                    statements.add(new Statement.ForSelected(
+                            storage.selector(),
+                            numbers.get(low),
+                            end - low,
+                            storage.first() + low * storage.stride(),
+                            storage.stride(),
+                            of(low).statements(request.code())));
+                    low = end;
+                }
+            }
+            return statements;
+        }
+
+        private Lowering of(int object) {
+            return new Lowering(new StorageOfOne(storage, object));
+        }
     }
 }

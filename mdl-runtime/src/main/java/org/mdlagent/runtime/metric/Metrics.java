@@ -16,22 +16,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
-import org.mdlagent.runtime.mdl.Compilation;
 import org.mdlagent.runtime.mdl.Constraint;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.Metric;
-import org.mdlagent.runtime.mdl.MetricLibrary;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Evaluator;
 import org.mdlagent.runtime.mdl.request.Focus;
-import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
-import org.mdlagent.runtime.mdl.syntax.SourceFile;
-import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.FunctionGlob;
-import org.mdlagent.runtime.options.RegularFile;
 
 /// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the
 /// program runs, and shows them to readers of the session. Used by one thread, the agent's.
@@ -53,8 +47,7 @@ public final class Metrics {
     private final SyncObjects objects;
     private final GrowingRequests growing;
     private final Map<MetricRequest, Enabled> enabled = new LinkedHashMap<>();
-
-    private @Nullable Definitions definitions;
+    private final KnownMetrics definitions = new KnownMetrics();
     private @Nullable View view;
     private int requests;
 
@@ -64,9 +57,9 @@ public final class Metrics {
     private long nextFollow = System.nanoTime();
 
     /// @param id     `$globalId`
-    /// @param record in the session's table
+    /// @param records in the session's table
     /// @param kinds  of objects that appear as long as it is enabled
-    private record Enabled(EnabledMetric metric, int id, long record, Set<Resource> kinds) {}
+    private record Enabled(EnabledMetric metric, int id, List<Long> records, Set<Resource> kinds) {}
 
     /// A metric that can be started.
     private record Candidate(Answer.Instance instance, int id) {}
@@ -106,19 +99,13 @@ public final class Metrics {
     ///
     /// @return what there is to say about it
     public List<Diagnostic> load(Path file) throws IOException {
-        String text = RegularFile.text(file);
-        Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), definitions());
-        definitions = definitions().with(compilation.definitions());
         view = null;
-        return compilation.diagnostics();
+        return definitions.load(file);
     }
 
     /// Those that can be enabled, by the name that requests use.
     public Definitions definitions() {
-        if (definitions == null) {
-            definitions = MetricLibrary.load();
-        }
-        return definitions;
+        return definitions.get();
     }
 
     /// Starts to measure a metric.
@@ -128,19 +115,31 @@ public final class Metrics {
     /// @throws IllegalStateException when there is no room, or the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public Outcome enable(MetricRequest request, double percentMax) throws IOException {
-        List<Focus> focuses = FocusGlob.expand(request.focus(), view().program);
-        if (focuses.size() > EXPANDED_MAX) {
-            throw new IllegalArgumentException(
-                    request + " stands for " + focuses.size() + " metrics, more than " + EXPANDED_MAX + ": narrow it");
+        boolean grows = FocusGlob.mayGrow(request.focus()) && !growing.contains(request);
+        if (grows) {
+            View now = view();
+            growing.add(
+                    request,
+                    percentMax,
+                    now.evaluator.discoveries(definitions.metric(request.metric()), request.focus()),
+                    now.program);
         }
-        return enable(request, focuses, percentMax, FocusGlob.mayGrow(request.focus()));
+        try {
+            List<Focus> focuses = FocusGlob.expand(request.focus(), view().program);
+            if (focuses.size() > EXPANDED_MAX) {
+                throw new IllegalArgumentException(request + " stands for " + focuses.size() + " metrics, more than "
+                        + EXPANDED_MAX + ": narrow it");
+            }
+            return enable(request, focuses, percentMax);
+        } catch (IOException | RuntimeException e) {
+            boolean unused = grows && growing.remove(request);
+            throw e;
+        }
     }
 
     /// @param focuses what the request stands for
-    /// @param grows   whether it stands for more when more appears
-    private Outcome enable(MetricRequest request, List<Focus> focuses, double percentMax, boolean grows)
-            throws IOException {
-        Metric metric = metric(request.metric());
+    private Outcome enable(MetricRequest request, List<Focus> focuses, double percentMax) throws IOException {
+        Metric metric = definitions.metric(request.metric());
         View now = view();
         if (enabled.isEmpty()) {
             followed = now.version;
@@ -158,10 +157,13 @@ public final class Metrics {
             throw new IllegalArgumentException(request + " would take some " + significant(percent.getAsDouble())
                     + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
         }
-        Map<Resource, List<SnippetRequest>> discoveries = now.evaluator.discoveries(metric);
+        Map<Resource, List<SnippetRequest>> discoveries = now.evaluator.discoveries(metric, request.focus());
         List<EnabledMetric> started = new ArrayList<>();
         try (SideBySide places = new SideBySide(probes.snippets().values(), flags)) {
-            places.reserve(found.values().stream().map(Candidate::instance).toList());
+            places.reserve(found.values().stream()
+                    .map(Candidate::instance)
+                    .filter(instance -> instance.focus().firstFile() == 0)
+                    .toList());
             probes.snippets().together(() -> {
                 for (Map.Entry<MetricRequest, Candidate> one : found.entrySet()) {
                     attempt(
@@ -179,15 +181,11 @@ public final class Metrics {
             throw e;
         }
         for (EnabledMetric one : started) {
-            obstacles.addAll(one.obstacles());
-            addHiddenCallers(one, program, obstacles);
+            obstacles.addAll(one.obstacles(program));
         }
         if (program.strangers() > 0) {
             obstacles.add(new Answer.Obstacle(
                     program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
-        }
-        if (grows) {
-            growing.add(request, percentMax, discoveries, program);
         }
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
@@ -195,7 +193,7 @@ public final class Metrics {
 
     /// What cannot be measured of one object does not stop the others.
     private void enableAppeared(MetricRequest pattern, double percentMax) throws IOException {
-        boolean cheap = metric(pattern.metric()).constraints().stream()
+        boolean cheap = definitions.metric(pattern.metric()).constraints().stream()
                 .filter(Constraint::ofObjects)
                 .allMatch(Constraint::isVector);
         int room = (cheap ? EXPANDED_MAX : OBJECTS_MAX) - matching(pattern).size();
@@ -205,7 +203,7 @@ public final class Metrics {
                 .toList();
         if (!appeared.isEmpty()) {
             try {
-                Outcome unused = enable(pattern, appeared, percentMax, false);
+                Outcome unused = enable(pattern, appeared, percentMax);
             } catch (IllegalArgumentException e) {
                 // As if they had not appeared.
             }
@@ -217,17 +215,6 @@ public final class Metrics {
         return enabled.keySet().stream()
                 .filter(candidate -> candidate.equals(request) || FunctionGlob.matches(pattern, candidate.toString()))
                 .toList();
-    }
-
-    private static void addHiddenCallers(EnabledMetric metric, ProbedProgram program, Set<Answer.Obstacle> obstacles) {
-        for (SnippetRequest snippet : metric.snippets()) {
-            Procedure called = snippet.point().procedure();
-            String hidden = program.hiddenCallers(called);
-            if (!hidden.isEmpty()) {
-                obstacles.add(new Answer.Obstacle(
-                        "calls of " + called.name() + " in " + hidden, "those by a pointer to it are not seen"));
-            }
-        }
     }
 
     /// The program as it is now: looked at anew when it has changed.
@@ -274,17 +261,35 @@ public final class Metrics {
             ProbedProgram program,
             SideBySide places)
             throws IOException {
-        EnabledMetric started = new EnabledMetric(candidate.instance, probes.snippets(), flags, probes::text);
+        int files = request.focus().firstFile() == 0
+                ? 1
+                : objects.files().together(request.focus().firstFile());
+        EnabledMetric started = new EnabledMetric(candidate.instance, files, probes.snippets(), flags, probes::text);
         try {
             started.start(program, places);
             objects.retain(discoveries, program);
-            long record = probes.metrics().add(started.row());
-            enabled.put(request, new Enabled(started, candidate.id, record, discoveries.keySet()));
+            enabled.put(request, new Enabled(started, candidate.id, show(started), discoveries.keySet()));
         } catch (IOException | RuntimeException e) {
             started.stop();
             throw e;
         }
         return started;
+    }
+
+    /// Lets readers see a metric; of files by their numbers, one for each as soon as it has a name.
+    ///
+    /// @return its records
+    private List<Long> show(EnabledMetric metric) {
+        long first = metric.instance().focus().firstFile();
+        if (first == 0) {
+            return List.of(probes.metrics().add(metric.row(0)));
+        }
+        List<Long> records = new ArrayList<>();
+        for (int i = 0; i < metric.objects(); i++) {
+            records.add(
+                    probes.metrics().addReserved(metric.row(i), objects.files().text(first + i)));
+        }
+        return records;
     }
 
     /// Keeps the histories of what is measured, and looks now and then whether the program has got more. To be
@@ -338,15 +343,6 @@ public final class Metrics {
         }
     }
 
-    private Metric metric(String id) {
-        Metric metric = definitions().metrics().get(id);
-        if (metric == null) {
-            String hint = Spelling.hint(id, definitions().metrics().keySet());
-            throw new IllegalArgumentException("no metric " + id + (hint == null ? "" : "; " + hint));
-        }
-        return metric;
-    }
-
     /// Stops to measure a metric, or all that a pattern means.
     ///
     /// @return how many
@@ -365,7 +361,7 @@ public final class Metrics {
         probes.snippets().together(() -> {
             for (MetricRequest request : requests) {
                 Enabled gone = Objects.requireNonNull(enabled.remove(request));
-                probes.metrics().remove(gone.record);
+                gone.records.forEach(probes.metrics()::remove);
                 gone.metric.stop();
                 objects.release(gone.kinds);
             }
@@ -378,7 +374,10 @@ public final class Metrics {
     /// @throws IOException when code memory is refused
     public List<Resource> resources() throws IOException {
         growing.observe(this::enableAppeared);
-        return view().program.resources().toList();
+        return view().program
+                .resources()
+                .filter(resource -> !resource.isNumberedFile())
+                .toList();
     }
 
     /// The snippets of all metrics that are enabled; one that sets a shared flag is there for each that tests it.

@@ -108,6 +108,13 @@ final class ProbedProgram implements Program {
         return client.count(event, pid, tid);
     }
 
+    /// A thread of the agent's process that is not the agent's.
+    int thread() {
+        int pid = (int) ProcessHandle.current().pid();
+        List<Integer> threads = client.processes().getOrDefault(pid, List.of());
+        return threads.isEmpty() ? pid : threads.getFirst();
+    }
+
     /// Probes whose function shows with the first call only, or that several functions share: no procedure has them.
     int strangers() {
         return strangers;
@@ -252,6 +259,11 @@ final class ProbedProgram implements Program {
     public @Nullable Symbol symbol(String name) {
         Symbol function = symbols.get(name);
         return function == null ? variables.find(name) : function;
+    }
+
+    @Override
+    public long file(Resource file) {
+        return objects.files().number(file);
     }
 
     @Override

@@ -88,7 +88,7 @@ final class SideBySide implements AutoCloseable {
             return;
         }
         ValueKind kind = instances.values().iterator().next().value().kind();
-        int first = allocate(kind, taken.length() - low);
+        int first = allocate(values, kind, taken.length() - low);
         int size = kind.isTimer() ? ValueDescriptor.TIMER_SIZE : 1;
         for (int bit = low; first != 0 && bit < taken.length(); bit++) {
             int index = first + size * (bit - low);
@@ -100,7 +100,10 @@ final class SideBySide implements AutoCloseable {
         }
     }
 
-    private int allocate(ValueKind kind, int count) {
+    /// Values side by side, each with one reference.
+    ///
+    /// @return the first; 0 when there is no room for so many in one place
+    static int allocate(Values values, ValueKind kind, int count) {
         return switch (kind) {
             case WALL_TIMER -> values.timers(Clock.WALL, count);
             case PROCESS_TIMER -> values.timers(Clock.THREAD_CPU, count);

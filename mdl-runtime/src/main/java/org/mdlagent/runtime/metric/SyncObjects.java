@@ -15,14 +15,16 @@ import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 
-/// What threads synchronise by: mutexes, condition variables, messages. They appear as they are used, where metrics are
-/// enabled that could be constrained to them. Threads note which ones they meet ([Statement.Discover]), and the agent
+/// What threads synchronise by: mutexes, condition variables, messages; and files. They appear as they are used,
+/// where metrics are enabled that could be constrained to them. Threads note which ones they meet
+/// ([Statement.Discover]), and the agent
 /// takes the notes.
 final class SyncObjects {
     /// Of one kind.
     private static final int OBJECTS_MAX = 1000;
 
     private final Snippets snippets;
+    private final OpenedFiles files;
     private final Map<String, Kind> kinds = new TreeMap<>();
 
     /// Objects of a kind.
@@ -40,6 +42,12 @@ final class SyncObjects {
 
     SyncObjects(Snippets snippets) {
         this.snippets = snippets;
+        files = new OpenedFiles(snippets);
+    }
+
+    /// Those of the kind `/File`.
+    OpenedFiles files() {
+        return files;
     }
 
     /// From now on objects of these kinds appear, if there is room for the notes.
@@ -47,6 +55,10 @@ final class SyncObjects {
     /// @param discoveries where, by kind
     void retain(Map<Resource, List<SnippetRequest>> discoveries, ProbedProgram program) throws IOException {
         for (Map.Entry<Resource, List<SnippetRequest>> one : discoveries.entrySet()) {
+            if (one.getKey().equals(OpenedFiles.KIND)) {
+                files.retain(program);
+                continue;
+            }
             Kind kind = kinds.get(one.getKey().toString());
             if (kind == null) {
                 kind = new Kind(snippets.values().counters(Statement.Discover.SIZE), new SnippetGroup(snippets));
@@ -87,6 +99,9 @@ final class SyncObjects {
     /// Takes back what [#retain] has done, but for what has appeared, and the room for notes.
     void release(Set<Resource> released) throws IOException {
         for (Resource resource : released) {
+            if (resource.equals(OpenedFiles.KIND)) {
+                files.release();
+            }
             Kind kind = kinds.get(resource.toString());
             if (kind != null && --kind.references == 0) {
                 kind.group.detach();
@@ -98,7 +113,7 @@ final class SyncObjects {
     ///
     /// @return whether something has appeared
     boolean observe() {
-        boolean more = false;
+        boolean more = files.observe();
         for (Kind kind : kinds.values()) {
             if (kind.table != 0) {
                 for (long object : snippets.values().takeDiscovered(kind.table)) {
@@ -111,7 +126,7 @@ final class SyncObjects {
 
     /// Those that have appeared, each behind its kind.
     List<Resource> seen() {
-        List<Resource> resources = new ArrayList<>();
+        List<Resource> resources = new ArrayList<>(files.resources());
         kinds.forEach((path, kind) -> {
             resources.add(Resource.of(path));
             kind.seen.forEach(object -> resources.add(Resource.of(path + "/" + name(object))));

@@ -14,7 +14,8 @@ class FocusGlobTest {
             .with("a.c", "/bin/p", "main", "foo")
             .with("b.cc", "/bin/p", "fun(char*)", "fun(char)")
             .with("c.c", "/bin/p", "g", "g.constprop.0", "g.part.0", "h.isra.0")
-            .withInstances("/Process/4", "/Thread/4", "/Thread/51", "/Thread/52", "/SyncObject/Mutex/0x10");
+            .withInstances("/Process/4", "/Thread/4", "/Thread/51", "/Thread/52", "/SyncObject/Mutex/0x10")
+            .withInstances("/File/(other)", "/File/etc/hosts", "/File/#2");
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -34,6 +35,9 @@ class FocusGlobTest {
         m@/SyncObject/*/*            | m@/SyncObject/Mutex/0x10
         m@/SyncObject/Mut*/0x*       | m@/SyncObject/Mutex/0x10
         m@/Machine/*                 | m@/Machine/*
+        m@/File/*                    | m@/File/(other) m@/File/#2
+        m@/File/etc/*                | m@/File/etc/hosts
+        m@/File/*@/Process/4         | m@/File/(other)@/Process/4 m@/File/etc/hosts@/Process/4
         """)
     void shouldStandForEachThatMatches(String request, String expanded) {
         assertThat(FocusGlob.expand(MetricRequest.of(request).focus(), program))
@@ -48,5 +52,7 @@ class FocusGlobTest {
 
         assertThat(FocusGlob.mayGrow(focus)).isTrue();
         assertThat(FocusGlob.expand(focus, program)).isEmpty();
+        assertThat(FocusGlob.expand(MetricRequest.of("m@/File/?2").focus(), program))
+                .isEmpty();
     }
 }

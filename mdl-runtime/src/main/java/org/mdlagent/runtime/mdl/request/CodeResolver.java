@@ -107,6 +107,9 @@ final class CodeResolver {
             case "readAddress" -> {
                 return new SnippetExpression.Memory(resolve(arguments.getFirst()));
             }
+            case "fileOf" -> {
+                return new SnippetExpression.FileOf(resolve(arguments.getFirst()));
+            }
             default -> {
                 Symbol target = function(function);
                 List<SnippetExpression> resolved = new ArrayList<>();

@@ -44,7 +44,7 @@ public final class Evaluator {
             flavors.require(metric);
             List<Applied> applied = new ArrayList<>();
             for (Resource resource : focus.resources()) {
-                applied.add(apply(metric, resource));
+                applied.add(apply(metric, numbered(resource)));
             }
             return evaluate(metric, focus, id, applied);
         } catch (Unresolvable e) {
@@ -53,11 +53,16 @@ public final class Evaluator {
     }
 
     /// How objects appear that a metric can be constrained to: by their kind, as `/SyncObject/Mutex`, snippets that
-    /// note what its constraint compares with the object.
-    public Map<Resource, List<SnippetRequest>> discoveries(Metric metric) {
+    /// note what its constraint compares with the object. Files appear otherwise, where a focus asks for some.
+    public Map<Resource, List<SnippetRequest>> discoveries(Metric metric, Focus focus) {
         Map<Resource, List<SnippetRequest>> discoveries = new LinkedHashMap<>();
+        boolean ofFiles =
+                focus.resources().stream().anyMatch(one -> one.hierarchy().equals(Resource.FILES));
         for (Constraint constraint : metric.constraints()) {
-            if (constraint.ofObjects()) {
+            boolean isOfFiles = constraint.definition().path().getFirst().text().equals(Resource.FILES);
+            if (constraint.ofObjects() && isOfFiles && ofFiles) {
+                discoveries.put(ObjectDiscovery.kind(constraint), List.of());
+            } else if (constraint.ofObjects() && !isOfFiles) {
                 SnippetCollector collector = new SnippetCollector(program, where);
                 try {
                     discoveries.put(ObjectDiscovery.kind(constraint), ObjectDiscovery.of(constraint, collector));
@@ -67,6 +72,19 @@ public final class Evaluator {
             }
         }
         return discoveries;
+    }
+
+    /// A file by its number: it is the same before it has its name.
+    private Resource numbered(Resource resource) throws Unresolvable {
+        if (!resource.isNamedFile()) {
+            return resource;
+        }
+        long number = program.file(resource);
+        if (number == 0) {
+            throw new Unresolvable(
+                    resource.toString(), "no file can have this name, or there is no room for more; see docs/mdl.md");
+        }
+        return Resource.ofFile(number);
     }
 
     /// The constraint of a metric that serves a resource.
@@ -95,6 +113,9 @@ public final class Evaluator {
         String name = components.get(level);
         if (resource.hierarchy().equals("SyncObject")) {
             return object(name);
+        }
+        if (resource.isNumberedFile()) {
+            return new WhereValue.Whole(resource.fileNumber());
         }
         if (!resource.hierarchy().equals("Code")) {
             return number(name);
@@ -129,7 +150,8 @@ public final class Evaluator {
         if (kind.hasEvent() && !flags.isEmpty()) {
             throw new Unresolvable(focus.toString(), "the kernel counts " + metric.event() + " for whole threads");
         }
-        String owner = metric.id() + "@" + focus;
+        String owner = metric.id() + "@"
+                + new Focus(applied.stream().map(Applied::resource).toList());
         Value value = new Value(metric.id(), kind, owner);
 
         SnippetCollector collector = new SnippetCollector(program, where);

@@ -28,6 +28,15 @@ public record Focus(List<Resource> resources) {
                 .toList());
     }
 
+    /// The number of the first of some files that are measured together; 0 where there are none.
+    public long firstFile() {
+        return resources.stream()
+                .filter(Resource::isNumberedFile)
+                .mapToLong(Resource::fileNumber)
+                .findFirst()
+                .orElse(0);
+    }
+
     @Override
     public String toString() {
         return resources.isEmpty()

@@ -47,6 +47,11 @@ public interface Program {
     @Nullable
     Symbol symbol(String name);
 
+    /// Number that stands for a file, 0 when there can be none.
+    ///
+    /// @param file of `/File`
+    long file(Resource file);
+
     /// A function that code may call, null when there is none of that name.
     @Nullable
     Symbol function(String name);

@@ -21,6 +21,10 @@ final class ProgramIndex {
     private final Map<String, CodeModule> modules = new LinkedHashMap<>();
     private final List<Procedure> procedures = new ArrayList<>();
     private final Map<String, List<Procedure>> named = new HashMap<>();
+
+    /// By item of a list: requests for many resources ask for the same again and again.
+    private final Map<String, List<Procedure>> meant = new HashMap<>();
+
     private final Program program;
     private final Exclusions exclusions;
 
@@ -71,6 +75,10 @@ final class ProgramIndex {
 
     /// The procedures that a list's item means: by name, or by a pattern.
     List<Procedure> procedures(String item) {
+        return meant.computeIfAbsent(item, this::find);
+    }
+
+    private List<Procedure> find(String item) {
         FunctionGlob glob = FunctionGlob.of(item);
         Set<Procedure> found = new LinkedHashSet<>(named.getOrDefault(item, List.of()));
         for (Procedure procedure : procedures) {

@@ -9,8 +9,15 @@ import org.mdlagent.runtime.options.FunctionGlob;
 ///
 /// @param components the hierarchy's name, then one for each level, as in `Code`, `module`, `function`
 public record Resource(List<String> components) {
+    /// Of what descriptors stand for: its second component is a whole path, without its first slash.
+    public static final String FILES = "File";
+
+    private static final int FILE_COMPONENTS = 2;
+    private static final String NUMBER = "#";
+
     /// Hierarchies, and how many components a path has at most: the last may contain slashes, as `operator/` does.
-    private static final List<String> HIERARCHIES = List.of("Code", "Process", "Thread", "Machine", "SyncObject");
+    private static final List<String> HIERARCHIES =
+            List.of("Code", "Process", "Thread", "Machine", "SyncObject", FILES);
 
     /// Of a function.
     static final int CODE_COMPONENTS = 3;
@@ -22,7 +29,8 @@ public record Resource(List<String> components) {
         if (!path.startsWith("/")) {
             throw new IllegalArgumentException("a resource is given as /HIERARCHY/..., not as " + path);
         }
-        int limit = path.startsWith("/Code/") ? CODE_COMPONENTS : -1;
+        int limit =
+                path.startsWith("/Code/") ? CODE_COMPONENTS : path.startsWith("/" + FILES + "/") ? FILE_COMPONENTS : -1;
         List<String> components = new ArrayList<>(List.of(path.substring(1).split("/", limit)));
         if (components.contains("")) {
             throw new IllegalArgumentException("a part of " + path + " is empty");
@@ -35,6 +43,29 @@ public record Resource(List<String> components) {
                     "there is no hierarchy /" + hierarchy + (hint == null ? "" : ", " + hint));
         }
         return new Resource(List.copyOf(components));
+    }
+
+    /// The file that a number stands for, whether it has a name or not.
+    public static Resource ofFile(long number) {
+        return new Resource(List.of(FILES, NUMBER + number));
+    }
+
+    /// Whether it is a file by its number ([#ofFile]). No name begins so.
+    public boolean isNumberedFile() {
+        return hierarchy().equals(FILES) && !isRoot() && components.get(1).startsWith(NUMBER);
+    }
+
+    /// Whether it is a file by its name.
+    public boolean isNamedFile() {
+        return hierarchy().equals(FILES)
+                && !isRoot()
+                && !isNumberedFile()
+                && !components.get(1).equals(ArgumentVector.OTHERS);
+    }
+
+    /// The number of a file that it is by its number.
+    public long fileNumber() {
+        return Long.parseLong(components.get(1).substring(NUMBER.length()));
     }
 
     public String hierarchy() {

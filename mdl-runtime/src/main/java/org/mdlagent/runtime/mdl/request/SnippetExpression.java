@@ -33,6 +33,9 @@ public sealed interface SnippetExpression {
     /// Eight bytes of the target; 0, and an error counted, where nothing is mapped.
     record Memory(SnippetExpression address) implements SnippetExpression {}
 
+    /// Which file a descriptor stands for: the number of its name, 0 or below where it has none.
+    record FileOf(SnippetExpression descriptor) implements SnippetExpression {}
+
     record Negate(SnippetExpression operand) implements SnippetExpression {}
 
     /// `AND` and `OR` evaluate the right operand only if the left one does not decide. A division by zero yields 0, and

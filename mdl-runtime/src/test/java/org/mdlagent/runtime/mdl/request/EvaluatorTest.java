@@ -136,6 +136,51 @@ class EvaluatorTest {
                 .isEqualTo(new Answer.Choice(new Value("lock", ValueKind.COUNTER, "/SyncObject/Mutex"), false, 16L));
     }
 
+    /// Whether its name is known or not.
+    @Test
+    void shouldKnowAFileByItsNumber() {
+        program.withFiles("etc/passwd", "etc/hosts");
+        Definitions definitions = right("""
+                constraint file /File is vector direct {
+                    append preInsn $start.entry (* file = fileOf($arg[0]) == $constraint[0]; *)
+                    prepend preInsn $start.return (* file = 0; *)
+                }
+                metric m {
+                    name "m"; units things; aggregateOperator sum; constraint file;
+                    base is counter { append preInsn $start.entry constrained (* m++; *) }
+                }
+                """);
+        Value flag = new Value("file", ValueKind.COUNTER, "/File");
+
+        Answer.Instance named = instance(definitions, "m", "/File/etc/hosts");
+
+        assertThat(named.flags().getFirst().choice()).isEqualTo(new Answer.Choice(flag, true, 2L));
+        assertThat(named.snippets())
+                .isEqualTo(instance(definitions, "m", "/File/#2").snippets());
+        assertThat(named.value())
+                .isEqualTo(instance(definitions, "m", "/File/#2").value());
+        assertThat(instance(definitions, "m", "/File/(other)")
+                        .flags()
+                        .getFirst()
+                        .choice())
+                .isEqualTo(new Answer.Choice(flag, true, null));
+        assertThat(named.snippets().getFirst().code().getFirst().expressions())
+                .containsExactly(new SnippetExpression.Store(
+                        flag,
+                        new SnippetExpression.Binary(
+                                Operator.ADD,
+                                new SnippetExpression.Position(
+                                        flag, new SnippetExpression.FileOf(new SnippetExpression.Argument(0))),
+                                new SnippetExpression.Constant(1))));
+        assertThat(new Evaluator(definitions, program)
+                        .evaluate(
+                                java.util.Objects.requireNonNull(
+                                        definitions.metrics().get("m")),
+                                Focus.of(List.of("/File/etc/shadow")),
+                                1))
+                .isInstanceOf(Answer.Refused.class);
+    }
+
     /// The same code for each of them, and for those that nobody asks for.
     @Test
     void shouldAnswerWithTheCodeOfAVector() {

@@ -16,6 +16,7 @@ public final class FakeProgram implements Program {
     private final Map<String, Symbol> symbols = new HashMap<>();
     private final List<Resource> instances = new ArrayList<>();
     private final List<Procedure> imported = new ArrayList<>();
+    private final List<String> files = new ArrayList<>();
     private int procedures;
 
     /// Adds functions of C.
@@ -121,5 +122,16 @@ public final class FakeProgram implements Program {
     @Override
     public @Nullable Symbol function(String name) {
         return symbol(name);
+    }
+
+    @Override
+    public long file(Resource file) {
+        return files.indexOf(file.components().get(1)) + 1;
+    }
+
+    /// Adds files, whose numbers count from 1.
+    FakeProgram withFiles(String... names) {
+        files.addAll(List.of(names));
+        return this;
     }
 }

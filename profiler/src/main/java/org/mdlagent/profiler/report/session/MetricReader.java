@@ -33,12 +33,21 @@ final class MetricReader {
         if (!records.isEmpty()) {
             MetricReader values = new MetricReader(bytes, threads, tscHz);
             for (long at : records.reversed()) {
-                if (bytes.getInt(at + MetricDescriptor.STATE) == MetricDescriptor.STATE_ON) {
+                if (isOn(bytes, at)) {
                     metrics.add(values.metric(at));
                 }
             }
         }
         return metrics;
+    }
+
+    private static boolean isOn(SessionBytes bytes, long at) throws IOException {
+        return switch (bytes.getInt(at + MetricDescriptor.STATE)) {
+            case MetricDescriptor.STATE_ON -> true;
+            case MetricDescriptor.STATE_RESERVED ->
+                !bytes.string(bytes.getInt(at + MetricDescriptor.FOCUS)).isEmpty();
+            default -> false;
+        };
     }
 
     private MetricValue metric(long at) throws IOException {
