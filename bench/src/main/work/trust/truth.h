@@ -63,6 +63,14 @@ INLINED double truth_middle(unsigned bucket) {
   return ((double)((bucket & ((1 << PART_BITS) - 1)) + (1 << PART_BITS)) + 0.5) * (double)(1ULL << (shift - 1));
 }
 
+/* Of the moment when all before it is done: a processor reads its clock ahead of what it computes. */
+INLINED uint64_t truth_ticks(void) {
+  _mm_lfence();
+  uint64_t ticks = __rdtsc();
+  _mm_lfence();
+  return ticks;
+}
+
 INLINED struct timed timed_begin(struct timed *self, unsigned id) {
   struct truth *of = &truth_own[id];
   struct timed *caller = truth_current;
@@ -71,12 +79,12 @@ INLINED struct timed timed_begin(struct timed *self, unsigned id) {
     outermost = each->of != of;
   }
   truth_current = self;
-  return (struct timed){caller, of, __rdtsc(), 0, outermost};
+  return (struct timed){caller, of, truth_ticks(), 0, outermost};
 }
 
 INLINED void timed_end(struct timed *self) {
   struct truth *of = self->of;
-  uint64_t ticks = __rdtsc() - self->start + truth_outside;
+  uint64_t ticks = truth_ticks() - self->start + truth_outside;
   truth_current = self->caller;
   if (self->caller) {
     self->caller->children += ticks;
@@ -154,16 +162,16 @@ UNPROBED static double truth_begin(int count, char **arguments, const char *cons
   static uint64_t whole[TIMES], seen[TIMES];
   truth_open();
   for (unsigned i = 0; i < TIMES; i++) {
-    uint64_t start = __rdtsc();
+    uint64_t start = truth_ticks();
     truth_empty(0);
-    whole[i] = __rdtsc() - start;
+    whole[i] = truth_ticks() - start;
     seen[i] = truth_own[0].max;
     truth_own[0].max = 0;
   }
   uint64_t clock[TIMES];
   for (unsigned i = 0; i < TIMES; i++) {
-    uint64_t start = __rdtsc();
-    clock[i] = __rdtsc() - start;
+    uint64_t start = truth_ticks();
+    clock[i] = truth_ticks() - start;
   }
   qsort(whole, TIMES, sizeof *whole, truth_compare);
   qsort(seen, TIMES, sizeof *seen, truth_compare);

@@ -363,6 +363,11 @@ public final class Assembler {
         emit(0x0F, 0x31);
     }
 
+    /// Waits until all loads before it are done; nothing behind it begins before (`lfence`).
+    public void waitForLoads() {
+        emit(0x0F, 0xAE, 0xE8);
+    }
+
     /// Time-stamp counter into RAX; changes RDX and the flags.
     public void readTsc() {
         rdtsc();

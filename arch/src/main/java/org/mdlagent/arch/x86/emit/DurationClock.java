@@ -29,6 +29,8 @@ final class DurationClock {
 
     private static final int TIME_BYTES = 2 * Long.BYTES;
 
+    private final Label exit = new Label();
+    private final Label prepared = new Label();
     private final RecordingEntryPoints shim;
     private final Assembler out;
 
@@ -54,6 +56,21 @@ final class DurationClock {
         if (!sampledByCpuTime) {
             out.store(frame, (int) FrameDescriptor.CHILDREN, 0);
         }
+    }
+
+    /// Emits what comes before [#start] where one call in many is timed. So the call is not charged with what no call
+    /// that is not timed waits for: loads of what is in no cache or was written by the agent, before which the
+    /// processor would read its clock; and the code of the exit, which is fetched here.
+    void prepare() {
+        out.jump(exit);
+        out.bind(prepared);
+        out.waitForLoads();
+    }
+
+    /// Emits what lies right before the code of the exit, for [#prepare].
+    void beforeExit() {
+        out.bind(exit);
+        out.jump(prepared);
     }
 
     /// Where the frame of a sampled call says when it began, by the time-stamp counter.

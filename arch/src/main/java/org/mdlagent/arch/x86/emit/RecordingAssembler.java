@@ -131,6 +131,9 @@ public final class RecordingAssembler {
             sampledEntry();
         }
         out.align(64);
+        if (!shim.exact()) {
+            clock.beforeExit();
+        }
         int exit = out.offset();
         if (shim.exact()) {
             exactExit();
@@ -357,6 +360,7 @@ public final class RecordingAssembler {
         out.jump(NOT_EQUAL, backOut);
         reserve();
         out.storeInt(RCX, (int) FrameDescriptor.WEIGHT, RDI);
+        clock.prepare();
         fill();
         out.ret();
 
@@ -413,11 +417,9 @@ public final class RecordingAssembler {
             out.load(R8, RCX, TOP_CHILDREN);
         }
         clock.elapsed(RCX, TOP_TSC, 0);
+        pop();
         if (shim.exact()) {
-            pop();
             out.addTo(RCX, TOP_CHILDREN, RAX);
-        } else {
-            pop();
         }
         clock.takeOffReading();
         out.loadInt(RSI, R9, INDEX);

@@ -229,6 +229,7 @@ final class WholeCallAssembler {
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
         RecordingAssembler.drawInterval(out, RDX, RAX, RCX, R10);
+        clock.prepare();
         begin(true, false);
     }
 
@@ -281,6 +282,9 @@ final class WholeCallAssembler {
 
     /// Emits the exit, which a jump leads to; its offset.
     int exit() {
+        if (!shim.exact()) {
+            clock.beforeExit();
+        }
         int at = out.offset();
         Label slow = new Label();
         unwind.add(new UnwindRow(at, UnwindRow.Rule.FRAMED));
