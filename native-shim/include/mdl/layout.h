@@ -136,7 +136,8 @@ struct mdl_function {
   double calls_variance; /* 104 of that estimate */
   uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
   uint32_t entry_sites; /* 120 */
-  uint32_t whole;       /* 124 sampled mode: 1 while its entries have been on without a break since the session began */
+  uint32_t whole;       /* 124 sampled mode: 1 while its entries have been on without a break since the session began;
+                                exact mode: 2 once they have been off */
 };
 
 /* MDL_WHOLE: the first instruction of a function, whose trampoline calls the body and so sees its return too.

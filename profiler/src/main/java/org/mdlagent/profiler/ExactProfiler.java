@@ -2,6 +2,8 @@ package org.mdlagent.profiler;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
@@ -26,7 +28,18 @@ public final class ExactProfiler implements Collector {
 
     @Override
     public void reopen(List<Integer> functions) {
-        probes.record(functions, true);
+        record(functions, true);
+    }
+
+    /// Calls are missing from then on.
+    private void record(List<Integer> functions, boolean on) {
+        for (int function : functions) {
+            if (probes.isLeftOut(function) == on) {
+                Memory.putInt(
+                        probes.function(function) + FunctionDescriptor.WHOLE, FunctionDescriptor.WHOLE_INTERRUPTED);
+            }
+        }
+        probes.record(functions, on);
     }
 
     @Override
@@ -61,6 +74,6 @@ public final class ExactProfiler implements Collector {
 
     @Override
     public void close(List<Integer> functions) {
-        probes.record(functions, false);
+        record(functions, false);
     }
 }

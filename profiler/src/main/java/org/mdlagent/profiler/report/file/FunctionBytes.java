@@ -91,6 +91,11 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
     }
 
+    /// Whether somebody has switched its probes off in a session that records every call.
+    public boolean isInterrupted() throws IOException {
+        return bytes.getInt(at + FunctionDescriptor.WHOLE) == FunctionDescriptor.WHOLE_INTERRUPTED;
+    }
+
     /// Estimated calls.
     public double calls() throws IOException {
         return bytes.getDouble(at + FunctionDescriptor.CALLS);

@@ -152,7 +152,7 @@ final class FunctionSums {
                 known,
                 known.count(),
                 Math.max(entered, known.count()),
-                complete,
+                complete && !function.isInterrupted(),
                 OptionalDouble.empty(),
                 known.nanos(Math.max(0, known.totalTicks() - nestedTicks)),
                 known.known() && selfNanos >= 0 ? OptionalLong.of(Math.round(selfNanos)) : OptionalLong.empty());

@@ -296,6 +296,16 @@ class SessionReaderTest {
     }
 
     @Test
+    void shouldNotCallACountExactWhoseProbesWereOffMeanwhile() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(image.functionAt(1) + FunctionDescriptor.WHOLE, FunctionDescriptor.WHOLE_INTERRUPTED);
+
+        assertThat(read(image).functions())
+                .extracting(FunctionProfile::callsExact)
+                .containsExactly(true, false, true);
+    }
+
+    @Test
     void shouldCountCallsThatDidNotReturn() throws IOException {
         SessionImage image = SessionImage.exactSample();
         long thread = image.thread(103);
