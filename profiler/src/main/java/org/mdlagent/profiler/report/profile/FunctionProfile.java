@@ -154,6 +154,37 @@ public record FunctionProfile(
                 latency);
     }
 
+    /// The same of a sampled function, with time in calls that the sample tells nothing of.
+    public FunctionProfile withMore(long nanos) {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                OptionalLong.of(totalNanos.orElse(0) + nanos),
+                selfNanos,
+                totalError,
+                selfError,
+                latency);
+    }
+
+    /// Whether its longest timed call is shorter than the other's; false while something is not known.
+    public boolean isOutlastedBy(FunctionProfile other) {
+        return latency.isOutlastedBy(other.latency);
+    }
+
+    /// The same, of which one call at least lasted as long as the longest of the other.
+    public FunctionProfile withCallAsLongAs(FunctionProfile other) {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                selfError,
+                latency.withDurationAsLongAs(other.latency));
+    }
+
     /// The same without what calls took that ran within others of it.
     ///
     /// @param error how far that may be off, as a part of what is left

@@ -100,6 +100,15 @@ public final class Latency {
         return nanos((double) maxTicks);
     }
 
+    boolean isOutlastedBy(Latency other) {
+        return recorded > 0 && other.recorded > 0 && other.maxTicks > maxTicks;
+    }
+
+    /// The same, of which one duration at least is as long as the longest of the other.
+    Latency withDurationAsLongAs(Latency other) {
+        return new Latency(indices, counts, recorded, totalTicks, minTicks, other.maxTicks, nanosPerTick);
+    }
+
     public OptionalLong meanNanos() {
         return known() ? nanos((double) totalTicks / recorded) : OptionalLong.empty();
     }

@@ -165,11 +165,12 @@ final class ProfileReader {
                 losses,
                 Loss.Reason.DAMAGE,
                 sums.stream().filter(FunctionSums::isDamaged).count());
-        List<EdgeSums.Estimate> between = edges.estimates(profiles);
+        List<FunctionProfile> raised = edges.raised(profiles);
+        List<EdgeSums.Estimate> between = edges.estimates(raised);
         double[] independent = sums.stream()
                 .mapToDouble(sum -> sum.independent(facts.sampleSize()))
                 .toArray();
-        List<FunctionProfile> known = edges.withSelf(profiles, between, new TotalErrors(profiles, facts, independent));
+        List<FunctionProfile> known = edges.withSelf(raised, between, new TotalErrors(raised, facts, independent));
         return new Profile(
                 facts,
                 known,

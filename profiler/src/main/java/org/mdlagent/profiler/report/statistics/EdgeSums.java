@@ -8,7 +8,6 @@ import java.util.function.ToLongFunction;
 import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
-import org.mdlagent.profiler.report.profile.Latency;
 
 /// Who calls whom, and with it how long functions take by themselves.
 ///
@@ -20,6 +19,9 @@ public final class EdgeSums {
 
     /// A recursive function's outermost calls are known by their callers: so many that were looked at are enough.
     private static final int OUTERMOST_MIN = 30;
+
+    /// A callee's time reaches callers so many calls up: where functions call each other, there is no end else.
+    private static final int LEVELS = 64;
 
     /// By callee, then by caller, which is [#NONE] when it is not known.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
@@ -48,6 +50,61 @@ public final class EdgeSums {
     /// Forgets the calls of a function.
     public void withhold(int callee) {
         edges.get(callee).clear();
+    }
+
+    /// The functions, of which none that is sampled has less time than the calls that it makes: of the few that
+    /// are long its sample may have none, and a callee's may. Nor is its longest call shorter than that of a
+    /// callee that nobody else calls.
+    public List<FunctionProfile> raised(List<FunctionProfile> functions) {
+        double[] nanos = functions.stream().mapToDouble(EdgeSums::ofAllCalls).toArray();
+        double[] before = nanos.clone();
+        FunctionProfile[] raised = functions.toArray(FunctionProfile[]::new);
+        boolean changed = true;
+        for (int level = 0; level < LEVELS && changed; level++) {
+            changed = false;
+            double[] inCallees = inCallees(nanos);
+            for (int i = 0; i < nanos.length; i++) {
+                FunctionProfile function = functions.get(i);
+                if (!function.exact() && function.totalNanos().isPresent() && inCallees[i] >= nanos[i] + 1) {
+                    nanos[i] = inCallees[i];
+                    changed = true;
+                }
+            }
+            changed |= raiseMaxima(raised);
+        }
+        for (int i = 0; i < nanos.length; i++) {
+            if (nanos[i] > before[i]) {
+                raised[i] = raised[i].withMore(Math.round(nanos[i] - before[i]));
+            }
+        }
+        return List.of(raised);
+    }
+
+    private double[] inCallees(double[] nanos) {
+        double[] sums = new double[nanos.length];
+        for (int i = 0; i < nanos.length; i++) {
+            int callee = i;
+            double part = scale(i, nanos[i], Edge::ticks);
+            edges.get(i).forEach((caller, edge) -> {
+                if (caller != NONE && caller != callee) {
+                    sums[caller] += part * edge.ticks;
+                }
+            });
+        }
+        return sums;
+    }
+
+    private boolean raiseMaxima(FunctionProfile[] functions) {
+        boolean changed = false;
+        for (int i = 0; i < functions.length; i++) {
+            Map<Integer, Edge> callers = edges.get(i);
+            int caller = callers.size() == 1 ? callers.keySet().iterator().next() : NONE;
+            if (caller != NONE && !functions[caller].exact() && functions[caller].isOutlastedBy(functions[i])) {
+                functions[caller] = functions[caller].withCallAsLongAs(functions[i]);
+                changed = true;
+            }
+        }
+        return changed;
     }
 
     /// An edge as it is for all calls of its callee, not only those that were timed.
@@ -135,12 +192,11 @@ public final class EdgeSums {
 
     /// The time of a function's calls, nested ones included.
     private static long ofAllCalls(FunctionProfile function) {
-        Latency latency = function.latency();
-        return (function.exact() ? latency.totalNanos() : latency.totalNanosOf(function.calls())).orElse(0);
+        return (function.exact() ? function.latency().totalNanos() : function.totalNanos()).orElse(0);
     }
 
     /// What one unit of the edges that lead to a function stands for when together they are `whole`.
-    private double scale(int callee, long whole, ToLongFunction<Edge> part) {
+    private double scale(int callee, double whole, ToLongFunction<Edge> part) {
         double sum = 0;
         for (Edge edge : edges.get(callee).values()) {
             sum += part.applyAsLong(edge);
