@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -92,6 +93,9 @@ class EntryPatchingTest {
     private final AtomicLong calls = new AtomicLong();
     private final AtomicLong stubs = new AtomicLong();
 
+    /// Threads that have called at least once.
+    private final AtomicInteger executors = new AtomicInteger();
+
     @AfterEach
     void forgetSites() {
         Memory.putIntRelease(API.session() + HeaderDescriptor.SITE_COUNT, 0);
@@ -107,7 +111,7 @@ class EntryPatchingTest {
         for (int at : left.standing) {
             fromInside.add(execute(site.address() + at));
         }
-        while (calls.get() < STARTED) {
+        while (calls.get() < STARTED || executors.get() <= left.standing.length) {
             Thread.onSpinWait();
         }
 
@@ -202,6 +206,9 @@ class EntryPatchingTest {
             Set<Integer> values = new HashSet<>();
             while (!stop.get()) {
                 int value = call(function);
+                if (values.isEmpty()) {
+                    executors.incrementAndGet();
+                }
                 values.add(value);
                 (value == STUB ? stubs : calls).incrementAndGet();
             }
