@@ -15,5 +15,6 @@ module org.mdlagent.profiler {
     exports org.mdlagent.profiler.report.profile;
     exports org.mdlagent.profiler.report.session;
     exports org.mdlagent.profiler.report.statistics;
+    exports org.mdlagent.profiler.sampled;
     exports org.mdlagent.profiler.slice;
 }

@@ -22,7 +22,7 @@ import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
-import org.mdlagent.profiler.SampledProfiler;
+import org.mdlagent.profiler.sampled.SampledProfiler;
 import org.mdlagent.profiler.slice.TimeSlices;
 import org.mdlagent.runtime.metric.Metrics;
 import org.mdlagent.runtime.options.AgentLog;

@@ -13,7 +13,9 @@
 /// | `report.statistics` | how far figures can be trusted |
 /// | `report.profile` | what a report knows of a program |
 /// | `report.file`, `report.codec` | the bytes of sessions and of stored records |
-/// | `profiler` | collectors |
+/// | `sampled` | the sampled profiler |
+/// | `records` | timed calls in the threads' rings |
+/// | `profiler` | what a collector is, and that of every call |
 /// | `tier` | which calls are timed |
 /// | `estimate` | what recorded figures stand for |
 @NullMarked

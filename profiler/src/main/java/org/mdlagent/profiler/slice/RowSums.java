@@ -33,7 +33,7 @@ final class RowSums {
         total = 0;
         self = 0;
         samples = 0;
-        Arrays.fill(slots, 0);
+        Arrays.fill(slots, Math.min(from, to), to, 0);
         from = slots.length;
         to = 0;
         edgeCount = 0;

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 /// Keeps what measuring costs below a part of the program's time, by saying how long windows rest.
 ///

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 /// How often an idle program is looked at: what costs nothing to watch is not to cost much to look at. A waking of the
 /// agent takes 60 microseconds on a virtual machine, whatever it is for.

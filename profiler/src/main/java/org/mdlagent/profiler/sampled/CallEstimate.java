@@ -1,6 +1,7 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 import org.mdlagent.profiler.estimate.Confidence;
+
 /// The estimate of one function's calls: exact counts, and ratio estimates of blocks of windows (Cochran, "Sampling
 /// Techniques", 3rd edition, chapter 6).
 ///
@@ -14,7 +15,6 @@ import org.mdlagent.profiler.estimate.Confidence;
 ///
 /// Windows see fewer calls than there would have been without them. What they are scaled by for that is predicted, and
 /// may be wrong by a part of it, in all windows alike.
-
 final class CallEstimate {
     /// Degrees of freedom of each difference, where windows are independent.
     private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;

@@ -1,11 +1,12 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.records.RingDrain;
+import org.mdlagent.profiler.records.SampleWeights;
 import org.mdlagent.profiler.tier.Allowance;
 import org.mdlagent.profiler.tier.ChanceTiming;
 import org.mdlagent.profiler.tier.Tiers;
@@ -35,6 +36,9 @@ final class Turns {
 
     private static final double RATE_WEIGHT_MIN = 0.3;
 
+    /// A turn takes so long at least, for each function: each is made ready by itself.
+    private static final double NANOS_OF_EACH = 50e3;
+
     /// Numbers of unseen calls that are told apart: from 2^-16 on.
     private static final int ORDERS = 64;
 
@@ -44,6 +48,9 @@ final class Turns {
     private final ChanceTiming chance;
     private final SampleRuns runs;
     private final SampleWeights weights;
+    private final Readings readings;
+    private final Spending spending;
+    private final RingDrain rings;
     private final double budget;
     private final SplittableRandom random = new SplittableRandom();
     private final ArmList list;
@@ -68,25 +75,19 @@ final class Turns {
 
     private double length = SampledProfiler.CLOSE_LOOK_NANOS;
 
-    /// @param budget the part of the program's time that measuring may cost
-    Turns(
-            NativeApi api,
-            Probes probes,
-            CallEstimates estimates,
-            Tiers tiers,
-            ChanceTiming chance,
-            SampleRuns runs,
-            SampleWeights weights,
-            double budget) {
-        this.probes = probes;
-        this.estimates = estimates;
-        this.tiers = tiers;
-        this.chance = chance;
-        this.runs = runs;
-        this.weights = weights;
-        this.budget = budget;
-        list = new ArmList(api);
-        ended = new ArmList(api);
+    Turns(Sampling sampling) {
+        probes = sampling.probes();
+        estimates = sampling.estimates();
+        tiers = sampling.tiers();
+        chance = sampling.chance();
+        runs = sampling.runs();
+        weights = sampling.weights();
+        readings = sampling.readings();
+        spending = sampling.spending();
+        rings = sampling.rings();
+        budget = sampling.budget();
+        list = new ArmList(sampling.api());
+        ended = new ArmList(sampling.api());
     }
 
     /// Makes room for functions that have come.
@@ -125,19 +126,25 @@ final class Turns {
         members[function] = false;
     }
 
-    /// All that took turns are open for good.
-    void end() {
-        list.clear();
+    /// Ends the turn of those that are open and begins that of the next, when it is time.
+    ///
+    /// @param tooMany      calls for each nanosecond from which on a function is no longer rare
+    /// @param longestTicks after which probes switch themselves off
+    /// @return whether that is not needed any more: all that take turns can be open for good
+    boolean take(double tooMany, long longestTicks) {
+        if (!needed || !readings.isDue(beginTsc, SampledProfiler.CLOSE_LOOK_NANOS, NANOS_OF_EACH)) {
+            return false;
+        }
+        end(tooMany);
+        begin(longestTicks);
+        if (!needed) {
+            list.clear();
+        }
+        return !needed;
     }
 
-    /// Ends the turn.
-    ///
-    /// @param calls   by function: so far
-    /// @param now     the program's progress, in nanoseconds
-    /// @param tsc     time-stamp counter
-    /// @param tooMany calls for each nanosecond from which on a function is no longer rare
-    /// @return calls that were timed by chance
-    double end(long[] calls, double now, long tsc, double tooMany) {
+    private void end(double tooMany) {
+        double now = readings.progress();
         double observed = now - begin;
         double timed = 0;
         ended.clear();
@@ -147,9 +154,9 @@ final class Turns {
                 continue;
             }
             ended.add(function);
-            double counted = calls[function] - callsAtBegin[function];
+            double counted = readings.calls(function) - callsAtBegin[function];
             timed += chance.times(function) ? counted / chance.mean(function) : 0;
-            double open = observed * openPart(probes.function(function), tsc);
+            double open = observed * openPart(probes.function(function));
             if (open > 0 && (open == observed || counted > 1)) {
                 // A thread that has stopped it did so at a call, which the time until then has not for its part. One
                 // call by itself tells nothing then.
@@ -169,45 +176,37 @@ final class Turns {
         }
         ended.disarm();
         list.clear();
-        return timed;
+        spending.addByChance(timed);
     }
 
     /// The part of the turn that a function was open: less than all when a thread has stopped it.
-    private double openPart(long record, long tsc) {
+    private double openPart(long record) {
         if (!Allowance.isStopped(record)) {
             return 1;
         }
         double open = Memory.getLong(record + FunctionDescriptor.DEADLINE) - beginTsc;
-        return Math.clamp(open / Math.max(1, tsc - beginTsc), 0, 1);
+        return Math.clamp(open / Math.max(1, readings.tsc() - beginTsc), 0, 1);
     }
 
-    /// Begins the next ones' turn.
-    ///
-    /// @param calls        by function: so far
-    /// @param now          the program's progress, in nanoseconds
-    /// @param tsc          time-stamp counter
-    /// @param longestTicks after which probes switch themselves off
-    /// @return calls that will tell their callers
-    int begin(long[] calls, double now, long tsc, double pace, long longestTicks) {
-        begin = now;
-        beginTsc = tsc;
+    private void begin(long longestTicks) {
+        double now = readings.progress();
         choose(longestTicks);
-        int all = 0;
         for (int i = 0; i < list.size(); i++) {
             int function = list.function(i);
-            callsAtBegin[function] = calls[function];
-            weights.begin(function, tsc);
+            callsAtBegin[function] = readings.calls(function);
+            weights.begin(function, readings.tsc());
             if (tiers.hasRoom()) {
                 double stands = 1 + estimates.untimed(function, now) / length;
-                chance.turn(function, 1e9 * pace * estimates.rate(function), list.size(), stands);
+                chance.turn(function, 1e9 * spending.pace() * estimates.rate(function), list.size(), stands);
             }
-            int fewer = (int) (Math.min(TOLD_OF_EACH, (double) TOLD / list.size()) + random.nextDouble());
-            told[function] = fewer;
-            runs.tell(function, probes.function(function), fewer);
-            all += fewer;
+            told[function] = (int) (Math.min(TOLD_OF_EACH, (double) TOLD / list.size()) + random.nextDouble());
+            runs.tell(function, probes.function(function), told[function]);
+            rings.expect(told[function]);
         }
         list.arm();
-        return all;
+        // Making them ready has taken time, in which no call of theirs was counted.
+        begin = readings.progressNow();
+        beginTsc = readings.tscNow();
     }
 
     /// Those of which the most calls have not been seen, by powers of two; of those that are alike in this, the next
@@ -249,7 +248,7 @@ final class Turns {
 
     /// The binary order of how many calls of a function have not been seen.
     private int order(int function) {
-        double unseen = estimates.rate(function) * estimates.untimed(function, begin);
+        double unseen = estimates.rate(function) * estimates.untimed(function, readings.progress());
         return Math.clamp(Math.getExponent(unseen) + ORDERS / 4, 0, ORDERS - 1);
     }
 }

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.records;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.records;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.records;
 
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -47,9 +47,12 @@ import org.mdlagent.fastinst.calls.ReturnSite;
 ///   4 copy these again (acquire)
 ///   5 add them to rows and edges
 ///   6 store the tail (release)                   find the tail behind the position: use it again
-final class RingDrain {
+public final class RingDrain {
     /// Records that are moved at once.
     static final int BATCH = 64;
+
+    /// The rings are to be emptied when so many calls may have been timed: they may be half full then.
+    public static final int EXPECTED_MAX = 4096;
 
     private static final int LONGS = (int) (RecordDescriptor.SIZE / Long.BYTES);
     private static final int START = (int) (RecordDescriptor.START / Long.BYTES);
@@ -75,8 +78,11 @@ final class RingDrain {
     /// The row whose sums are not stored.
     private @Nullable SampledRow added;
 
+    /// Calls that may have been timed since the rings were emptied.
+    private long expected;
+
     /// @param returnSites tells of a return address what call stands there
-    RingDrain(NativeApi api, LongFunction<ReturnSite> returnSites) {
+    public RingDrain(NativeApi api, LongFunction<ReturnSite> returnSites) {
         this.api = api;
         threads = new ThreadBlocks(api.session());
         functions = new FunctionRecords(api.session());
@@ -84,14 +90,25 @@ final class RingDrain {
     }
 
     /// Forgets what stood where: images have come or gone.
-    void forgetCallSites() {
+    public void forgetCallSites() {
         edges.forgetCallSites();
+    }
+
+    /// So many calls more may be timed.
+    public void expect(long calls) {
+        expected += calls;
+    }
+
+    /// Whether a ring may be half full.
+    public boolean isDue() {
+        return expected > EXPECTED_MAX;
     }
 
     /// Moves all complete records.
     ///
     /// @return the number of records moved
-    long drain(SampleWeights weights) {
+    public long drain(SampleWeights weights) {
+        expected = 0;
         long moved = 0;
         for (ThreadBlock thread : threads) {
             if (thread.ring() != 0) {

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.records;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

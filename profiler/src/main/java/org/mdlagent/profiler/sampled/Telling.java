@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 /// How many calls of functions whose calls are all counted are to tell their callers. That is dear, so there are as
 /// many as a part of the budget pays for, in turn for all functions.

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.sampled;
 
 import java.util.Arrays;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -9,7 +9,11 @@ import org.mdlagent.fastinst.Probes;
 ///
 /// CPU times are in nanoseconds.
 final class CallEstimates {
+    /// They are written down so often at most, for each function that there is.
+    private static final double PUBLISHED_NANOS_OF_EACH = 100e3;
+
     private final Probes probes;
+    private final Readings readings;
     private final double windowNanos;
     private CallEstimate[] estimates = {};
     private boolean[] windowed = {};
@@ -25,8 +29,12 @@ final class CallEstimates {
     /// By windowed function: the program's progress when calls of it were last timed.
     private double[] timed = {};
 
-    CallEstimates(Probes probes, double windowNanos) {
+    private long publishTsc;
+
+    /// @param windowNanos how long a window's calls are counted
+    CallEstimates(Probes probes, Readings readings, double windowNanos) {
         this.probes = probes;
+        this.readings = readings;
         this.windowNanos = windowNanos;
     }
 
@@ -114,10 +122,17 @@ final class CallEstimates {
         changed[function] = true;
     }
 
+    /// Whether it is time to write calls down, while nobody asks for them.
+    boolean arePublishedLongAgo() {
+        return readings.isDue(publishTsc, SampledProfiler.CLOSE_LOOK_NANOS, PUBLISHED_NANOS_OF_EACH);
+    }
+
     /// Writes down all functions' calls, where readers of the session find them.
-    void publish(long[] calls, double now) {
+    void publish() {
+        publishTsc = readings.tsc();
+        double now = readings.progress();
         for (int i = 0; i < estimates.length; i++) {
-            long fresh = fresh(i, calls[i]);
+            long fresh = fresh(i, readings.calls(i));
             if (!windowed[i] && fresh == 0 && !changed[i]) {
                 continue;
             }

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.records;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 ///
 /// What counts is when a call began: one that outlasts its window is one of few that end then, and would else stand for
 /// all that have been made since.
-final class SampleWeights {
+public final class SampleWeights {
     /// How long a call can last and still be given the weight of its own span: so many spans of its function.
     private static final int SPANS = 8;
 
@@ -26,7 +26,7 @@ final class SampleWeights {
     private int[] newest = {};
 
     /// Makes room for functions that have come.
-    void grow(int functions) {
+    public void grow(int functions) {
         int known = weights.length;
         weights = Arrays.copyOf(weights, functions * SPANS);
         Arrays.fill(weights, known, weights.length, 1);
@@ -35,7 +35,7 @@ final class SampleWeights {
     }
 
     /// A span begins. Until [#set], its calls are taken to weigh what those before do.
-    void begin(int function, long tsc) {
+    public void begin(int function, long tsc) {
         double last = weights[at(function, 0)];
         newest[function]++;
         weights[at(function, 0)] = last;
@@ -46,7 +46,7 @@ final class SampleWeights {
     ///
     /// @param calls that the span stands for
     /// @param timed of these, above 0
-    void set(int function, double calls, double timed) {
+    public void set(int function, double calls, double timed) {
         weights[at(function, 0)] = calls / timed;
     }
 

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler;
+package org.mdlagent.profiler.records;
 
 import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
