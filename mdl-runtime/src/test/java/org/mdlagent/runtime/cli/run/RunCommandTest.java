@@ -23,7 +23,7 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 /// `mdl run` is what the program would be. In a process of its own, because it takes over signals; the library that
 /// it preloads here does nothing but write how it was asked.
 class RunCommandTest {
-    private static final long LIMIT_SECONDS = 60;
+    private static final long LIMIT_SECONDS = 600;
 
     @TempDir
     private Path directory;
