@@ -90,6 +90,26 @@ class MetricLibraryTest {
                         instance -> assertThat(instance.snippets()).hasSize(snippets));
     }
 
+    /// By the grammar of Paradyn's sources of April 2001.
+    @Test
+    void shouldReadEachProductionOfParadyn() throws IOException {
+        Path file = Resources.in("paradyn").getLast();
+        Compilation compilation = Compilation.of(Resources.read(file), Definitions.NONE);
+
+        assertThat(file).hasFileName("grammar.mdl");
+        assertThat(compilation.isCorrect()).isTrue();
+        assertThat(compilation.diagnostics())
+                .extracting(Diagnostic::message)
+                .containsExactly(
+                        "no program here is of flavor cm5",
+                        "a visi has no meaning here",
+                        "a process has no meaning here",
+                        "a daemon has no meaning here",
+                        "tunable constants have no meaning here");
+        assertThat(compilation.definitions().lists()).hasSize(4);
+        assertThat(compilation.definitions().metrics()).containsOnlyKeys("steps");
+    }
+
     @Test
     void shouldLoadTheConfigurationOfParadyn() throws IOException {
         Path file = Resources.in("paradyn").getFirst();
