@@ -209,7 +209,8 @@ public final class Bench {
                                         "lua",
                                         "perl",
                                         "sqlite"));
-                Measurement table = rounds(2, Measurement.of("programs.TruthTable", programs)).heap("256m");
+                Measurement table = rounds(2, Measurement.of("programs.TruthTable", programs))
+                        .heap("256m");
                 yield List.of(quick ? table.with("mdl.bench.seconds", 10) : table);
             }
             case "overhead" -> {
