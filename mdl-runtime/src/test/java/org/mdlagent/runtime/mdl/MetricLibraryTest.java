@@ -3,6 +3,7 @@ package org.mdlagent.runtime.mdl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -63,6 +64,14 @@ class MetricLibraryTest {
                         "message_wait",
                         "page_faults",
                         "context_switches");
+    }
+
+    @Test
+    void shouldHaveAnExampleEach() throws IOException {
+        String page = Files.readString(Path.of("../docs/metrics.md"));
+
+        assertThat(MetricLibrary.load().metrics().keySet())
+                .allSatisfy(metric -> assertThat(page).contains("`" + metric + "`"));
     }
 
     @ParameterizedTest
