@@ -9,7 +9,7 @@
  * Guarantees G1 text is replaced only in an image that was there when the agent began to hold
  *            G2 dlclose unmaps nothing that is held, unless the agent takes longer than HOLD_NANOS_MAX. What libc closes
  *               by itself (character sets, name services) is not kept from it
- *            G3 a dlopen that waits returns when what it has loaded has probes, or after a second, with a line in the
+ *            G3 a dlopen that waits returns when what it has loaded has probes, or after ten seconds, with a line in the
  *               log. Its library's constructors have run by then, uncounted
  * Progress   P1 nobody waits for an agent that is dead, or for longer than said; nor does the agent: when others take too
  *               long, it tries again later
@@ -54,7 +54,7 @@
 enum { RETURN = 0xC3, FINI_BYTES = 16 };
 #define PAGE 4096ULL
 
-static const uint64_t OPEN_NANOS_MAX = 1000000000u;
+static const uint64_t OPEN_NANOS_MAX = 10000000000u;
 static const uint64_t HOLD_NANOS_MAX = 5000000000u;
 static const uint64_t BUSY_NANOS_MAX = 10000000u;
 
