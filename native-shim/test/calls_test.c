@@ -55,9 +55,9 @@ static void shouldNestOnTheThreadsOwnStack(void) {
   CHECK(inner == outer + 1);
   CHECK_EQUAL(outer->flags, 0);
   CHECK_EQUAL(outer->key, key_of(&stack[6]));
-  calls_leave(inner);
+  calls_leave(inner, __rdtsc());
   CHECK_EQUAL(outer->children, ((struct mdl_row **)mdl_self->rows)[1]->total);
-  calls_leave(outer);
+  calls_leave(outer, __rdtsc());
   CHECK_EQUAL(depth(), 0);
   CHECK_EQUAL(recorded(0) + recorded(1), 2);
   CHECK_EQUAL(mdl_self->unmatched, 0);
@@ -73,12 +73,12 @@ static void shouldTellNestedCallsApart(void) {
     struct mdl_frame *between = enter(1, &stack[12]);
     struct mdl_frame *inner = enter(0, &stack[10]);
     struct mdl_frame *innermost = enter(0, &stack[8]);
-    calls_leave(innermost);
-    calls_leave(inner);
+    calls_leave(innermost, __rdtsc());
+    calls_leave(inner, __rdtsc());
     uint64_t inside = ((struct mdl_row **)mdl_self->rows)[0]->nested;
     CHECK(inside > 0);
-    calls_leave(between);
-    calls_leave(outer);
+    calls_leave(between, __rdtsc());
+    calls_leave(outer, __rdtsc());
     CHECK_EQUAL(nested_ticks(0), inside);
     CHECK_EQUAL(nested_ticks(1), 0);
   }
@@ -87,13 +87,14 @@ static void shouldTellNestedCallsApart(void) {
   enter(0, &stack[14]); /* left by a jump, as is the one above it */
   enter(0, &stack[12]);
   stack[14] = 0x1234;
-  calls_leave(enter(0, &stack[14]));
+  struct mdl_frame *again = enter(0, &stack[14]);
+  calls_leave(again, __rdtsc());
   CHECK_EQUAL(nested_ticks(0), before);
 }
 
 static void *return_in_a_child(void *frame) {
   record_thread(); /* what a forked child has: a block, and a shadow stack, of its own */
-  calls_leave(frame);
+  calls_leave(frame, __rdtsc());
   struct mdl_row *row = ((struct mdl_row **)mdl_self->rows)[3];
   CHECK(!row || row->count == 0);
   return NULL;
@@ -116,8 +117,8 @@ static void shouldKnowSiblingCallFromLeftOverFrame(void) {
   CHECK(sibling == first + 1);
   CHECK_EQUAL(sibling->sibling, 1);
   CHECK_EQUAL(first->sibling, 0);
-  calls_leave(sibling);
-  calls_leave(first);
+  calls_leave(sibling, __rdtsc());
+  calls_leave(first, __rdtsc());
   CHECK_EQUAL(mdl_self->unmatched, 0);
 
   enter(0, &stack[4]);
@@ -136,7 +137,7 @@ static void shouldCountFramesThatAReturnLeavesBehind(void) {
   struct mdl_frame *outer = enter(0, &stack[6]);
   enter(1, &stack[4]);
   enter(2, &stack[2]);
-  calls_leave(outer);
+  calls_leave(outer, __rdtsc());
   CHECK_EQUAL(depth(), 0);
   CHECK_EQUAL(mdl_self->unmatched, 2);
   CHECK_EQUAL(recorded(0), 1);
@@ -155,21 +156,21 @@ static void shouldLetCallsOnOtherStacksReturnInAnyOrder(void) {
   }
   CHECK_EQUAL(depth(), 1);
   for (int i = 0; i < 8; i += 2) {
-    calls_leave(frames[i]);
+    calls_leave(frames[i], __rdtsc());
   }
   for (int i = 1; i < 8; i += 2) {
     CHECK_EQUAL(frames[i]->rbx, 100 + (uint64_t)i);
     CHECK_EQUAL(frames[i]->key, key_of(&slots[4 * i]));
-    calls_leave(frames[i]);
+    calls_leave(frames[i], __rdtsc());
   }
-  calls_leave(own);
+  calls_leave(own, __rdtsc());
   CHECK_EQUAL(recorded(0), 2);
   CHECK_EQUAL(recorded(7), 1);
   CHECK_EQUAL(mdl_self->unmatched, 0);
 }
 
 static void *leave_elsewhere(void *frame) {
-  calls_leave(frame);
+  calls_leave(frame, __rdtsc());
   return NULL;
 }
 
@@ -225,8 +226,8 @@ static void shouldKeepFramesWhenTheSignalStackIsInsideTheThreads(void) {
   struct mdl_frame *handlers = enter(1, &high[4]);
   CHECK(handlers->flags & MDL_FRAME_POOLED);
   CHECK_EQUAL(interrupted->key, key);
-  calls_leave(handlers);
-  calls_leave(interrupted);
+  calls_leave(handlers, __rdtsc());
+  calls_leave(interrupted, __rdtsc());
   CHECK_EQUAL(recorded(0), 1);
   CHECK_EQUAL(recorded(1), 1);
   CHECK_EQUAL(mdl_self->unmatched, 0);
@@ -237,7 +238,7 @@ static void shouldDistrustAStackThatAnotherIsInside(void) {
   whole_fixture();
   struct mdl_frame *before = enter(0, &stack[2]);
   record_other_stack(slots);
-  calls_leave(enter(1, &stack[1]));
+  calls_leave(enter(1, &stack[1]), __rdtsc());
   CHECK_EQUAL(depth(), 1);
   record_other_stack(stack);
   struct mdl_frame *after = enter(1, &stack[6]);

@@ -7,8 +7,13 @@
 
         .text
 
-/* The caller-saved registers but R11, and the state of the FPU and of vectors. RBP is the frame. */
-.macro SAVE
+/*
+ * The caller-saved registers but R11, and the state of the FPU and of vectors. RBP is the frame. TICKS: the time-stamp
+ * counter is at TICKS_AT from there. To save and restore takes longer than a short function does: a call is timed from
+ * behind the one until before the other.
+ */
+#define TICKS_AT -72
+.macro SAVE TICKS=0
         pushq   %rax
         pushq   %rcx
         pushq   %rdx
@@ -17,6 +22,12 @@
         pushq   %r8
         pushq   %r9
         pushq   %r10
+.if \TICKS
+        rdtsc
+        shlq    $32, %rdx
+        orq     %rdx, %rax
+        pushq   %rax
+.endif
         subq    calls_state_bytes(%rip), %rsp
         andq    $-64, %rsp
         movl    calls_state_components(%rip), %eax
@@ -57,6 +68,25 @@
         popq    %rax
 .endm
 
+/* The call of the frame in R11, if there is one, begins now; the flags change. The clock is read when all before it is done. */
+.macro START
+        testq   %r11, %r11
+        jz      4f
+        pushq   %rax
+        pushq   %rdx
+        movq    session(%rip), %rax
+        testl   $CPU_TIME, HEADER_FLAGS(%rax)
+        jnz     3f
+        lfence
+        rdtsc
+        shlq    $32, %rdx
+        orq     %rdx, %rax
+        movq    %rax, FRAME_TSC(%r11)
+3:      popq    %rdx
+        popq    %rax
+4:
+.endm
+
 /*
  * Reached by a jump, with the address in the stub on top of the stack, the site in R11, and the R11 of the
  * application in the word below the stack pointer. Returns what FUNCTION(site, key) does in R11, and ZF when that is 0.
@@ -82,6 +112,9 @@
         call    \FUNCTION
         movq    %rax, %r11
         RESTORE
+.if !\COUNTS
+        START
+.endif
         popq    %rbp
         .cfi_def_cfa %rsp, 16
         .cfi_restore %rbp
@@ -102,7 +135,8 @@
         ENTRY   calls_entry_client, calls_enter_client
         ENTRY   calls_count_client_entry, calls_count_client, 1
 
-/* Reached by a jump when the body has returned, with the frame in RBX. Calls FUNCTION(frame) and returns to the caller. */
+/* Reached by a jump when the body has returned, with the frame in RBX. Calls FUNCTION(frame, ticks) and returns to the
+ * caller. */
 .macro EXIT NAME, FUNCTION
         .globl  \NAME
         .hidden \NAME
@@ -124,10 +158,11 @@
         .cfi_offset %rbp, -24
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
-        SAVE
+        SAVE    1
         pushq   %r11
         subq    $8, %rsp
         movq    %rbx, %rdi
+        movq    TICKS_AT(%rbp), %rsi
         call    \FUNCTION
         addq    $8, %rsp
         popq    %r11

@@ -210,21 +210,21 @@ __attribute__((used)) void calls_count_client(struct mdl_site *site, uint64_t ke
 }
 
 /* A frame of another shadow stack is that of a call which a forked parent has made, and records. */
-static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame) {
+static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
   bool own = thread && (frame->flags & MDL_FRAME_POOLED || record_is_stacked(thread, frame));
   if (own && !(frame->flags & MDL_FRAME_UNWOUND)) {
-    record_returns(thread, frame, record_now());
+    record_returns(thread, frame, now);
   }
 }
 
-__attribute__((used)) void calls_leave(struct mdl_frame *frame) {
+__attribute__((used)) void calls_leave(struct mdl_frame *frame, uint64_t ticks) {
   int error = errno;
   struct mdl_thread *thread = record_known_thread();
   bool is_own = thread && record_is_stacked(thread, frame);
   if (is_own && (uintptr_t)(frame + 1) != thread->sp) {
     record_discard(thread, frame + 1);
   }
-  close_frame(thread, frame);
+  close_frame(thread, frame, is_cpu_time() ? record_now() : ticks);
   frame->flags = 0;
   frame->sibling = 0;
   __atomic_store_n(&frame->key, 0, __ATOMIC_RELEASE);
@@ -235,11 +235,11 @@ __attribute__((used)) void calls_leave(struct mdl_frame *frame) {
 }
 
 /* The recorder first, so that it does not time the client. */
-__attribute__((used)) void calls_leave_client(struct mdl_frame *frame) {
+__attribute__((used)) void calls_leave_client(struct mdl_frame *frame, uint64_t ticks) {
   const struct mdl_site *site = (const struct mdl_site *)frame->site;
   uint64_t function = ((const struct mdl_function *)frame->function)->address;
   uint64_t key = frame->key;
-  calls_leave(frame);
+  calls_leave(frame, ticks);
   client_call(site + 1, function, key);
 }
 
@@ -264,7 +264,7 @@ _Unwind_Reason_Code calls_personality(int version, _Unwind_Action actions, _Unwi
     if (address % STUB_BYTES == STUB_RETURN) {
       struct mdl_frame *frame = (struct mdl_frame *)get_register(context, RBX);
       struct mdl_thread *thread = record_known_thread();
-      close_frame(thread, frame);
+      close_frame(thread, frame, record_now());
       if (thread) {
         __atomic_fetch_add(&thread->unwound, 1, __ATOMIC_RELAXED);
       }

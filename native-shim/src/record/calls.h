@@ -5,8 +5,13 @@
 #define MDL_CALLS_H
 
 /* Offsets in struct mdl_frame, for assembly code. */
+#define FRAME_TSC 16
 #define FRAME_RET 32
 #define FRAME_RBX 40
+
+/* In struct mdl_header, and enum mdl_session_flag. */
+#define HEADER_FLAGS 156
+#define CPU_TIME 8
 
 /* In struct mdl_site. */
 #define SITE_RECORDING 35
@@ -20,8 +25,10 @@
 
 #include <unwind.h>
 
+static_assert(offsetof(struct mdl_frame, tsc) == FRAME_TSC, "FRAME_TSC");
 static_assert(offsetof(struct mdl_frame, ret) == FRAME_RET, "FRAME_RET");
 static_assert(offsetof(struct mdl_frame, rbx) == FRAME_RBX, "FRAME_RBX");
+static_assert(offsetof(struct mdl_header, flags) == HEADER_FLAGS && MDL_CPU_TIME == CPU_TIME, "CPU_TIME");
 static_assert(offsetof(struct mdl_site, recording) == SITE_RECORDING, "SITE_RECORDING");
 
 /* Registers: see calls.S. */
@@ -39,9 +46,9 @@ void calls_values_framed(void);
 void calls_snippet_call(void);
 void calls_snippet_call_framed(void);
 
-/* What they call: in C, for a test. */
+/* What they call: in C, for a test. `ticks`: the time-stamp counter when the body returned. */
 struct mdl_frame *calls_enter(struct mdl_site *site, uint64_t key);
-void calls_leave(struct mdl_frame *frame);
+void calls_leave(struct mdl_frame *frame, uint64_t ticks);
 
 /* What its save area takes, and which components it saves; 0 components where the processor has no XSAVE. */
 extern uint64_t calls_state_bytes;
