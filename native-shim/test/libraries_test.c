@@ -134,7 +134,7 @@ static void shouldGoOnWithoutAnAgentThatDoesNotCome(void) {
   uint64_t before = clock_nanos(CLOCK_MONOTONIC);
   CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
   uint64_t took = clock_nanos(CLOCK_MONOTONIC) - before;
-  CHECK(took > 900000000 && took < 3000000000);
+  CHECK(took > 9900000000 && took < 15000000000);
   agent_died("for the test's sake", NULL);
   CHECK_TEXT(outer(), "found"); /* a minute later without the death */
   CHECK(clock_nanos(CLOCK_MONOTONIC) - before < took + 500000000);
