@@ -1,4 +1,5 @@
-/* The whole program over time: a row is a function, a column some slices of time, and the colour the time spent in it. */
+/* The whole program over time: a row is a function, a column some slices of time, and the colour the time that calls
+   took. They stand where they ended, and threads are added up: a second can hold more than one of them. */
 
 /** Rows, the first of the table. */
 const PHASES = 60;
@@ -16,12 +17,12 @@ function phaseCells(f) {
   return cells;
 }
 
-const columnNanos = (column) => Math.max(1, phases.columns[2 * column + 1] - phases.columns[2 * column]) * 1e6;
+const columnSeconds = (column) => Math.max(1, phases.columns[2 * column + 1] - phases.columns[2 * column]) / 1000;
 
 function describePhase(f, column, cell) {
   const when = `${clock(phases.columns[2 * column])} to ${clock(phases.columns[2 * column + 1])}`;
   const what = cell
-    ? ` ≈ ${percent(cell.nanos / columnNanos(column) * 100)} of the time, ${count(cell.calls / columnNanos(column) * 1e9)} calls/s`
+    ? ` ≈ ${duration(cell.nanos / columnSeconds(column))} a second, in ${count(cell.calls / columnSeconds(column))} calls/s`
     : " not called";
   return [`${when} `, element("b", {}, f.name), what];
 }
@@ -40,15 +41,15 @@ function drawPhases() {
   const [begin, end] = [phases.columns[0], phases.columns.at(-1)];
   const x = (millis) => names + (millis - begin) / (end - begin) * (place.clientWidth - names - 1);
   const cells = rows.map(phaseCells);
-  const share = (row, column) => (cells[row].get(column)?.nanos ?? 0) / columnNanos(column);
-  const most = Math.max(...rows.flatMap((_, row) => [...cells[row].keys()].map((column) => share(row, column))));
+  const rate = (row, column) => (cells[row].get(column)?.nanos ?? 0) / columnSeconds(column);
+  const most = Math.max(...rows.flatMap((_, row) => [...cells[row].keys()].map((column) => rate(row, column))));
   const shade = (part) => Math.max(0, Math.min(HEATS - 1, Math.floor(HEATS * (1 - log(part / most) / log(PHASES_LEAST)))));
   const shapes = new Array(HEATS).fill("");
   const box = (row, column) => [x(phases.columns[2 * column]), row * FRAME, Math.max(1, x(phases.columns[2 * column + 1]) - x(phases.columns[2 * column]))];
   for (const row of rows.keys()) {
     for (const [column, { nanos }] of cells[row]) {
       const [left, top, width] = box(row, column);
-      shapes[nanos > 0 ? shade(share(row, column)) : 0] += `M${left},${top}h${width}v${FRAME - 1}h${-width}z`;
+      shapes[nanos > 0 ? shade(rate(row, column)) : 0] += `M${left},${top}h${width}v${FRAME - 1}h${-width}z`;
     }
   }
   const cursor = svg("rect", { class: "cursor", height: FRAME - 1 });
@@ -79,7 +80,7 @@ function drawPhases() {
   Object.assign(phases, { choose, open: () => show(rows[phases.row]) });
   place.replaceChildren(picture);
   const scale = Array.from({ length: HEATS }, (_, i) => element("i", { style: `background: var(--heat-${i})` }));
-  byId("phase-scale").replaceChildren(`≤ ${percent(most * PHASES_LEAST * 100)}`, ...scale, `${percent(most * 100)} of the time`);
+  byId("phase-scale").replaceChildren(`≤ ${duration(most * PHASES_LEAST)}`, ...scale, `${duration(most)} a second`);
   choose(phases.row, phases.column);
 }
 

@@ -138,7 +138,7 @@ class PageInBrowserTest {
             browser.press("Enter");
 
             // In half a second each: one call, and three, of 1 us.
-            assertThat(first).contains("work ≈ 0.00 % of the time, 2").endsWith("calls/s");
+            assertThat(first).contains("work ≈ 2.00 us a second, in 2").endsWith("calls/s");
             assertThat(last).endsWith(" 6 calls/s");
             assertThat(browser.text("document.querySelector('#detail h2').textContent"))
                     .isEqualTo("work");
@@ -333,7 +333,7 @@ class PageInBrowserTest {
                 browser.press("ArrowDown");
                 browser.eval("data.calls[2] += 7; readCalls()");
 
-                assertThat(over).contains("work ≈ 0.00 % of the time, 2").endsWith("calls/s");
+                assertThat(over).contains("work ≈ 2.00 us a second, in 2").endsWith("calls/s");
                 assertThat(spent).isEqualTo("0,1000,1,1,2000,2,2,3000,3");
                 assertThat(more).isEqualTo(spent + ",3,3000,3");
                 assertThat(kept).isEqualTo("960:0,3000,3");
