@@ -348,7 +348,7 @@ class MdlTest {
         assertThat(out())
                 .contains("STOP  library        " + root.resolve("dist/lib/libmdlagent.so") + " is missing")
                 .containsPattern("(?m)^ok    CPU ")
-                .contains("ok    T_max          of no effect yet, nor is sync=")
+                .contains("ok    T_max          of no effect, nor is sync=")
                 .doesNotContain("mdl calibrate")
                 .contains("sessions");
     }

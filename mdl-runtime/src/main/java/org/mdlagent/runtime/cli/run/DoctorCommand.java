@@ -62,7 +62,7 @@ public final class DoctorCommand implements Callable<Integer> {
         checkSessions();
         checkInstallation();
         // Probes are switched by single stores, or in copies of code before anybody executes them.
-        say(Finding.OK, "T_max", "of no effect yet, nor is sync=: only probes in unmodified code will wait for it");
+        say(Finding.OK, "T_max", "of no effect, nor is sync=: every probe is switched by one store");
         checkCompilers();
         if (program != null) {
             checkProgram(program);
