@@ -69,6 +69,7 @@ int main(void) {
   FIELD(mdl_header, tick_price);
   FIELD(mdl_header, clock_ticks);
   FIELD(mdl_header, clock_cpu_nanos);
+  FIELD(mdl_header, calls_tsc);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);

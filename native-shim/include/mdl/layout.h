@@ -89,7 +89,8 @@ struct mdl_header {
                                      100 ticks at a budget of 1 %. 0: there is no limit */
   uint32_t clock_ticks;       /* 448 what reading the clock adds to a call that is timed, which is taken off: in ticks, and */
   uint32_t clock_cpu_nanos;   /* 452 where durations are CPU time, in nanoseconds */
-  uint8_t reserved[56];       /* 456 */
+  uint64_t calls_tsc;         /* 456 when the profiler wrote down its estimates of calls, 0 before */
+  uint8_t reserved[48];       /* 464 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */

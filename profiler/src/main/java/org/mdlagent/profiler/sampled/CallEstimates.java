@@ -2,6 +2,7 @@ package org.mdlagent.profiler.sampled;
 
 import java.util.Arrays;
 import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.Probes;
 
@@ -14,6 +15,7 @@ final class CallEstimates {
 
     private final Probes probes;
     private final Readings readings;
+    private final long header;
     private final double windowNanos;
     private CallEstimate[] estimates = {};
     private boolean[] windowed = {};
@@ -32,9 +34,10 @@ final class CallEstimates {
     private long publishTsc;
 
     /// @param windowNanos how long a window's calls are counted
-    CallEstimates(Probes probes, Readings readings, double windowNanos) {
+    CallEstimates(Probes probes, Readings readings, long header, double windowNanos) {
         this.probes = probes;
         this.readings = readings;
+        this.header = header;
         this.windowNanos = windowNanos;
     }
 
@@ -144,5 +147,6 @@ final class CallEstimates {
             Memory.putDouble(record + FunctionDescriptor.CALLS, all);
             Memory.putDouble(record + FunctionDescriptor.CALLS_VARIANCE, estimates[i].variance(now));
         }
+        Memory.putLong(header + HeaderDescriptor.CALLS_TSC, readings.tsc());
     }
 }

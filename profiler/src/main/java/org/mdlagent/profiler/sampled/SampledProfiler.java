@@ -111,7 +111,7 @@ public final class SampledProfiler implements Collector {
         chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano, budget * tscHz);
         runs = new SampleRuns(runLength);
         rings = new RingDrain(api, probes.returnSites()::at);
-        estimates = new CallEstimates(probes, readings, windowNanos);
+        estimates = new CallEstimates(probes, readings, header, windowNanos);
         changes = new ArmList(api);
         Sampling sampling = new Sampling(
                 api,

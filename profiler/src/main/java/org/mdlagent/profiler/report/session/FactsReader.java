@@ -70,6 +70,16 @@ final class FactsReader {
         return OptionalLong.of(Math.round(Math.max(0, ticks) / hz.getAsDouble() * 1e9));
     }
 
+    /// How long an ended program ran on after its calls had been estimated for the last time, in parts of the time that
+    /// it was measured for until then. 0 while it runs, and when nothing was estimated.
+    static double untoldPart(SessionBytes bytes) throws IOException {
+        long armed = bytes.getLong(HeaderDescriptor.ARMED_TSC);
+        long told = bytes.getLong(HeaderDescriptor.CALLS_TSC);
+        long end = bytes.getLong(HeaderDescriptor.NOW_TSC);
+        boolean ended = bytes.getLong(HeaderDescriptor.END_REAL_NANOS) != 0;
+        return ended && armed != 0 && told > armed && end > told ? (double) (end - told) / (told - armed) : 0;
+    }
+
     static boolean isCpuTime(SessionBytes bytes) throws IOException {
         return (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
     }

@@ -16,6 +16,9 @@ import org.mdlagent.profiler.report.profile.LatencyBuilder;
 
 /// What the rows, counters and records of all threads say of one function.
 final class FunctionSums {
+    /// Of a program that ran on for longer than this, in parts of the time that is known, nothing is told.
+    private static final double UNTOLD_MAX = 1;
+
     final LatencyBuilder latency = new LatencyBuilder();
 
     /// Whether all of its calls are recorded.
@@ -42,13 +45,17 @@ final class FunctionSums {
     private double independentByThreads;
 
     private final FunctionBytes function;
+    private final double untold;
 
     /// Why its figures are withheld, null where they are not.
     private @Nullable String damage;
 
-    FunctionSums(FunctionBytes function, boolean exact) {
+    /// @param exact  whether all of its calls are recorded
+    /// @param untold how long the program ran on after the last estimate of its calls, in parts of the time before
+    FunctionSums(FunctionBytes function, boolean exact, double untold) {
         this.function = function;
         this.exact = exact;
+        this.untold = untold;
     }
 
     /// Adds what calls took that ran within others of it, whose time has that.
@@ -159,7 +166,7 @@ final class FunctionSums {
     }
 
     /// The calls are an estimate, unless its window has been open all the time: then each was counted.
-    private FunctionProfile estimated(Latency known, boolean complete) throws IOException {
+    private FunctionProfile estimated(Latency durations, boolean complete) throws IOException {
         double estimate = function.calls();
         double variance = function.callsVariance();
         if (!(estimate >= 0 && estimate < Long.MAX_VALUE) || !(variance >= 0)) {
@@ -167,11 +174,15 @@ final class FunctionSums {
         }
         boolean whole = complete && function.isWhole();
         long samples = Math.addExact(inWindows, byThreads);
-        long calls = Math.max(whole ? entered : Math.max(Math.round(estimate), entered), samples);
+        // As often as before, or not at all, or twice as often.
+        double since = whole || untold > UNTOLD_MAX ? 0 : estimate * untold;
+        double deviation = since / Confidence.QUANTILE_95;
+        long calls = Math.max(whole ? entered : Math.max(Math.round(estimate + since), entered), samples);
         // What a stopped one was called since is not known.
+        boolean known = !function.isStopped() && (whole || untold <= UNTOLD_MAX);
         OptionalDouble error =
-                function.isStopped() ? OptionalDouble.empty() : Confidence.relativeError(variance, calls);
-        return profile(known, samples, calls, whole, error, known.totalNanosOf(calls), OptionalLong.empty());
+                known ? Confidence.relativeError(variance + deviation * deviation, calls) : OptionalDouble.empty();
+        return profile(durations, samples, calls, whole, error, durations.totalNanosOf(calls), OptionalLong.empty());
     }
 
     private FunctionProfile profile(

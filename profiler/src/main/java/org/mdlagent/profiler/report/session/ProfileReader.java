@@ -64,9 +64,10 @@ final class ProfileReader {
     /// What does not belong to a single thread.
     private void readFunctions() throws IOException {
         EdgeReader callers = new EdgeReader(bytes, edges, functions.count());
+        double untold = FactsReader.untoldPart(bytes);
         for (int i = 0; i < functions.count(); i++) {
             FunctionBytes function = functions.get(i);
-            FunctionSums sum = new FunctionSums(function, allExact || function.isEveryCallRecorded());
+            FunctionSums sum = new FunctionSums(function, allExact || function.isEveryCallRecorded(), untold);
             sums.add(sum);
             int number = i;
             sum.read(() -> {

@@ -19,6 +19,13 @@ public final class TotalErrors {
     /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
     private static final double CLOCK_PART = 0.001;
 
+    /// So much longer a call may seem than it was to the program's own clock: one of a function of some ten thousand
+    /// calls a second, all timed, whose probe is in no near cache; and one of a frequent function that is timed by
+    /// chance. `bench trust`'s service (2026-11-26): 25 to 48, and up to 17.
+    private static final double EXACT_NANOS = 50;
+
+    private static final double PROBE_NANOS = 20;
+
     private final List<FunctionProfile> functions;
 
     /// Calls timed in succession, 0 in an exact session.
@@ -80,7 +87,8 @@ public final class TotalErrors {
     }
 
     private static OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
-        double byProbes = Margin.PROBE_NANOS * (function.calls() + callsOfCallees);
+        double byProbes =
+                (function.exact() ? EXACT_NANOS : PROBE_NANOS) * function.calls() + PROBE_NANOS * callsOfCallees;
         double byClock = CLOCK_PART * function.totalNanos().orElse(0);
         double callsError = function.callsError().orElse(0);
         double byPrediction = (callsError - Confidence.ofChance(callsError))

@@ -448,6 +448,48 @@ class SessionReaderTest {
         assertThat(hot.selfNanos()).as("it calls nothing").hasValue(1_200_000L * 1375);
     }
 
+    /// It was measured for 1.6 s, and ran on for 0.4 s.
+    @Test
+    void shouldAddTheCallsOfTheEndWhichNobodyHasEstimated() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);
+        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + 1_600_000_000L);
+
+        FunctionProfile hot = read(image).functions().get(0);
+
+        assertThat(hot.calls()).isEqualTo(1_500_001);
+        assertThat(hot.totalNanos()).hasValue(1_500_001L * 1375);
+        assertThat(hot.callsError().getAsDouble()).isBetween(0.26, 0.28);
+    }
+
+    @Test
+    void shouldNotKnowTheCallsOfAnEndThatIsMostOfTheRun() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);
+        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + 900_000_000L);
+
+        FunctionProfile hot = read(image).functions().get(0);
+
+        assertThat(hot.calls()).isEqualTo(1_200_000);
+        assertThat(hot.callsExact()).isFalse();
+        assertThat(hot.callsError()).isEmpty();
+    }
+
+    @Test
+    void shouldTakeCallsThatWereCountedAsTheyAre() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);
+        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + 1_600_000_000L);
+        image.estimate(1, 3, 0);
+        image.open(1);
+
+        FunctionProfile rare = read(image).functions().get(1);
+
+        assertThat(rare.calls()).isEqualTo(3);
+        assertThat(rare.callsExact()).isTrue();
+        assertThat(rare.callsError()).isEmpty();
+    }
+
     @Test
     void shouldTakeTheCallsOfProbedFunctionsOffASelfTime() throws IOException {
         List<FunctionProfile> functions = read(SessionImage.callersSample()).functions();
