@@ -10,9 +10,8 @@ import java.util.stream.Stream;
 
 /// `./mdl bench [quick|all|NAME[:PROGRAM,...]...]`: runs benchmarks, and writes `bench/RESULTS.md` anew.
 ///
-/// Each measurement has a process of its own, with a JVM like the agent's, and is named as text: `./mdl bench` asks
-/// this
-/// class alone, before anything else is built, whether what it was given is possible.
+/// Each measurement has a process of its own, with a JVM like the agent's, and is named as text: before anything else
+/// is built, `./mdl bench` asks this class alone whether what it was given is possible.
 public final class Bench {
     private static final String CHECK = "--check";
     static final List<String> NAMES = List.of(

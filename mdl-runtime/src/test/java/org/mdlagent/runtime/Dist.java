@@ -217,6 +217,17 @@ final class Dist {
         return program;
     }
 
+    /// What metrics have counted, by their requests.
+    static Map<String, Double> metrics(Path directory, Path session) throws IOException, InterruptedException {
+        Map<String, Double> values = new HashMap<>();
+        for (JsonNode metric : report(directory, session).get("metrics")) {
+            StringBuilder request = new StringBuilder(metric.get("name").asText());
+            metric.get("focus").forEach(path -> request.append('@').append(path.asText()));
+            values.put(request.toString(), metric.get("value").asDouble());
+        }
+        return values;
+    }
+
     /// Asks the agent of a session by its control socket.
     static String ask(Path session, String request) throws IOException {
         return ask(session, request.getBytes(StandardCharsets.UTF_8));

@@ -3,12 +3,10 @@ package org.mdlagent.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -70,13 +68,7 @@ class LibraryCallsIT {
     }
 
     private Map<String, Double> values() throws Exception {
-        Map<String, Double> values = new HashMap<>();
-        for (JsonNode metric : Dist.report(directory, session).get("metrics")) {
-            StringBuilder request = new StringBuilder(metric.get("name").asText());
-            metric.get("focus").forEach(path -> request.append('@').append(path.asText()));
-            values.put(request.toString(), metric.get("value").asDouble());
-        }
-        return values;
+        return Dist.metrics(directory, session);
     }
 
     /// Words of linkage tables that are filled lazily, such on read-only pages, and none but those that code calls

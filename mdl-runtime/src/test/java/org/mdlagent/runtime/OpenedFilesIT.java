@@ -2,10 +2,8 @@ package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -30,13 +28,7 @@ class OpenedFilesIT {
     }
 
     private Map<String, Double> values() throws Exception {
-        Map<String, Double> values = new HashMap<>();
-        for (JsonNode metric : Dist.report(directory, session).get("metrics")) {
-            StringBuilder request = new StringBuilder(metric.get("name").asText());
-            metric.get("focus").forEach(path -> request.append('@').append(path.asText()));
-            values.put(request.toString(), metric.get("value").asDouble());
-        }
-        return values;
+        return Dist.metrics(directory, session);
     }
 
     private static double sum(Map<String, Double> values, String... beginnings) {
