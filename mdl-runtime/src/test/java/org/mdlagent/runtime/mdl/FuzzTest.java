@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
@@ -18,6 +20,10 @@ import org.mdlagent.runtime.mdl.syntax.SourceFile;
 class FuzzTest {
     private static final int CASES = Integer.getInteger("mdl.fuzz.cases", 5_000);
     private static final long SEED = Long.getLong("mdl.fuzz.seed", 1);
+
+    /// Of many, how far it is.
+    private static final int CASES_A_LINE = 100_000;
+
     private static final long NANOS_MAX = 5_000_000_000L;
 
     private static final String[] PIECES =
@@ -42,28 +48,38 @@ class FuzzTest {
 
     /// How long the slowest case took, in nanoseconds.
     private static long readAllCases() throws IOException {
-        long longest = 0;
         List<String> right = texts("ast");
         MetricLibrary.files().forEach(file -> right.add(file.text()));
         List<String> wrong = texts("errors");
-        int loaded = 0;
-        for (int i = 0; i < CASES; i++) {
-            long seed = SEED + i;
-            String text = damage(i % 2 == 0 ? right : wrong, new SplittableRandom(seed));
-            long before = System.nanoTime();
-            Compilation compilation;
-            try {
-                compilation = Compilation.of(new SourceFile("damaged", text), Definitions.NONE);
-                compilation.diagnostics().forEach(diagnostic -> check(diagnostic, text));
-            } catch (RuntimeException | Error e) {
-                throw new AssertionError("case with seed " + seed + ":\n" + text, e);
-            }
-            longest = Math.max(longest, System.nanoTime() - before);
-            loaded += compilation.isCorrect() ? 1 : 0;
-        }
+        AtomicInteger loaded = new AtomicInteger();
+        AtomicInteger read = new AtomicInteger();
+        long longest = IntStream.range(0, CASES)
+                .parallel()
+                .mapToLong(i -> {
+                    long nanos = readCase(SEED + i, i % 2 == 0 ? right : wrong, loaded);
+                    if (read.incrementAndGet() % CASES_A_LINE == 0) {
+                        System.out.printf("%,d cases of %,d are read%n", read.get(), CASES);
+                    }
+                    return nanos;
+                })
+                .max()
+                .orElse(0);
         // Both must happen.
-        assertThat(loaded).isBetween(CASES / 100, CASES * 9 / 10);
+        assertThat(loaded.get()).isBetween(CASES / 100, CASES * 9 / 10);
         return longest;
+    }
+
+    private static long readCase(long seed, List<String> victims, AtomicInteger loaded) {
+        String text = damage(victims, new SplittableRandom(seed));
+        long before = System.nanoTime();
+        try {
+            Compilation compilation = Compilation.of(new SourceFile("damaged", text), Definitions.NONE);
+            compilation.diagnostics().forEach(diagnostic -> check(diagnostic, text));
+            loaded.addAndGet(compilation.isCorrect() ? 1 : 0);
+        } catch (RuntimeException | Error e) {
+            throw new AssertionError("case with seed " + seed + ":\n" + text, e);
+        }
+        return System.nanoTime() - before;
     }
 
     private static List<String> texts(String directory) throws IOException {

@@ -18,6 +18,9 @@ public final class Spelling {
         String nearest = null;
         int least = Math.max(1, word.length() / 3) + 1;
         for (String candidate : known) {
+            if (Math.abs(word.length() - candidate.length()) >= least) {
+                continue; // so many letters to insert or delete
+            }
             int edits = word.equalsIgnoreCase(candidate) ? 0 : edits(word, candidate);
             if (edits < least) {
                 least = edits;
