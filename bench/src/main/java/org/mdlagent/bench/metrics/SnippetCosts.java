@@ -13,6 +13,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.Redirect;
+import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.snippet.Expression;
@@ -34,7 +38,6 @@ import org.mdlagent.arch.snippet.Statement.Run;
 import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
-import org.mdlagent.arch.snippet.Vectorisation;
 import org.mdlagent.bench.probes.NativeLibrary;
 import org.mdlagent.bench.probes.ProbedLibrary;
 import org.mdlagent.bench.report.Bars;
@@ -45,12 +48,11 @@ import org.mdlagent.bench.report.Progress;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
-import org.mdlagent.fastinst.snippet.CostModel;
 import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.fastinst.snippet.Values;
 
-/// What snippets add to a call of a function that does nothing (MDL paper, figure 6): by themselves, and many
-/// guarded ones at one probe.
+/// What snippets add to a call of a function that does nothing (MDL paper, figures 6 and 7): by themselves, and many
+/// guarded ones at one probe. Beside them is what Paradyn took them to cost: the paper's text is not at hand.
 ///
 /// Variants take turns. In each round each is attached, called several times, and detached; the median of these
 /// calls, less that of calls without snippets, is the round's figure. Recording is off. Each chain counts what it
@@ -58,6 +60,9 @@ import org.mdlagent.fastinst.snippet.Values;
 public final class SnippetCosts {
     /// What is no more than noise has a bar as well.
     private static final double TICKS_MIN = 0.1;
+
+    /// Variants with this in their names are measured.
+    private static final String ONLY = System.getProperty("mdl.bench.only", "");
 
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int REPEATS = 15;
@@ -73,35 +78,11 @@ public final class SnippetCosts {
     private final Values values;
     private final long call;
     private final long function;
+    private final long trapping;
     private final int entry;
     private final int end;
-    private final List<Variant> variants = new ArrayList<>();
+    private final List<SnippetVariant> variants = new ArrayList<>();
     private int ofInstances;
-
-    /// @param atEntry snippets, in their order
-    /// @param atEnd   the same, at the return
-    private record Variant(
-            String what,
-            List<Snippet> atEntry,
-            List<Snippet> atEnd,
-            Set<Optimisation> optimisations,
-            List<Double> rounds) {
-        /// What the agent expects of it.
-        double predicted(CostModel costs) {
-            return Stream.of(atEntry, atEnd)
-                    .filter(chain -> !chain.isEmpty())
-                    .mapToDouble(chain -> predicted(costs, chain))
-                    .sum();
-        }
-
-        /// The way to the snippets is taken once.
-        private double predicted(CostModel costs, List<Snippet> chain) {
-            List<Snippet> fewer =
-                    optimisations.contains(Optimisation.VECTORISATION) ? Vectorisation.vectorise(chain) : chain;
-            double all = fewer.stream().mapToDouble(costs::ticks).sum();
-            return all - (fewer.size() - 1) * costs.ticks(Snippet.of());
-        }
-    }
 
     private SnippetCosts(NativeApi api, Path path) throws IOException {
         this.api = api;
@@ -114,6 +95,17 @@ public final class SnippetCosts {
         int[] of = probes.probesOf(probes.function(function));
         entry = of[0];
         end = of[1];
+        trapping = trapping();
+    }
+
+    /// Code that traps, and is redirected to the function.
+    private long trapping() throws IOException {
+        CodeMemory memory = new CodeMemory(api);
+        long address = memory.allocateNear(function, function, 1);
+        TrapTable traps = new TrapTable(api);
+        traps.publish(traps.row(address), new Redirect.Jump(function).action());
+        Memory.putByte(memory.alias(address), InstructionSet.host().relocation().trapByte());
+        return address;
     }
 
     /// @param args the [Build]
@@ -126,10 +118,11 @@ public final class SnippetCosts {
                 List.of(SourceTree.source("empty.c"), SourceTree.source("drive.c")));
         SnippetCosts costs = new SnippetCosts(api, library);
         costs.addAll();
+        costs.variants.removeIf(variant -> !variant.what().contains(ONLY));
         for (int round = 0; round < ROUNDS; round++) {
             Progress.round(round, ROUNDS);
-            for (Variant variant : costs.variants) {
-                variant.rounds.add(costs.measure(variant));
+            for (SnippetVariant variant : costs.variants) {
+                variant.rounds().add(costs.measure(variant));
             }
         }
         try (Report report = new Report("snippets-" + build.name().toLowerCase(Locale.ROOT), Machine.of(api))) {
@@ -146,16 +139,19 @@ public final class SnippetCosts {
         Snippet nothing = Snippet.of();
         Snippet count = Snippet.of(new Add(counter, new Constant(1)));
         Snippet open = Snippet.of(new Store(set, new Constant(1)));
-        addBoth("a trampoline, nothing in it", List.of(nothing), List.of());
-        addBoth("a counter", List.of(count), List.of());
+        addBoth(SnippetVariant.NOTHING, List.of(nothing), List.of());
+        addWithout(Optimisation.SAVES_ON_DEMAND, "  with all registers saved", List.of(nothing));
+        variants.add(
+                new SnippetVariant(SnippetVariant.TRAPPED, List.of(nothing), List.of(), Optimisation.all(), trapping));
+        addBoth(SnippetVariant.COUNTER, List.of(count), List.of());
         addBoth("a counter behind a flag that is not set", List.of(count.constrained(clear)), List.of());
         addBoth("a flag that is set, and a counter behind it", List.of(open, count.constrained(set)), List.of());
         addBoth(
-                "a wall timer, from entry to return",
+                SnippetVariant.WALL_TIMER,
                 List.of(Snippet.of(new Start(wall, Clock.WALL))),
                 List.of(Snippet.of(new Stop(wall, Clock.WALL))));
         addBoth(
-                "a process timer, from entry to return",
+                SnippetVariant.PROCESS_TIMER,
                 List.of(Snippet.of(new Start(cpu, Clock.THREAD_CPU))),
                 List.of(Snippet.of(new Stop(cpu, Clock.THREAD_CPU))));
         Expression.Call labs = new Expression.Call(api.findSymbol("labs", ""), List.of(new Constant(-1)), counter);
@@ -194,9 +190,13 @@ public final class SnippetCosts {
         addBoth(what, chain, List.of());
         for (Optimisation optimisation : Optimisation.values()) {
             String name = optimisation.name().toLowerCase(Locale.ROOT).replace('_', ' ');
-            Set<Optimisation> others = EnumSet.complementOf(EnumSet.of(optimisation));
-            variants.add(new Variant("  without " + name, chain, List.of(), others, new ArrayList<>()));
+            addWithout(optimisation, "  without " + name, chain);
         }
+    }
+
+    private void addWithout(Optimisation optimisation, String what, List<Snippet> atEntry) {
+        Set<Optimisation> others = EnumSet.complementOf(EnumSet.of(optimisation));
+        variants.add(new SnippetVariant(what, atEntry, List.of(), others, function));
     }
 
     /// The same with flags in sets: none set, and one.
@@ -258,23 +258,23 @@ public final class SnippetCosts {
     }
 
     private void add(String what, List<Snippet> atEntry) {
-        variants.add(new Variant(what, atEntry, List.of(), Optimisation.all(), new ArrayList<>()));
+        variants.add(new SnippetVariant(what, atEntry, List.of(), Optimisation.all(), function));
     }
 
     private void addBoth(String what, List<Snippet> atEntry, List<Snippet> atEnd) {
-        variants.add(new Variant(what, atEntry, atEnd, Optimisation.all(), new ArrayList<>()));
-        variants.add(new Variant(what + ", not optimised", atEntry, atEnd, Set.of(), new ArrayList<>()));
+        variants.add(new SnippetVariant(what, atEntry, atEnd, Optimisation.all(), function));
+        variants.add(new SnippetVariant(what + ", not optimised", atEntry, atEnd, Set.of(), function));
     }
 
-    private double measure(Variant variant) throws IOException {
-        int calls = variant.atEntry.size() > MANY ? FEWER_CALLS : CALLS;
-        double without = ticks(calls);
-        snippets.optimise(variant.optimisations);
-        attach(end, variant.atEnd);
-        attach(entry, variant.atEntry);
-        double with = ticks(calls);
-        detach(entry, variant.atEntry);
-        detach(end, variant.atEnd);
+    private double measure(SnippetVariant variant) throws IOException {
+        int calls = variant.atEntry().size() > MANY || variant.entry() != function ? FEWER_CALLS : CALLS;
+        double without = ticks(function, calls);
+        snippets.optimise(variant.optimisations());
+        attach(end, variant.atEnd());
+        attach(entry, variant.atEntry());
+        double with = ticks(variant.entry(), calls);
+        detach(entry, variant.atEntry());
+        detach(end, variant.atEnd());
         return with - without;
     }
 
@@ -312,11 +312,11 @@ public final class SnippetCosts {
     }
 
     /// Of a call, on average.
-    private double ticks(int calls) {
+    private double ticks(long called, int calls) {
         double[] ticks = new double[REPEATS];
         for (int i = 0; i < REPEATS; i++) {
             long start = api.tsc();
-            long unused = NativeLibrary.call(call, function, calls);
+            long unused = NativeLibrary.call(call, called, calls);
             ticks[i] = (double) (api.tsc() - start) / calls;
         }
         return Percentile.median(ticks);
@@ -330,30 +330,40 @@ public final class SnippetCosts {
                 build,
                 ROUNDS));
         report.line(format(
-                Locale.ROOT, "%-62s %9s %9s %9s %9s %7s", "SNIPPETS", "BEST", "MEDIAN", "P90", "PREDICTED", "FACTOR"));
-        for (Variant variant : variants) {
-            double median = Percentile.of(variant.rounds, 50);
+                Locale.ROOT,
+                "%-62s %9s %9s %9s %9s %7s %11s",
+                "SNIPPETS",
+                "BEST",
+                "MEDIAN",
+                "P90",
+                "PREDICTED",
+                "FACTOR",
+                "PARADYN"));
+        for (SnippetVariant variant : variants) {
+            double median = Percentile.of(variant.rounds(), 50);
             double predicted = variant.predicted(snippets.costs());
             report.line(format(
                     Locale.ROOT,
-                    "%-62s %,9.1f %,9.1f %,9.1f %,9.1f %7.2f",
-                    variant.what,
-                    Percentile.of(variant.rounds, 0),
+                    "%-62s %,9.1f %,9.1f %,9.1f %,9.1f %7s %11s",
+                    variant.what(),
+                    Percentile.of(variant.rounds(), 0),
                     median,
-                    Percentile.of(variant.rounds, 90),
+                    Percentile.of(variant.rounds(), 90),
                     predicted,
-                    predicted / median));
-            bars.bar("measured (median)", variant.what, Math.max(TICKS_MIN, median))
-                    .bar("as the agent predicts", variant.what, predicted);
+                    variant.entry() == function ? format(Locale.ROOT, "%.2f", predicted / median) : "-",
+                    variant.paradyn()));
+            bars.bar("measured (median)", variant.what(), Math.max(TICKS_MIN, median))
+                    .bar("as the agent predicts", variant.what(), predicted);
         }
         report.line("Flags are not set but where it says so; predictions are for flags that are, one in each set.");
+        report.line("PARADYN: what Paradyn took the same to cost on its machines, by its sources of 1994 to 2007.");
         report.plot("costs", bars);
-        for (Variant variant : variants) {
+        for (SnippetVariant variant : variants) {
             report.raw(format(
                     Locale.ROOT,
                     "raw %s: %s",
-                    variant.what,
-                    variant.rounds.stream()
+                    variant.what(),
+                    variant.rounds().stream()
                             .map(ticks -> format(Locale.ROOT, "%.2f", ticks))
                             .collect(Collectors.joining(" "))));
         }

@@ -13,30 +13,37 @@ import org.mdlagent.arch.snippet.Statement;
 
 /// Predicts what a run of snippets costs, in ticks: there are no loops, so it can be read off. And lets the snippets
 /// themselves count it, thread by thread (Paradyn's observed cost). What system calls cost is measured, since machines
-/// differ tenfold in it. The other figures are round ones, for a processor of some 2.5 GHz (`bench/RESULTS.md`).
+/// differ tenfold in it. The other figures are round ones, for a processor of some 2.5 GHz, and a thread that has its
+/// core to itself (`bench/RESULTS.md`): beside another one on the same core all takes up to twice as long.
 public final class CostModel {
     /// To the snippet and back, with the thread's values.
-    private static final double PROBE = 7.5;
+    private static final double PROBE = 9;
 
+    /// Something stored, or decided.
     private static final double OPERATION = 0.5;
 
+    /// A part of an expression: several are worked out at the same time.
+    private static final double PART = OPERATION / 2;
+
     /// To find that a set is empty.
-    private static final double SET = 2 * OPERATION;
+    private static final double SET = 1.5 * OPERATION;
 
     /// To a member's values, and to the next member.
-    private static final double MEMBER = 5 * OPERATION;
+    private static final double MEMBER = 2 * OPERATION;
 
     /// To the values of the instance that is selected.
-    private static final double SELECTED = 3 * OPERATION;
+    private static final double SELECTED = 2 * OPERATION;
 
-    /// Finding which of the numbers of a vector one is.
-    private static final double POSITION = 8 * OPERATION;
+    /// Finding which of the numbers of a vector one is, by a hash; less where it is an index itself.
+    private static final double HASHED_POSITION = 4 * OPERATION;
+
+    private static final double DIRECT_POSITION = 3 * OPERATION;
 
     /// Finding a number's place in a table.
     private static final double DISCOVERY = 8 * OPERATION;
 
     /// Reading the time-stamp counter.
-    private static final double WALL_TIMER = 13;
+    private static final double WALL_TIMER = 14.5;
 
     /// Saving all that a function may change, the state of vectors above all. What the function does is not known.
     private static final double CALL = 390;
@@ -71,13 +78,12 @@ public final class CostModel {
     }
 
     private double ticks(List<Statement> statements, int count) {
-        boolean vectorised = count > 1 && statements.size() == 1 && statements.getFirst() instanceof Statement.If;
-        if (vectorised && selects(((Statement.If) statements.getFirst()).condition())) {
-            return SET + SELECTED + ticks(((Statement.If) statements.getFirst()).body());
+        if (count == 1 || statements.size() > 1 || !(statements.getFirst() instanceof Statement.If guarded)) {
+            return count * ticks(statements);
         }
-        return vectorised
-                ? Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(statements)
-                : count * ticks(statements);
+        return selects(guarded.condition())
+                ? SET + SELECTED + ticks(guarded.body())
+                : Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(guarded.body());
     }
 
     /// Whether it asks if a value names a certain instance.
@@ -183,23 +189,24 @@ public final class CostModel {
 
     private double ticks(Expression expression) {
         return switch (expression) {
-            case Expression.Binary binary -> OPERATION + ticks(binary.left()) + ticks(binary.right());
+            case Expression.Binary binary -> PART + ticks(binary.left()) + ticks(binary.right());
             case Expression.Divide divide -> 20 * OPERATION + ticks(divide.left()) + ticks(divide.right());
-            case Expression.Compare compare -> OPERATION + ticks(compare.left()) + ticks(compare.right());
+            case Expression.Compare compare -> PART + ticks(compare.left()) + ticks(compare.right());
             case Expression.And and -> OPERATION + ticks(and.left()) + ticks(and.right());
             case Expression.Or or -> OPERATION + ticks(or.left()) + ticks(or.right());
-            case Expression.Load load -> OPERATION;
+            case Expression.Load load -> PART;
             case Expression.Read read -> memoryRead + ticks(read.address());
             case Expression.Call call ->
                 CALL + call.arguments().stream().mapToDouble(this::ticks).sum();
-            case Expression.Member member -> OPERATION;
-            case Expression.Position position -> POSITION + ticks(position.number());
+            case Expression.Member member -> PART;
+            case Expression.Position position ->
+                (position.direct() ? DIRECT_POSITION : HASHED_POSITION) + ticks(position.number());
             case Expression.Common common -> 0;
             case Expression.Constant constant -> 0;
             case Expression.Value value -> 0;
             case Expression.Argument argument -> 0;
             case Expression.Result result -> 0;
-            case Expression.ReturnAddress address -> OPERATION;
+            case Expression.ReturnAddress address -> PART;
         };
     }
 }
