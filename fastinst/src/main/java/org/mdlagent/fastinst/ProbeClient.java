@@ -192,6 +192,11 @@ public final class ProbeClient {
         return new String(Memory.copy(at + Integer.BYTES, Memory.getInt(at)), StandardCharsets.UTF_8);
     }
 
+    /// Whether `main` runs, or is let go on: it does not wait for the agent any more.
+    public boolean mainHasBegun() {
+        return Memory.getIntAcquire(header + HeaderDescriptor.STATE) != HeaderDescriptor.STATE_STARTING;
+    }
+
     private boolean isUnprofiled() {
         return (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_UNPROFILED) != 0;
     }

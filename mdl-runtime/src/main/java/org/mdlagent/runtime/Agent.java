@@ -24,6 +24,7 @@ import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
 import org.mdlagent.profiler.sampled.SampledProfiler;
 import org.mdlagent.profiler.slice.TimeSlices;
+import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
 import org.mdlagent.runtime.options.AgentLog;
 import org.mdlagent.runtime.options.AgentOptions;
@@ -131,6 +132,7 @@ public final class Agent {
         Control control = new Control(
                 Map.of("probes", new ProbesCommand(probes, collector), "metric", new MetricCommand(metrics)));
         api.ready();
+        disableFromMain(metrics);
         Ticks ticks = new Ticks(collector);
         resolveLines(probes, ticks::goOnWhenDue);
         if (!exact) {
@@ -185,6 +187,15 @@ public final class Agent {
         }
         resolveLines(probes, () -> {}); // modules are source files
         new MetricOptions(metrics, log).apply(options.mdl(), options.metrics());
+    }
+
+    /// Unless `main` has waited for what counts from its begin.
+    private void disableFromMain(Metrics metrics) throws IOException {
+        if ((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) == 0) {
+            for (MetricRequest late : metrics.disableFromMain()) {
+                log.line("metric " + late + " is not measured: main had begun; try: mdl run --wait --metric " + late);
+            }
+        }
     }
 
     /// Finds what the application has opened and closed, and arms what has come.

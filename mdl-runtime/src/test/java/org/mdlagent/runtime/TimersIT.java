@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -121,6 +122,41 @@ class TimersIT {
         // The frequency of the time-stamp counter is known better every second.
         assertThat(value("exec_time" + FUNCTION + "ending")).isCloseTo(elapsed, within(0.001));
         assertThat(value("spent" + FUNCTION + "ending")).isCloseTo(spent, within(0.001));
+    }
+
+    @Test
+    void shouldRefuseWhatCountsFromWhenMainBegins() throws Exception {
+        for (String metric : List.of("cpu", "cpu_inclusive", "exec_time", "active_processes")) {
+            assertThat(Dist.ask(session, "metric enable " + metric))
+                    .startsWith("error " + metric + " counts from when main begins");
+        }
+        enable("cpu" + FUNCTION + "waiting", 1);
+    }
+
+    /// The first has waited for the agent, the second has not.
+    @Test
+    void shouldMeasureFromWhenMainBeginsOrNotAtAll() throws Exception {
+        for (boolean waits : List.of(true, false)) {
+            Path other = directory.resolve("other-" + waits);
+            Process begun = Dist.start(
+                    List.of(directory.resolve("timers").toString()),
+                    (waits ? "wait," : "") + "metric=active_processes,session=" + other);
+            try {
+                assertThat(begun.inputReader().readLine()).isEqualTo("ready");
+                Path log = other.resolve("agent.log");
+                Dist.await(
+                        "the metric has been asked for",
+                        () -> Files.exists(log) && Files.readString(log).contains("metric active_processes: "));
+                if (!waits) {
+                    Dist.await(
+                            "it is given up", () -> Files.readString(log).contains("is not measured: main had begun"));
+                }
+                assertThat(Dist.metrics(directory, other))
+                        .isEqualTo(waits ? Map.of("active_processes", 1.0) : Map.of());
+            } finally {
+                begun.destroyForcibly().waitFor();
+            }
+        }
     }
 
     @Tag("timing")

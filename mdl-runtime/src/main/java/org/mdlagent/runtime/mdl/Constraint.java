@@ -1,7 +1,6 @@
 package org.mdlagent.runtime.mdl;
 
 import java.util.List;
-import java.util.Set;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Name;
 
@@ -13,8 +12,6 @@ import org.mdlagent.runtime.mdl.syntax.Name;
 /// @param depth of the resources that it serves: `/Code/module` has 1, `/Code/module/function` 2
 /// @param span  depth of what `$constraint[0]` is
 public record Constraint(Definition.Constraint definition, int depth, int span) {
-    private static final Set<String> HIERARCHIES_OF_OBJECTS = Set.of("SyncObject", "File");
-
     public String name() {
         return definition.name().text();
     }
@@ -31,7 +28,7 @@ public record Constraint(Definition.Constraint definition, int depth, int span) 
 
     /// Whether it tells objects apart by code, which the program makes and uses while it runs: `/SyncObject`, `/File`.
     public boolean ofObjects() {
-        return HIERARCHIES_OF_OBJECTS.contains(definition.path().getFirst().text()) && !isDefault() && !replaces();
+        return Hierarchies.OF_OBJECTS.contains(definition.path().getFirst().text()) && !isDefault() && !replaces();
     }
 
     /// Whether one value can stand for the flags of all objects.
@@ -63,7 +60,7 @@ public record Constraint(Definition.Constraint definition, int depth, int span) 
             }
         }
         int selected = resource.size() - 1;
-        boolean starred = names < path.size() && !resource.getFirst().equals("Code");
+        boolean starred = names < path.size() && !resource.getFirst().equals(Hierarchies.CODE);
         return isDefault() || selected == depth || starred && selected == depth - 1;
     }
 }

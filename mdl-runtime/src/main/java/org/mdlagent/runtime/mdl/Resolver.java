@@ -20,9 +20,6 @@ import org.mdlagent.runtime.options.FunctionGlob;
 
 /// Gives a file's names their meaning: lists first, then constraints, then metrics, as each may use the former.
 final class Resolver {
-    private static final List<String> HIERARCHIES =
-            List.of("Code", "Process", "Thread", "Machine", "SyncObject", "File");
-
     private final SyntaxTree tree;
     private final Definitions known;
     private final Diagnostics diagnostics;
@@ -118,8 +115,8 @@ final class Resolver {
 
     private Constraint resolved(Definition.Constraint constraint, Scope scope) {
         Name hierarchy = constraint.path().getFirst();
-        if (!HIERARCHIES.contains(hierarchy.text())) {
-            String hint = Spelling.hint(hierarchy.text(), HIERARCHIES);
+        if (!Hierarchies.ALL.contains(hierarchy.text())) {
+            String hint = Spelling.hint(hierarchy.text(), Hierarchies.ALL);
             if (hint == null) {
                 diagnostics.ignored(hierarchy.at(), "there are no resources in /" + hierarchy + " here");
             } else {

@@ -23,7 +23,7 @@ final class Selection {
     }
 
     boolean ofCode() {
-        return constraint.path().getFirst().text().equals("Code");
+        return constraint.path().getFirst().text().equals(Hierarchies.CODE);
     }
 
     /// How many components can be asked for.

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.request.CodeModule;
 import org.mdlagent.runtime.mdl.request.Focus;
 import org.mdlagent.runtime.mdl.request.Point;
@@ -39,7 +40,7 @@ public final class ExampleProgram implements Program {
     public ExampleProgram(Definitions definitions, Focus focus) {
         add(MODULE, START);
         focus.resources().stream()
-                .filter(resource -> resource.hierarchy().equals("Code"))
+                .filter(resource -> resource.hierarchy().equals(Hierarchies.CODE))
                 .forEach(this::add);
         definitions.lists().values().forEach(this::add);
     }

@@ -2,8 +2,8 @@ package org.mdlagent.runtime.metric;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
+import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.request.Focus;
 import org.mdlagent.runtime.mdl.request.Program;
 import org.mdlagent.runtime.mdl.request.Resource;
@@ -11,9 +11,7 @@ import org.mdlagent.runtime.mdl.request.ResourceGlob;
 
 /// Finds what a focus with `*` and `?` means: each resource that matches.
 public final class FocusGlob {
-    private static final Set<String> HIERARCHIES_OF_OBJECTS = Set.of("SyncObject", Resource.FILES);
-
-    private static final Resource ALL_FILES = new Resource(List.of(Resource.FILES, "*"));
+    private static final Resource ALL_FILES = new Resource(List.of(Hierarchies.FILES, "*"));
 
     private FocusGlob() {}
 
@@ -43,7 +41,7 @@ public final class FocusGlob {
     }
 
     private static boolean isOfObjects(Resource choice) {
-        return HIERARCHIES_OF_OBJECTS.contains(choice.hierarchy()) && new ResourceGlob(choice).isPattern();
+        return Hierarchies.OF_OBJECTS.contains(choice.hierarchy()) && new ResourceGlob(choice).isPattern();
     }
 
     /// Whether objects of a kind, as `/SyncObject/Mutex`, may match.
@@ -61,7 +59,8 @@ public final class FocusGlob {
             return List.of(choice);
         }
         // Threads and processes are looked for only where some are asked for.
-        Stream<Resource> candidates = choice.hierarchy().equals("Code") ? program.code() : program.instances().stream();
+        Stream<Resource> candidates =
+                choice.hierarchy().equals(Hierarchies.CODE) ? program.code() : program.instances().stream();
         List<Resource> found = candidates
                 .filter(one -> numbers ? !one.isNamedFile() : !one.isNumberedFile())
                 .flatMap(one -> meant(glob, one))

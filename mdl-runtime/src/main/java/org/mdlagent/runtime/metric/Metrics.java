@@ -53,7 +53,6 @@ public final class Metrics {
 
     /// What the enabled metrics are measured in, and when to look again whether there is more.
     private Probes.@Nullable Version followed;
-
     private long nextFollow = System.nanoTime();
 
     /// @param id     `$globalId`
@@ -144,7 +143,6 @@ public final class Metrics {
         if (enabled.isEmpty()) {
             followed = now.version;
         }
-        ProbedProgram program = now.program;
         Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
         Map<MetricRequest, Candidate> found = new LinkedHashMap<>();
         for (Focus focus : focuses) {
@@ -152,7 +150,7 @@ public final class Metrics {
             attempt(one, focuses, obstacles, () -> found.put(one, evaluate(one, metric, now.evaluator)));
         }
         OptionalDouble percent = expectedCost.percent(
-                found.values().stream().map(Candidate::instance).toList(), program, percentMax);
+                found.values().stream().map(Candidate::instance).toList(), now.program, percentMax);
         if (percent.orElse(0) > percentMax) {
             throw new IllegalArgumentException(request + " would take some " + significant(percent.getAsDouble())
                     + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
@@ -170,7 +168,7 @@ public final class Metrics {
                             one.getKey(),
                             focuses,
                             obstacles,
-                            () -> started.add(start(one.getKey(), one.getValue(), discoveries, program, places)));
+                            () -> started.add(start(one.getKey(), one.getValue(), discoveries, now.program, places)));
                 }
             });
         } catch (IOException | RuntimeException e) {
@@ -181,11 +179,11 @@ public final class Metrics {
             throw e;
         }
         for (EnabledMetric one : started) {
-            obstacles.addAll(one.obstacles(program));
+            obstacles.addAll(one.obstacles(now.program));
         }
-        if (program.strangers() > 0) {
+        if (now.program.strangers() > 0) {
             obstacles.add(new Answer.Obstacle(
-                    program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
+                    now.program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
         }
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
@@ -366,6 +364,18 @@ public final class Metrics {
                 objects.release(gone.kinds);
             }
         });
+    }
+
+    /// Stops to measure what counts from when `main` begins, as that was not seen; tells what that is.
+    public List<MetricRequest> disableFromMain() throws IOException {
+        List<MetricRequest> late = new ArrayList<>();
+        enabled.forEach((request, one) -> {
+            if (view().evaluator.countsFromMain(one.metric.instance())) {
+                late.add(request);
+            }
+        });
+        remove(late);
+        return late;
     }
 
     /// What focuses can name now, each behind what it is a part of.

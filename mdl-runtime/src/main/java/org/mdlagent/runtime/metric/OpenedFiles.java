@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.Descriptors;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.fastinst.snippet.Snippets;
+import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.request.ArgumentVector;
 import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.mdl.request.Procedure;
@@ -37,7 +38,7 @@ import org.mdlagent.runtime.options.FunctionGlob;
 /// file is measured from its first use.
 final class OpenedFiles {
     /// What they are a part of.
-    static final Resource KIND = new Resource(List.of(Resource.FILES));
+    static final Resource KIND = new Resource(List.of(Hierarchies.FILES));
 
     /// Numbers without a name that are kept ready, at least.
     private static final int READY_MIN = 32;
@@ -48,7 +49,7 @@ final class OpenedFiles {
     /// Of descriptors that wait for a name, looked at in one go.
     private static final int DESCRIPTORS_MAX = 4096;
 
-    private static final Resource OTHERS = new Resource(List.of(Resource.FILES, ArgumentVector.OTHERS));
+    private static final Resource OTHERS = new Resource(List.of(Hierarchies.FILES, ArgumentVector.OTHERS));
     private static final String PREFIX = KIND + "/";
     private static final String SOCKET = "socket:[";
 

@@ -206,6 +206,11 @@ final class ProbedProgram implements Program {
     }
 
     @Override
+    public boolean hasBegun() {
+        return client.mainHasBegun();
+    }
+
+    @Override
     public List<Point.Call> calls(Procedure procedure) {
         return List.copyOf(points(procedure).keySet());
     }

@@ -5,10 +5,12 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.Constraint;
 import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
@@ -46,10 +48,28 @@ public final class Evaluator {
             for (Resource resource : focus.resources()) {
                 applied.add(apply(metric, numbered(resource)));
             }
-            return evaluate(metric, focus, id, applied);
+            Answer answer = evaluate(metric, focus, id, applied);
+            if (program.hasBegun() && answer instanceof Answer.Instance instance && countsFromMain(instance)) {
+                return new Answer.Refused(metric.id() + " counts from when main begins, which it has: ask for it by"
+                        + " mdl run --wait --metric " + metric.id() + ", or for a function");
+            }
+            return answer;
         } catch (Unresolvable e) {
             return new Answer.Refused(String.valueOf(e.getMessage()));
         }
+    }
+
+    /// Whether it is for the whole program, and counts from when `main` begins: nothing else lets it.
+    public boolean countsFromMain(Answer.Instance instance) {
+        Procedure start = program.start();
+        if (start == null
+                || instance.focus().resources().stream()
+                        .anyMatch(one -> one.hierarchy().equals(Hierarchies.CODE))) {
+            return false;
+        }
+        Point entry = new Point.Entry(start);
+        List<Point> points = instance.base().stream().map(SnippetRequest::point).toList();
+        return points.contains(entry) && Set.of(entry, new Point.Return(start)).containsAll(points);
     }
 
     /// How objects appear that a metric can be constrained to: by their kind, as `/SyncObject/Mutex`, snippets that
@@ -57,9 +77,9 @@ public final class Evaluator {
     public Map<Resource, List<SnippetRequest>> discoveries(Metric metric, Focus focus) {
         Map<Resource, List<SnippetRequest>> discoveries = new LinkedHashMap<>();
         boolean ofFiles =
-                focus.resources().stream().anyMatch(one -> one.hierarchy().equals(Resource.FILES));
+                focus.resources().stream().anyMatch(one -> one.hierarchy().equals(Hierarchies.FILES));
         for (Constraint constraint : metric.constraints()) {
-            boolean isOfFiles = constraint.definition().path().getFirst().text().equals(Resource.FILES);
+            boolean isOfFiles = constraint.definition().path().getFirst().text().equals(Hierarchies.FILES);
             if (constraint.ofObjects() && isOfFiles && ofFiles) {
                 discoveries.put(ObjectDiscovery.kind(constraint), List.of());
             } else if (constraint.ofObjects() && !isOfFiles) {
@@ -101,7 +121,7 @@ public final class Evaluator {
     private List<WhereValue> selected(Constraint constraint, Resource resource) throws Unresolvable {
         List<WhereValue> selected = new ArrayList<>();
         int last = resource.components().size() - 1;
-        int span = resource.hierarchy().equals("Code") ? constraint.span() : last;
+        int span = resource.hierarchy().equals(Hierarchies.CODE) ? constraint.span() : last;
         for (int level = span; level > 0 && !constraint.isDefault(); level--) {
             selected.add(component(resource, Math.min(level, last)));
         }
@@ -111,13 +131,13 @@ public final class Evaluator {
     private WhereValue component(Resource resource, int level) throws Unresolvable {
         List<String> components = resource.components();
         String name = components.get(level);
-        if (resource.hierarchy().equals("SyncObject")) {
+        if (resource.hierarchy().equals(Hierarchies.SYNC_OBJECTS)) {
             return object(name);
         }
         if (resource.isNumberedFile()) {
             return new WhereValue.Whole(resource.fileNumber());
         }
-        if (!resource.hierarchy().equals("Code")) {
+        if (!resource.hierarchy().equals(Hierarchies.CODE)) {
             return number(name);
         }
         return level == 1

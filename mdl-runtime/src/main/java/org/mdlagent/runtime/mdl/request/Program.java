@@ -36,6 +36,11 @@ public interface Program {
     @Nullable
     Procedure start();
 
+    /// Whether `main` runs: its entry will not be seen any more.
+    default boolean hasBegun() {
+        return false;
+    }
+
     /// The calls in a function, empty where they are not known.
     List<Point.Call> calls(Procedure procedure);
 

@@ -2,6 +2,7 @@ package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.FunctionGlob;
 
@@ -9,17 +10,12 @@ import org.mdlagent.runtime.options.FunctionGlob;
 ///
 /// @param components the hierarchy's name, then one for each level, as in `Code`, `module`, `function`
 public record Resource(List<String> components) {
-    /// Of what descriptors stand for: its second component is a whole path, without its first slash.
-    public static final String FILES = "File";
-
+    /// Of a file: the second is a whole path, without its first slash.
     private static final int FILE_COMPONENTS = 2;
+
     private static final String NUMBER = "#";
 
-    /// Hierarchies, and how many components a path has at most: the last may contain slashes, as `operator/` does.
-    private static final List<String> HIERARCHIES =
-            List.of("Code", "Process", "Thread", "Machine", "SyncObject", FILES);
-
-    /// Of a function.
+    /// Of a function, whose name may contain slashes, as `operator/` does.
     static final int CODE_COMPONENTS = 3;
 
     /// Reads a path.
@@ -29,16 +25,17 @@ public record Resource(List<String> components) {
         if (!path.startsWith("/")) {
             throw new IllegalArgumentException("a resource is given as /HIERARCHY/..., not as " + path);
         }
-        int limit =
-                path.startsWith("/Code/") ? CODE_COMPONENTS : path.startsWith("/" + FILES + "/") ? FILE_COMPONENTS : -1;
+        int limit = path.startsWith("/" + Hierarchies.CODE + "/")
+                ? CODE_COMPONENTS
+                : path.startsWith("/" + Hierarchies.FILES + "/") ? FILE_COMPONENTS : -1;
         List<String> components = new ArrayList<>(List.of(path.substring(1).split("/", limit)));
         if (components.contains("")) {
             throw new IllegalArgumentException("a part of " + path + " is empty");
         }
         String hierarchy = components.getFirst();
-        if (!HIERARCHIES.contains(hierarchy)) {
+        if (!Hierarchies.ALL.contains(hierarchy)) {
             String hint = Spelling.hint(
-                    "/" + hierarchy, HIERARCHIES.stream().map("/"::concat).toList());
+                    "/" + hierarchy, Hierarchies.ALL.stream().map("/"::concat).toList());
             throw new IllegalArgumentException(
                     "there is no hierarchy /" + hierarchy + (hint == null ? "" : ", " + hint));
         }
@@ -47,17 +44,19 @@ public record Resource(List<String> components) {
 
     /// The file that a number stands for, whether it has a name or not.
     public static Resource ofFile(long number) {
-        return new Resource(List.of(FILES, NUMBER + number));
+        return new Resource(List.of(Hierarchies.FILES, NUMBER + number));
     }
 
     /// Whether it is a file by its number ([#ofFile]). No name begins so.
     public boolean isNumberedFile() {
-        return hierarchy().equals(FILES) && !isRoot() && components.get(1).startsWith(NUMBER);
+        return hierarchy().equals(Hierarchies.FILES)
+                && !isRoot()
+                && components.get(1).startsWith(NUMBER);
     }
 
     /// Whether it is a file by its name.
     public boolean isNamedFile() {
-        return hierarchy().equals(FILES)
+        return hierarchy().equals(Hierarchies.FILES)
                 && !isRoot()
                 && !isNumberedFile()
                 && !components.get(1).equals(ArgumentVector.OTHERS);
@@ -79,7 +78,7 @@ public record Resource(List<String> components) {
 
     /// Of a function, the resource that stands for all copies that the compiler has made of it; else this.
     public Resource ofCopies() {
-        if (!hierarchy().equals("Code") || components.size() < CODE_COMPONENTS) {
+        if (!hierarchy().equals(Hierarchies.CODE) || components.size() < CODE_COMPONENTS) {
             return this;
         }
         List<String> parts = new ArrayList<>(components);

@@ -1,5 +1,6 @@
 package org.mdlagent.runtime.mdl.request;
 
+import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A path of resources, each of whose parts may have `*` for any text and `?` for any character. A part stands for one
@@ -40,7 +41,7 @@ public record ResourceGlob(Resource path) {
     }
 
     private boolean isFunction(int level) {
-        return level == Resource.CODE_COMPONENTS - 1 && path.hierarchy().equals("Code");
+        return level == Resource.CODE_COMPONENTS - 1 && path.hierarchy().equals(Hierarchies.CODE);
     }
 
     @Override

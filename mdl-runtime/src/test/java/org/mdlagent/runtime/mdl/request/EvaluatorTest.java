@@ -10,8 +10,10 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.runtime.mdl.Compilation;
 import org.mdlagent.runtime.mdl.Definitions;
+import org.mdlagent.runtime.mdl.MetricLibrary;
 import org.mdlagent.runtime.mdl.Resources;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
@@ -206,19 +208,26 @@ class EvaluatorTest {
         assertThat(other.value()).isNotEqualTo(four.value());
     }
 
-    /// What also depends on the object, or counts, is a flag for each as before.
-    @Test
-    void shouldLeaveFlagsAloneThatAreNoVector() {
+    /// What also depends on the object, or on other flags, or counts, is a flag for each as before.
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "(* if ($arg[0] == $constraint[0]) lock += 1; *)",
+                "(* lock = $arg[0] + $constraint[0] == $constraint[0]; *)",
+                "(* lock = $constraint[0] == $arg[0] + lock; *)",
+                "constrained (* lock = $arg[0] == $constraint[0]; *)"
+            })
+    void shouldLeaveFlagsAloneThatAreNoVector(String code) {
         Definitions definitions = right("""
                 constraint lock /SyncObject/Mutex is counter {
-                    append preInsn $start.entry (* if ($arg[0] == $constraint[0]) lock += 1; *)
+                    append preInsn $start.entry %s
                     prepend preInsn $start.return (* lock = 0; *)
                 }
                 metric m {
                     name "m"; units things; aggregateOperator sum; constraint lock;
                     base is counter { append preInsn $start.entry constrained (* m++; *) }
                 }
-                """);
+                """.formatted(code));
 
         Answer.Flag flag =
                 instance(definitions, "m", "/SyncObject/Mutex/4").flags().getFirst();
@@ -440,6 +449,22 @@ class EvaluatorTest {
                         + " and calls no MPI_* or PMPI_*; with unix among its flavors it is for all"));
         program.withImported("MPI_Init");
         assertThat(evaluate(definitions, "ofMpi")).isInstanceOf(Answer.Instance.class);
+    }
+
+    @Test
+    void shouldRefuseWhatCountsFromWhenMainBeginsInAMainThatRuns() throws IOException {
+        Definitions shipped = MetricLibrary.load();
+        List<String> fromMain = List.of("cpu", "cpu_inclusive", "exec_time", "active_processes");
+        assertThat(fromMain).allSatisfy(metric -> instance(shipped, metric));
+
+        program.thatHasBegun();
+
+        assertThat(fromMain)
+                .allSatisfy(metric -> assertThat(evaluate(shipped, metric))
+                        .isEqualTo(new Answer.Refused(metric + " counts from when main begins, which it has: ask for it"
+                                + " by mdl run --wait --metric " + metric + ", or for a function")));
+        instance(shipped, "procedure_calls");
+        instance(shipped, "cpu", "/Code/myprog.c/main");
     }
 
     @Test

@@ -18,6 +18,7 @@ public final class FakeProgram implements Program {
     private final List<Procedure> imported = new ArrayList<>();
     private final List<String> files = new ArrayList<>();
     private int procedures;
+    private boolean begun;
 
     /// Adds functions of C.
     public FakeProgram with(String module, String image, String... names) {
@@ -37,6 +38,16 @@ public final class FakeProgram implements Program {
         calls.computeIfAbsent(caller, key -> new ArrayList<>())
                 .add(new Point.Call(procedure(caller), callee, 0, address));
         return this;
+    }
+
+    FakeProgram thatHasBegun() {
+        begun = true;
+        return this;
+    }
+
+    @Override
+    public boolean hasBegun() {
+        return begun;
     }
 
     FakeProgram withObstacle(Point point, String reason) {
