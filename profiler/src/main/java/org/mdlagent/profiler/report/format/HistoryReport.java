@@ -63,11 +63,7 @@ public record HistoryReport(List<Entry> entries) {
             Latency latency = function.latency();
             String build = PlainText.printable(Run.shortBuild(entry.build()));
             columns[0].add(new Quantity(build, "", "", ""));
-            Quantity calls = Quantity.count(function.calls());
-            columns[1].add(
-                    function.callsError().isPresent()
-                            ? calls.plusMinus(function.callsError().getAsDouble())
-                            : calls);
+            columns[1].add(Quantity.calls(function));
             columns[2].add(PlainText.duration(function.shownTotalNanos()));
             columns[3].add(PlainText.duration(latency.meanNanos()));
             columns[4].add(PlainText.duration(function.percentileNanos(50)));

@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report.format;
 
 import java.util.Locale;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
 
 /// A number as a person reads it, in the parts that a column aligns: `12`, `.4`, ` k/s`, and what follows.
 ///
@@ -46,6 +47,22 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
     /// The same with something behind it.
     Quantity withTail(String text) {
         return new Quantity(whole, fraction, unit, text);
+    }
+
+    /// With how far they may be off, unless they were counted.
+    static Quantity calls(FunctionProfile function) {
+        Quantity calls = count(function.calls());
+        if (function.areCallsGuessed()) {
+            return calls.guessed();
+        }
+        return function.callsError().isPresent()
+                ? calls.plusMinus(function.callsError().getAsDouble())
+                : calls;
+    }
+
+    /// The same as an estimate of which nobody knows how far it is off; what is not known stays so.
+    Quantity guessed() {
+        return equals(UNKNOWN) || !tail.isEmpty() ? this : withTail(" ±?");
     }
 
     /// The same with the relative error of an estimate.

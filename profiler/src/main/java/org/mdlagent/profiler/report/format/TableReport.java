@@ -120,15 +120,12 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         for (FunctionProfile function : shown) {
             Latency latency = function.latency();
             boolean known = function.damage() == null;
-            Quantity calls = known ? Quantity.count(function.calls()) : Quantity.UNKNOWN;
-            columns.get(0)
-                    .add(
-                            function.callsError().isPresent()
-                                    ? calls.plusMinus(function.callsError().getAsDouble())
-                                    : calls);
+            columns.get(0).add(known ? Quantity.calls(function) : Quantity.UNKNOWN);
             columns.get(1).add(known && seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
-            columns.get(2).add(whole.part(function.shownSelfNanos(), function.selfError()));
-            columns.get(3).add(whole.part(function.shownTotalNanos(), function.totalError()));
+            Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
+            Quantity total = whole.part(function.shownTotalNanos(), function.totalError());
+            columns.get(2).add(function.areCallsGuessed() ? self.guessed() : self);
+            columns.get(3).add(function.areCallsGuessed() ? total.guessed() : total);
             columns.get(4).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
             columns.get(5).add(PlainText.duration(function.percentileNanos(50)));
             columns.get(6).add(PlainText.duration(function.percentileNanos(90)));

@@ -118,6 +118,11 @@ public record FunctionProfile(
         return selfError.orElse(0) > ERROR_MAX || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : selfNanos;
     }
 
+    /// Whether the calls are an estimate of which nobody knows how far it is off.
+    public boolean areCallsGuessed() {
+        return !exact && !callsExact && callsError.isEmpty() && damage == null;
+    }
+
     /// Whether there is something to show: calls, or that they are withheld.
     public boolean isToldOf() {
         return calls > 0 || damage != null;

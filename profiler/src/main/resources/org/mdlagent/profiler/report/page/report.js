@@ -85,9 +85,14 @@ const most = { selfNanos: 0, totalNanos: 0 };
 /** Whether the duration of each of its calls is known, and not of a sample. */
 const eachTimed = (f) => f.sampled >= f.calls;
 
+/** Whether the calls are an estimate of which nobody knows how far it is off. */
+const callsAreGuessed = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
+
 /** The relative error of an estimate, small behind it. */
-function appendError(cell, error) {
-  if (error >= 0.00005) {
+function appendError(cell, f, error) {
+  if (callsAreGuessed(f)) {
+    cell.append(" ", element("small", {}, "±?"));
+  } else if (error >= 0.00005) {
     cell.append(" ", element("small", {}, `±${error < 0.1 ? percent(error * 100) : `${Math.round(error * 100)} %`}`));
   }
 }
@@ -98,8 +103,8 @@ function durationOf(f, name) {
   return (name === "max" && nanos !== undefined && !eachTimed(f) ? "≥ " : "") + duration(nanos);
 }
 
-/** An estimate of time that may be ten times as much says nothing, nor does a part of it. */
-const ERROR_MAX = 10;
+/** An estimate of time that may as well be nothing says nothing, nor does a part of it. */
+const ERROR_MAX = 1;
 const saysTotal = (f) => !(f.totalError > ERROR_MAX);
 const isShown = { totalNanos: saysTotal, selfNanos: (f) => saysTotal(f) && !(f.selfError > ERROR_MAX) };
 
@@ -110,7 +115,7 @@ function share(key) {
       return;
     }
     cell.append((eachTimed(f) ? "" : "≈ ") + duration(f[key]));
-    appendError(cell, f[key.replace("Nanos", "Error")]);
+    appendError(cell, f, f[key.replace("Nanos", "Error")]);
     if (f[key] > 0) {
       cell.classList.add("share");
       cell.style.setProperty("--share", `${f[key] / most[key] * 100}%`);
@@ -125,7 +130,7 @@ const COLUMNS = [
     title: "Calls",
     draw: (f, cell) => {
       cell.append(count(f.calls));
-      appendError(cell, f.callsError);
+      appendError(cell, f, f.callsError);
     },
   },
   {

@@ -118,7 +118,8 @@ class TableReportTest {
         image.count(image.thread(103), wait, 2);
 
         assertThat(table(image, 24, false, 0))
-                .contains("150.0%")
+                .contains("150.0% ±?")
+                .containsPattern("wait +2 +±\\?")
                 .endsWith("percentages are of the time that was measured, which each thread has once\n");
     }
 
