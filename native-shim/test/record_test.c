@@ -804,6 +804,7 @@ static _Atomic uint64_t records_written;
 
 static void *call_while_on(void *number) {
   uint64_t key = KEY(1000 * ((uintptr_t)number + 1));
+  uint64_t written = 0;
   thread_end_watch();
   while (!stop) {
     if (*(volatile uint8_t *)&code[0] == ENTRY_ON) {
@@ -812,12 +813,12 @@ static void *call_while_on(void *number) {
     if (*(volatile uint8_t *)&code[1] == EXIT_ON) {
       sample_leave(0, key);
     }
-    if (mdl_self) {
-      mdl_self->tail = mdl_self->head;
+    if (mdl_self && mdl_self->head != written) {
+      records_written += mdl_self->head - written;
+      mdl_self->tail = written = mdl_self->head;
     }
   }
   /* frames that found their exit off would stay open: there must be none */
-  records_written += mdl_self ? mdl_self->head : 0;
   CHECK(mdl_self == NULL || depth() == 0);
   return NULL;
 }
@@ -843,18 +844,20 @@ static bool open_window_blindly(uint64_t ticks) {
   return true;
 }
 
-enum { WINDOWS_MIN = 1000 };
+enum { WINDOWS_MIN = 1000, PATIENCE_SECONDS = 300 };
 
-/* How often a site was off before its window was over; until that has been seen as often as is enough, or for so long, and in
- * so many windows. */
+/* How often a site was off before its window was over; until that has been seen as often as is enough, or for so long, in so
+ * many windows, and until callers have had a processor in one. */
 static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   pthread_t threads[CALLERS];
   for (uintptr_t i = 0; i < CALLERS; i++) {
     pthread_create(&threads[i], NULL, call_while_on, (void *)i);
   }
   uint64_t opened = 0, left_out = 0, closed_early = 0;
-  uint64_t end = clock_nanos(CLOCK_MONOTONIC) + seconds * 1000000000u;
-  for (uint64_t seed = 1; closed_early < enough && (clock_nanos(CLOCK_MONOTONIC) < end || opened <= WINDOWS_MIN);) {
+  uint64_t begin = clock_nanos(CLOCK_MONOTONIC), passed = 0;
+  for (uint64_t seed = 1; closed_early < enough && passed < PATIENCE_SECONDS * 1000000000ULL &&
+                          (passed < seconds * 1000000000u || opened <= WINDOWS_MIN || records_written == 0);
+       passed = clock_nanos(CLOCK_MONOTONIC) - begin) {
     seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
     if (!open((seed >> 33) % 20000)) {
       left_out++;
