@@ -19,12 +19,12 @@ public final class TotalErrors {
     /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
     private static final double CLOCK_PART = 0.001;
 
-    /// So much longer a call may seem than it was to the program's own clock: one of a function of some ten thousand
-    /// calls a second, all timed, whose probe is in no near cache; and one of a frequent function that is timed by
-    /// chance. `bench trust`'s service (2026-11-26): 25 to 48, and up to 17.
-    private static final double EXACT_NANOS = 50;
+    /// By this part of its mean duration a call may seem longer than to the program's own clock, within
+    /// bounds: those of a [Margin], and this. `bench trust`'s service (2026-11-26): 25 to 48 ns of calls of
+    /// 0.3 to 30 us, up to 17 of 0.1.
+    private static final double PROBE_PART = 0.15;
 
-    private static final double PROBE_NANOS = 20;
+    private static final double PROBE_NANOS_MAX = 50;
 
     private final List<FunctionProfile> functions;
 
@@ -87,8 +87,9 @@ public final class TotalErrors {
     }
 
     private static OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
-        double byProbes =
-                (function.exact() ? EXACT_NANOS : PROBE_NANOS) * function.calls() + PROBE_NANOS * callsOfCallees;
+        double mean = (double) function.totalNanos().orElse(0) / Math.max(1, function.calls());
+        double ofEach = Math.clamp(PROBE_PART * mean, Margin.PROBE_NANOS, PROBE_NANOS_MAX);
+        double byProbes = ofEach * function.calls() + Margin.PROBE_NANOS * callsOfCallees;
         double byClock = CLOCK_PART * function.totalNanos().orElse(0);
         double callsError = function.callsError().orElse(0);
         double byPrediction = (callsError - Confidence.ofChance(callsError))

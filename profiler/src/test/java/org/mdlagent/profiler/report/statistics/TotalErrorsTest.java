@@ -84,7 +84,7 @@ class TotalErrorsTest {
 
         TotalErrors errors = new TotalErrors(List.of(function), sampled);
 
-        assertThat(errors.ofTotal(0)).hasValue(3 * 20 + 0.001 * 6_000_000);
+        assertThat(errors.ofTotal(0)).hasValue(3 * 50 + 0.001 * 6_000_000);
     }
 
     @Test
