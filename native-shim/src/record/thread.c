@@ -62,6 +62,7 @@ struct mdl_thread *record_attach(void) {
   signals_block_all_but_traps(&before); /* a handler with probes would attach this thread a second time */
   if (!mdl_self) {
     struct mdl_thread *thread = NULL;
+    mdl_self = &mute_thread; /* what is called from here on may have probes, as functions of libc */
     if (session && !is_agent_thread) {
       thread = acquire();
       if (thread) {
