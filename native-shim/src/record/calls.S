@@ -7,6 +7,13 @@
 
         .text
 
+/* The time-stamp counter in RAX. RDX and the flags change. */
+.macro READ_TICKS
+        rdtsc
+        shlq    $32, %rdx
+        orq     %rdx, %rax
+.endm
+
 /*
  * The caller-saved registers but R11, and the state of the FPU and of vectors. RBP is the frame. TICKS: the time-stamp
  * counter is at TICKS_AT from there. To save and restore takes longer than a short function does: a call is timed from
@@ -23,9 +30,7 @@
         pushq   %r9
         pushq   %r10
 .if \TICKS
-        rdtsc
-        shlq    $32, %rdx
-        orq     %rdx, %rax
+        READ_TICKS
         pushq   %rax
 .endif
         subq    calls_state_bytes(%rip), %rsp
@@ -78,9 +83,7 @@
         testl   $CPU_TIME, HEADER_FLAGS(%rax)
         jnz     3f
         lfence
-        rdtsc
-        shlq    $32, %rdx
-        orq     %rdx, %rax
+        READ_TICKS
         movq    %rax, FRAME_TSC(%r11)
 3:      popq    %rdx
         popq    %rax

@@ -61,9 +61,6 @@ public final class SnippetCosts {
     /// What is no more than noise has a bar as well.
     private static final double TICKS_MIN = 0.1;
 
-    /// Variants with this in their names are measured.
-    private static final String ONLY = System.getProperty("mdl.bench.only", "");
-
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int REPEATS = 15;
     private static final int CALLS = 10_000;
@@ -118,7 +115,6 @@ public final class SnippetCosts {
                 List.of(SourceTree.source("empty.c"), SourceTree.source("drive.c")));
         SnippetCosts costs = new SnippetCosts(api, library);
         costs.addAll();
-        costs.variants.removeIf(variant -> !variant.what().contains(ONLY));
         for (int round = 0; round < ROUNDS; round++) {
             Progress.round(round, ROUNDS);
             for (SnippetVariant variant : costs.variants) {

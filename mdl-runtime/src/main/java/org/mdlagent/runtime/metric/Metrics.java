@@ -143,6 +143,7 @@ public final class Metrics {
         if (enabled.isEmpty()) {
             followed = now.version;
         }
+        ProbedProgram program = now.program;
         Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
         Map<MetricRequest, Candidate> found = new LinkedHashMap<>();
         for (Focus focus : focuses) {
@@ -150,7 +151,7 @@ public final class Metrics {
             attempt(one, focuses, obstacles, () -> found.put(one, evaluate(one, metric, now.evaluator)));
         }
         OptionalDouble percent = expectedCost.percent(
-                found.values().stream().map(Candidate::instance).toList(), now.program, percentMax);
+                found.values().stream().map(Candidate::instance).toList(), program, percentMax);
         if (percent.orElse(0) > percentMax) {
             throw new IllegalArgumentException(request + " would take some " + significant(percent.getAsDouble())
                     + " % of a processor, more than " + significant(percentMax) + " %: narrow it, or use --force");
@@ -168,7 +169,7 @@ public final class Metrics {
                             one.getKey(),
                             focuses,
                             obstacles,
-                            () -> started.add(start(one.getKey(), one.getValue(), discoveries, now.program, places)));
+                            () -> started.add(start(one.getKey(), one.getValue(), discoveries, program, places)));
                 }
             });
         } catch (IOException | RuntimeException e) {
@@ -179,11 +180,11 @@ public final class Metrics {
             throw e;
         }
         for (EnabledMetric one : started) {
-            obstacles.addAll(one.obstacles(now.program));
+            obstacles.addAll(one.obstacles(program));
         }
-        if (now.program.strangers() > 0) {
+        if (program.strangers() > 0) {
             obstacles.add(new Answer.Obstacle(
-                    now.program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
+                    program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
         }
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
@@ -368,12 +369,11 @@ public final class Metrics {
 
     /// Stops to measure what counts from when `main` begins, as that was not seen; tells what that is.
     public List<MetricRequest> disableFromMain() throws IOException {
-        List<MetricRequest> late = new ArrayList<>();
-        enabled.forEach((request, one) -> {
-            if (view().evaluator.countsFromMain(one.metric.instance())) {
-                late.add(request);
-            }
-        });
+        List<MetricRequest> late = enabled.entrySet().stream()
+                .filter(one ->
+                        view().evaluator.countsFromMain(one.getValue().metric.instance()))
+                .map(Map.Entry::getKey)
+                .toList();
         remove(late);
         return late;
     }

@@ -448,12 +448,17 @@ class SessionReaderTest {
         assertThat(hot.selfNanos()).as("it calls nothing").hasValue(1_200_000L * 1375);
     }
 
-    /// It was measured for 1.6 s, and ran on for 0.4 s.
-    @Test
-    void shouldAddTheCallsOfTheEndWhichNobodyHasEstimated() throws IOException {
+    /// @param told for so many nanoseconds calls are estimated
+    private static SessionImage endedAfterTwoSeconds(long told) {
         SessionImage image = SessionImage.sampledSample();
         image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);
-        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + 1_600_000_000L);
+        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + told);
+        return image;
+    }
+
+    @Test
+    void shouldAddTheCallsOfTheEndWhichNobodyHasEstimated() throws IOException {
+        SessionImage image = endedAfterTwoSeconds(1_600_000_000L);
 
         FunctionProfile hot = read(image).functions().get(0);
 
@@ -464,9 +469,7 @@ class SessionReaderTest {
 
     @Test
     void shouldNotKnowTheCallsOfAnEndThatIsMostOfTheRun() throws IOException {
-        SessionImage image = SessionImage.sampledSample();
-        image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);
-        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + 900_000_000L);
+        SessionImage image = endedAfterTwoSeconds(900_000_000L);
 
         FunctionProfile hot = read(image).functions().get(0);
 
@@ -477,9 +480,7 @@ class SessionReaderTest {
 
     @Test
     void shouldTakeCallsThatWereCountedAsTheyAre() throws IOException {
-        SessionImage image = SessionImage.sampledSample();
-        image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);
-        image.putLong(HeaderDescriptor.CALLS_TSC, 5_000 + 1_600_000_000L);
+        SessionImage image = endedAfterTwoSeconds(1_600_000_000L);
         image.estimate(1, 3, 0);
         image.open(1);
 
