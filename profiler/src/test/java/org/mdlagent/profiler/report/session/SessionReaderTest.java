@@ -468,6 +468,14 @@ class SessionReaderTest {
     }
 
     @Test
+    void shouldAddNoCallsOfAProgramThatGoesOn() throws IOException {
+        SessionImage image = endedAfterTwoSeconds(1_600_000_000L);
+        image.putLong(HeaderDescriptor.END_REAL_NANOS, 0);
+
+        assertThat(read(image).functions().get(0).calls()).isEqualTo(1_200_000);
+    }
+
+    @Test
     void shouldNotKnowTheCallsOfAnEndThatIsMostOfTheRun() throws IOException {
         SessionImage image = endedAfterTwoSeconds(900_000_000L);
 
