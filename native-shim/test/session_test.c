@@ -2,6 +2,7 @@
 #include "os/next.h"
 #include "session/log.h"
 #include "session/memory.h"
+#include "session/waiters.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -436,7 +437,28 @@ static void shouldRecordTheEndOnceAndOnlyInItsOwnProcess(void) {
   CHECK_EQUAL(session->end_real_nanos, end);
 }
 
-TESTS({"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone},
+static int looks;
+
+static bool in_vain_at_the_third_look(void) { return ++looks == 3; }
+
+static bool never_in_vain(void) {
+  if (++looks == 5) {
+    waiters_let_main_go();
+  }
+  return false;
+}
+
+static void shouldHoldMainForAsLongAsThatIsNotInVain(void) {
+  CHECK(!waiters_hold_main(1, in_vain_at_the_third_look));
+  CHECK_EQUAL(looks, 3);
+  CHECK(!waiters_claim_main());
+  looks = 0;
+  CHECK(waiters_hold_main(1, never_in_vain));
+  CHECK_EQUAL(looks, 5);
+}
+
+TESTS({"shouldHoldMainForAsLongAsThatIsNotInVain", shouldHoldMainForAsLongAsThatIsNotInVain},
+      {"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone},
       {"shouldMakeWhatItsUserCanUseWhateverTheUmask", shouldMakeWhatItsUserCanUseWhateverTheUmask},
       {"shouldMakeAFileThatItsUserDoesNotTruncate", shouldMakeAFileThatItsUserDoesNotTruncate},
       {"shouldOpenNoFileButItsOwn", shouldOpenNoFileButItsOwn},

@@ -7,6 +7,7 @@
 #include "os/library.h"
 #include "os/parent.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "process/masks.h"
 #include "process/threads.h"
 #include "session/log.h"
@@ -14,9 +15,14 @@
 #include "session/waiters.h"
 
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
-static const uint64_t WAIT_NANOS_MAX = 30000000000u;
+/* Main looks so often whether it waits in vain. */
+static const uint64_t LOOK_NANOS = 1000000000u;
+enum { IDLE_LOOKS_MAX = 30 };
+static const uint64_t CPU_NANOS_MAX = 60000000000u;
+static const uint64_t IDLE_NANOS = 1000000u;
 
 void process_start(void) {
   process_pid = getpid();
@@ -33,6 +39,20 @@ static bool wants_agent(void) {
          (options.children == CHILDREN_PROBED && probes_are_loaded()); /* last: it reads files */
 }
 
+/*
+ * While main waits, processor time of the process is the agent's. How long that takes is up to who else wants a processor, so
+ * time that passes says nothing: the agent is stuck when it does not run at all, or runs for ever. A process that is stopped
+ * does not look either.
+ */
+static bool agent_is_stuck(void) {
+  static uint64_t last;
+  static int idle;
+  uint64_t now = clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
+  idle = now - last < IDLE_NANOS ? idle + 1 : 0;
+  last = now;
+  return idle == IDLE_LOOKS_MAX || now > CPU_NANOS_MAX;
+}
+
 void agent_construct(char *const *environment) {
   if (getauxval(AT_SECURE)) {
     return; /* its environment is that of somebody with less rights */
@@ -46,7 +66,7 @@ void agent_construct(char *const *environment) {
     library_find_directory();
   }
   agent_start();
-  if (options.wait && !waiters_hold_main(WAIT_NANOS_MAX)) {
-    log_line("the probes are not in place after 30 s: the program starts without them", NULL);
+  if (options.wait && !waiters_hold_main(LOOK_NANOS, agent_is_stuck)) {
+    log_line("the agent is stuck, and its probes are not in place: the program starts without them", NULL);
   }
 }

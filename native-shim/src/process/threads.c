@@ -148,10 +148,12 @@ struct beginning {
 
 static struct beginning begin(void *pointer) {
   struct beginning beginning = *(struct beginning *)pointer;
-  free(pointer);
   if (beginning.by_agent) {
-    agent_thread_begins();
+    agent_thread_begins(); /* first: a signal that it takes is not the application's */
   }
+  struct record_pause pause = record_pause();
+  free(pointer);
+  record_resume(&pause);
   self_stack_bytes = beginning.stack_bytes;
   traps_blocked = beginning.traps_blocked;
   thread_end_watch();
@@ -182,6 +184,7 @@ static size_t stack_bytes_of(const pthread_attr_t *attributes) {
 }
 
 static struct beginning *prepare(const pthread_attr_t *attributes, void *argument) {
+  struct record_pause pause = record_pause();
   struct beginning *beginning = malloc(sizeof *beginning);
   if (beginning) {
     beginning->argument = argument;
@@ -190,12 +193,15 @@ static struct beginning *prepare(const pthread_attr_t *attributes, void *argumen
     beginning->stack_bytes = stack_bytes_of(attributes);
     atomic_fetch_add(is_agent_thread ? &agent_threads : &application_threads, 1);
   }
+  record_resume(&pause);
   return beginning;
 }
 
 static void take_back(struct beginning *beginning) {
   atomic_fetch_sub(beginning->by_agent ? &agent_threads : &application_threads, 1);
+  struct record_pause pause = record_pause();
   free(beginning);
+  record_resume(&pause);
 }
 
 static int create_for_agent(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning) {

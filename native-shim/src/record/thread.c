@@ -62,6 +62,7 @@ struct mdl_thread *record_attach(void) {
   signals_block_all_but_traps(&before); /* a handler with probes would attach this thread a second time */
   if (!mdl_self) {
     struct mdl_thread *thread = NULL;
+    mdl_self = &mute_thread; /* what is called from here on may have probes, as functions of libc */
     if (session && !is_agent_thread) {
       thread = acquire();
       if (thread) {
@@ -84,6 +85,22 @@ struct mdl_thread *record_attach(void) {
   signals_restore(&before);
   errno = error;
   return mdl_self;
+}
+
+struct record_pause record_pause(void) {
+  struct record_pause pause = {.thread = mdl_self};
+  if (pause.thread != &mute_thread) {
+    signals_block_all_but_traps(&pause.signals);
+    mdl_self = &mute_thread;
+  }
+  return pause;
+}
+
+void record_resume(const struct record_pause *pause) {
+  if (pause->thread != &mute_thread) {
+    mdl_self = pause->thread;
+    signals_restore(&pause->signals);
+  }
 }
 
 void record_mute_thread(void) { mdl_self = &mute_thread; }

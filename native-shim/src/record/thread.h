@@ -5,6 +5,7 @@
 #include "os/self.h"
 
 #include <mdl/layout.h>
+#include <signal.h>
 #include <stdbool.h>
 
 /* mdl_thread.in_client of threads that never call clients. */
@@ -37,5 +38,17 @@ static inline struct mdl_thread *record_known_thread(void) {
   struct mdl_thread *thread = mdl_self;
   return thread == &mute_thread ? NULL : thread;
 }
+
+/*
+ * What the shim does for itself between these is none of the program's calls, though functions of libc have probes. Probes in
+ * a handler that comes in between do not count either: signals are blocked.
+ */
+struct record_pause {
+  sigset_t signals;
+  struct mdl_thread *thread;
+};
+
+struct record_pause record_pause(void);
+void record_resume(const struct record_pause *pause);
 
 #endif

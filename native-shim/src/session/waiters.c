@@ -11,11 +11,13 @@ static _Atomic uint32_t changes; /* of what clients look at */
 
 void waiters_let_main_go(void) { latch_open(&main_may_go); }
 
-bool waiters_hold_main(uint64_t nanos) {
+bool waiters_hold_main(uint64_t nanos, bool (*in_vain)(void)) {
   atomic_store(&main_is, HELD);
-  if (latch_await(&main_may_go, nanos)) {
-    return true;
-  }
+  do {
+    if (latch_await(&main_may_go, nanos)) {
+      return true;
+    }
+  } while (!in_vain());
   int held = HELD;
   if (atomic_compare_exchange_strong(&main_is, &held, GONE)) {
     return false;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 void waiters_let_main_go(void);
-/* False when it takes longer. */
-bool waiters_hold_main(uint64_t nanos);
+/* False when main goes on without: asked each time that so long has passed, somebody has said that it waits in vain. */
+bool waiters_hold_main(uint64_t nanos, bool (*in_vain)(void));
 /* True when main waits, and will until it is let go: it does not give up any more. */
 bool waiters_claim_main(void);
 

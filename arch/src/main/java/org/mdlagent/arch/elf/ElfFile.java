@@ -297,6 +297,11 @@ public final class ElfFile implements AutoCloseable {
         if (apart != null && apart.section(Section.SYMBOL_TABLE) != null) {
             return apart.symbols();
         }
+        return exportedSymbols();
+    }
+
+    /// The functions that other images may call by name.
+    public SymbolTable exportedSymbols() throws ElfFormatException {
         DynamicSection linking = dynamic();
         if (linking != null) {
             return new SymbolTable(linking.symbols(), linking.strings(), executableSegments());

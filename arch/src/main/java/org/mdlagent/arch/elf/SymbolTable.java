@@ -1,5 +1,6 @@
 package org.mdlagent.arch.elf;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,11 @@ public final class SymbolTable {
     private final int[] lengths;
     private final int[] entries;
 
+    /// All symbols by address, those of a function from `firstNames` of it on.
+    private final int[] named;
+
+    private final int[] firstNames;
+
     /// The highest end of the functions up to and including this one; built when [#containing(long)] needs it.
     private long @Nullable [] ends;
 
@@ -41,6 +47,8 @@ public final class SymbolTable {
         this.starts = new long[keys.length];
         this.lengths = new int[keys.length];
         this.entries = new int[keys.length];
+        this.named = new int[keys.length];
+        this.firstNames = new int[keys.length];
         int last = -1;
         for (int i = 0; i < keys.length; i++) {
             int entry = (int) (keys[i] & (1L << indexBits) - 1);
@@ -49,8 +57,10 @@ public final class SymbolTable {
             if (length < 0 || length > Integer.MAX_VALUE) {
                 throw symbols.bad("functions shorter than 2 GiB");
             }
+            named[i] = entry;
             if (last < 0 || starts[last] != start) {
                 last++;
+                firstNames[last] = i;
                 starts[last] = start;
                 entries[last] = entry;
             } else if (saysMore(entry, entries[last])) {
@@ -132,8 +142,11 @@ public final class SymbolTable {
         return n;
     }
 
+    /// Without the version that linkers put behind it, as in `malloc@@GLIBC_2.2.5`.
     private String nameOf(int entry) {
-        return strings.textAt(symbols.intAt(entry * ENTRY_SIZE));
+        String name = strings.textAt(symbols.intAt(entry * ENTRY_SIZE));
+        int version = name.indexOf('@');
+        return version > 0 ? name.substring(0, version) : name;
     }
 
     /// How many functions there are; the other methods number them from 0, by ascending address.
@@ -154,6 +167,18 @@ public final class SymbolTable {
     /// A function's name, mangled.
     public String name(int function) {
         return nameOf(entries[function]);
+    }
+
+    /// All its names, mangled, first the one that says most.
+    public List<String> names(int function) {
+        int end = function + 1 < size ? firstNames[function + 1] : named.length;
+        List<String> names = new ArrayList<>(List.of(name(function)));
+        for (int i = firstNames[function]; i < end; i++) {
+            if (named[i] != entries[function]) {
+                names.add(nameOf(named[i]));
+            }
+        }
+        return names;
     }
 
     /// Whether the code is a resolver that the dynamic linker calls to choose the function of this name.

@@ -14,13 +14,22 @@ public interface EntryPuns {
     /// Whether a jump can take the place of a function's first instructions.
     sealed interface Fit permits EntryPun, Refusal {}
 
+    /// What becomes of threads that stand at an instruction behind the first, of those that the jump covers.
+    enum Covered {
+        /// They trap, once, and go on in the copy.
+        TRAPS,
+        /// They execute it where it stands: the jump leaves these bytes as they are. So it may be switched while
+        /// signals are blocked; but few addresses are left that it can lead to.
+        STAYS
+    }
+
     /// What can be done at a function's entry.
     ///
     /// @param code   from the function's first byte to the next function's, or the end of the text; no more than
     ///     [#READ_MAX] bytes are needed
     /// @param at     where the first byte stands
     /// @param length of the function; what follows of `code` may be padding
-    Fit fit(LengthDecoder decoder, byte[] code, long at, long length);
+    Fit fit(LengthDecoder decoder, byte[] code, long at, long length, Covered covered);
 
     /// Address behind the jump, which its displacement counts from.
     long behind(SiteInstruction site);

@@ -21,7 +21,21 @@ public enum Refusal implements EntryPuns.Fit {
     /// A branch of its own leads to its first byte: a probe there would count each round.
     LOOPS_TO_ENTRY("it loops to its first instruction"),
     /// A branch of its own leads to the bytes that a jump takes.
-    BRANCH_INTO_ENTRY("it branches into its first five bytes");
+    BRANCH_INTO_ENTRY("it branches into its first five bytes"),
+    /// A probe in it would come upon itself.
+    AGENT_NEEDS_IT("the agent itself calls it while it records"),
+    /// Its caller must be the one that has called it.
+    RETURN_ADDRESS("it returns twice, changes stacks, or depends on who calls it"),
+    /// The dynamic linker calls what has the name, to be told the address of the function.
+    RESOLVER("it stands for several functions, one of which the dynamic linker chooses"),
+    /// Compilers call it with registers in use that others may change.
+    OTHER_CONVENTION("compilers call it in a way of its own"),
+    /// Threads begin in it, before they are known to be the program's.
+    THREAD_START("threads execute it before they begin"),
+    /// A forked process executes it while it takes its parent's records for its own.
+    FORK("a forked process begins in it, before it has records of its own"),
+    /// Threads may end in it, so that what is kept of its call is gone before it returns.
+    NOT_EXPORTED("it has no name that programs can call it by, and threads may end in it");
 
     private final String reason;
 

@@ -50,7 +50,7 @@ final class ConstrainedHops {
     /// @return 0 when there is none
     /// @throws IOException when the kernel refuses memory
     long place(long from, List<DisplacementRule> rules) throws IOException {
-        for (int top : TOPS) {
+        for (int top : tops(rules)) {
             boolean addressable = from + top >= 0 && from + top < 1L << 47;
             for (DisplacementRule rule : rules) {
                 if (addressable && ((rule.value() ^ top) & rule.mask() & TOP_MASK) == 0) {
@@ -63,6 +63,13 @@ final class ConstrainedHops {
             }
         }
         return 0;
+    }
+
+    /// A single rule may want any highest byte.
+    private static int[] tops(List<DisplacementRule> rules) {
+        DisplacementRule only = rules.getFirst();
+        boolean fixed = rules.size() == 1 && (only.mask() & TOP_MASK) == TOP_MASK;
+        return fixed ? new int[] {only.value() & TOP_MASK} : TOPS;
     }
 
     /// @param rule that fixes the highest byte

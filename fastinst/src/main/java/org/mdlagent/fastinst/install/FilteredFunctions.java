@@ -3,6 +3,7 @@ package org.mdlagent.fastinst.install;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
@@ -32,7 +33,25 @@ public final class FilteredFunctions implements FunctionSelection {
         }
         SymbolTable symbols = elf.symbols();
         String path = image.path();
-        return address -> filter.includes(path, "", name(symbol(path, address, symbols)));
+        return address -> included(path, address, symbols, "") != null;
+    }
+
+    /// The name of a function that the filter includes; of several the one that says most. Null when it includes none.
+    ///
+    /// @param file source file, "" when unknown
+    @Nullable
+    String included(String image, long offset, SymbolTable symbols, String file) {
+        int at = symbols.at(offset);
+        if (at < 0) {
+            String symbol = symbol(image, offset, symbols);
+            return filter.includes(image, file, symbol) ? symbol : null;
+        }
+        for (String symbol : symbols.names(at)) {
+            if (filter.includes(image, file, name(symbol))) {
+                return symbol;
+            }
+        }
+        return null;
     }
 
     /// As in the symbol table; where that has none, the file and the offset.

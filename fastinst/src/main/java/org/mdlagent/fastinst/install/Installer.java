@@ -162,11 +162,11 @@ public final class Installer {
 
     /// @return the function's index, -1 when the filter leaves it out
     private int register(ProbedImage image, long offset, SymbolTable symbols, String file) throws IOException {
-        String symbol = FilteredFunctions.symbol(image.path(), offset, symbols);
-        String name = filtered.name(symbol);
-        if (!filter.includes(image.path(), file, name)) {
+        String symbol = filtered.included(image.path(), offset, symbols, file);
+        if (symbol == null) {
             return -1;
         }
+        String name = filtered.name(symbol);
         Tier named = filter.tier(image.path(), file, name);
         // Nothing is known of its calls yet: most functions are called rarely.
         Tier first = named == null ? Tier.EXACT : named;

@@ -10,6 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -22,9 +23,12 @@ public final class BareEntryProvider implements ProbeProvider {
     /// The table of functions that Go's runtime has.
     private static final String GO_FUNCTIONS = ".gopclntab";
 
-    /// libc, the dynamic linker, the unwinder, and what the agent brings along.
+    /// The dynamic linker, the unwinder, and what the agent brings along.
     private static final List<String> SYSTEM =
-            List.of("libc.so", "libc-", "ld-linux", "ld-2", "libgcc_s", "libunwind", "libmdlagent", "libjvm", "libZy");
+            List.of("ld-linux", "ld-2", "libgcc_s", "libunwind", "libmdlagent", "libjvm", "libZy");
+
+    /// Names that a note gives for one reason, at most.
+    private static final int NAMES_MAX = 20;
 
     private final NativeApi api;
     private final InstructionSet instructions;
@@ -52,40 +56,76 @@ public final class BareEntryProvider implements ProbeProvider {
         }
         EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
         FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
-        Map<Refusal, Integer> refused = new EnumMap<>(Refusal.class);
-        int wanted = 0;
+        SymbolTable symbols = elf.symbols();
+        SymbolTable exported = elf.exportedSymbols();
+        EntryPuns.Covered covered = covered(image.path());
+        Map<Refusal, List<Long>> refused = new EnumMap<>(Refusal.class);
+        Map<Long, Refusal> byName = covered == EntryPuns.Covered.TRAPS
+                ? Map.of()
+                : CLibrary.refusals(exported, function -> sites.wants(function + image.bias()));
+        byName.forEach((function, refusal) -> refuse(refused, refusal, function));
+        int wanted = byName.size();
         for (int i = 0; i < functions.size(); i++) {
-            if (!sites.wants(functions.start(i) + image.bias())) {
+            long start = functions.start(i);
+            if (byName.containsKey(start) || !sites.wants(start + image.bias())) {
                 continue;
             }
             wanted++;
-            switch (entry(functions, i, image.bias())) {
+            if (covered == EntryPuns.Covered.STAYS && exported.at(start) < 0) {
+                refuse(refused, Refusal.NOT_EXPORTED, start);
+                continue;
+            }
+            switch (entry(functions, i, image.bias(), covered)) {
                 case EntryPun pun ->
                     sites.addBare(pun.at(image.bias()), Objects.requireNonNull(functions.rules(i, pun.site())));
-                case Refusal refusal -> refused.merge(refusal, 1, Integer::sum);
+                case Refusal refusal -> refuse(refused, refusal, start);
             }
         }
         if (!refused.isEmpty()) {
-            List<String> counts = new ArrayList<>();
-            refused.forEach((refusal, count) -> counts.add(count + " for: " + refusal.reason()));
-            notes.add(image.path() + ": of " + wanted + " functions are left alone: " + String.join(", ", counts));
+            List<String> reasons = new ArrayList<>();
+            refused.forEach((refusal, which) ->
+                    reasons.add(which.size() + " for: " + refusal.reason() + names(which, symbols)));
+            notes.add(image.path() + ": of " + wanted + " functions are left alone: " + String.join(", ", reasons));
         }
         return sites.toProbes();
     }
 
-    private EntryPuns.Fit entry(FunctionEntries functions, int function, long bias) throws IOException {
-        EntryPuns.Fit fit = functions.entry(function, instructions.puns(), api::decode);
+    private static void refuse(Map<Refusal, List<Long>> refused, Refusal refusal, long function) {
+        refused.computeIfAbsent(refusal, unused -> new ArrayList<>()).add(function);
+    }
+
+    /// In parentheses, where they are few and have names.
+    private static String names(List<Long> functions, SymbolTable symbols) {
+        List<String> names = new ArrayList<>();
+        for (long function : functions) {
+            int symbol = symbols.at(function);
+            if (symbol < 0 || names.size() == NAMES_MAX) {
+                return "";
+            }
+            names.add(symbols.name(symbol));
+        }
+        return " (" + String.join(", ", names) + ")";
+    }
+
+    /// What becomes of threads at instructions that a jump covers. Those in the C library may have blocked all signals.
+    public static EntryPuns.Covered covered(String path) {
+        return CLibrary.is(path) ? EntryPuns.Covered.STAYS : EntryPuns.Covered.TRAPS;
+    }
+
+    private EntryPuns.Fit entry(FunctionEntries functions, int function, long bias, EntryPuns.Covered covered)
+            throws IOException {
+        EntryPuns.Fit fit = functions.entry(function, instructions.puns(), api::decode, covered);
         byte[] code = functions.code(function);
         boolean same = Arrays.equals(Memory.copy(functions.start(function) + bias, code.length), code);
         return same || fit instanceof Refusal ? fit : Refusal.CHANGED;
     }
 
-    /// Why no function of a file is probed as it is: the system's code is executed while signals are blocked, or walks
-    /// frames; null when they may be.
+    /// Why no function of a file is probed as it is: such code of the system walks frames, or is executed before the
+    /// program begins; null when they may be.
     public static @Nullable String leftAlone(String path, ElfFile elf) throws IOException {
         String name = path.substring(path.lastIndexOf('/') + 1);
         if (SYSTEM.stream().anyMatch(name::startsWith)) {
-            return "it runs while signals are blocked, or looks at return addresses";
+            return "it is part of how programs start, are unwound, or are measured";
         }
         return elf.section(GO_FUNCTIONS) == null ? null : "Go moves stacks, and blocks signals without libc";
     }

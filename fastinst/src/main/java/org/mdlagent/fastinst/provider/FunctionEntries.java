@@ -205,12 +205,15 @@ public final class FunctionEntries {
 
     /// What a probe at a function's entry needs, by addresses of link time, or why there can be none. Decodes its code
     /// in the file, each time.
-    public EntryPuns.Fit entry(int function, EntryPuns puns, LengthDecoder decoder) throws IOException {
+    ///
+    /// @param covered what becomes of threads that stand at instructions that a jump covers
+    public EntryPuns.Fit entry(int function, EntryPuns puns, LengthDecoder decoder, EntryPuns.Covered covered)
+            throws IOException {
         Suspicion found = suspicion(function, decoder);
         if (found.refusal() != null) {
             return found.refusal();
         }
-        EntryPuns.Fit fit = puns.fit(decoder, code(function), starts[function], lengths[function]);
+        EntryPuns.Fit fit = puns.fit(decoder, code(function), starts[function], lengths[function], covered);
         if (!(fit instanceof EntryPun pun)) {
             return fit;
         } else if (rules(function, pun.site()) == null) {

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.shim.NativeApi;
@@ -74,6 +76,18 @@ class ConstrainedHopsTest {
         assertThat(hops.place(from - HOP, List.of(only))).isEqualTo(0x2100_0000_00FBL);
     }
 
+    /// Where nothing traps, the highest byte is the code's.
+    @ParameterizedTest
+    @ValueSource(ints = {0x48535500, 0x840F0000, 0x01020300, 0xFE020300})
+    void shouldLeadWhereASingleRuleWants(int displacement) throws Exception {
+        DisplacementRule only = new DisplacementRule(0xFFFFFF00, displacement);
+        long from = 0x2300_0000_0005L;
+
+        long hop = hops.place(from, List.of(only));
+
+        assertThat((int) (hop - from) & 0xFFFFFF00).isEqualTo(displacement);
+    }
+
     @Test
     void shouldGiveUpWhereAHopWouldLeaveItsPage() throws Exception {
         DisplacementRule only = new DisplacementRule(-1, TRAPS);
@@ -135,8 +149,9 @@ class ConstrainedHopsTest {
     }
 
     @Test
-    void shouldGiveUpWhenTheTopByteMustBeAnother() throws IOException {
-        assertThat(hops.place(0x2500_0000_0000L, List.of(new DisplacementRule(0xFF000000, 0x70000000))))
-                .isZero();
+    void shouldGiveUpWhenTheTopByteMustBeOneThatTrapsNotToday() throws IOException {
+        DisplacementRule one = new DisplacementRule(0xFF000000, 0x62000000);
+        DisplacementRule other = new DisplacementRule(0xFF000000, 0x63000000);
+        assertThat(hops.place(0x2500_0000_0000L, List.of(one, other))).isZero();
     }
 }

@@ -170,7 +170,7 @@ class FunctionEntriesTest {
         FunctionEntries entries = FunctionEntries.of(elf, INSTRUCTIONS.search());
         Map<Long, Found> found = new TreeMap<>();
         for (int i = 0; i < entries.size(); i++) {
-            EntryPuns.Fit fit = entries.entry(i, INSTRUCTIONS.puns(), API::decode);
+            EntryPuns.Fit fit = entries.entry(i, INSTRUCTIONS.puns(), API::decode, EntryPuns.Covered.TRAPS);
             boolean counted = fit instanceof EntryPun pun && pun.site().role() == SiteInstruction.Role.COUNT;
             found.put(
                     entries.start(i),

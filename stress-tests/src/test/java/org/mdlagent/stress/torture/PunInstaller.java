@@ -114,7 +114,7 @@ final class PunInstaller {
         long at = site.address();
         int length = site.subject().body().length;
         byte[] code = Memory.copy(at, length + Subject.AFTER.length);
-        EntryPun pun = (EntryPun) puns.fit(laboratory.api()::decode, code, at, length);
+        EntryPun pun = (EntryPun) puns.fit(laboratory.api()::decode, code, at, length, EntryPuns.Covered.TRAPS);
         SiteInstruction entry = pun.site();
         int size = puns.displaced(laboratory.api(), entry, at).bytes().length;
         if (!pun.inOneUnit()) {

@@ -42,6 +42,11 @@ import org.mdlagent.arch.x86.find.InstructionLengths;
 /// | `CC` | `int3` | SIGTRAP, one byte further | -832 MiB: below a position-independent program is nothing |
 /// | `60`, `61` | none (`pusha`, `popa`) | SIGILL, at the byte | 1.5 GiB: above the heap of one that is not |
 ///
+/// Where threads must not trap ([EntryPuns.Covered#STAYS]: they may have blocked the signals, or the program handles
+/// them by itself), the displacement has, from the first head on, the bytes that stand there. Then a thread at a head
+/// executes its instruction in place, and one that jumps there from elsewhere, too. That leaves the displacements
+/// that the first instruction has room for: 65,536 addresses where it has three bytes, a single one where it has one.
+///
 /// More bytes are none today (06, 07, 0E, 16, 17, 1E, 1F, 27, 2F, 37, 3F, CE, D6), whatever follows them. But
 /// makers give such bytes a meaning in time (62, C4, C5, D5), so no more are used than are needed.
 ///
@@ -95,7 +100,8 @@ public final class PunView {
     /// @param code     from the function's first byte to the next function's, or the end of the text
     /// @param function where that byte stands
     /// @param length   of the function; what follows of `code` must be padding where the jump covers it
-    static EntryPuns.Fit fit(byte[] code, long function, long length, int atomicUnit, LengthDecoder decoder) {
+    static EntryPuns.Fit fit(
+            byte[] code, long function, long length, int atomicUnit, LengthDecoder decoder, EntryPuns.Covered covered) {
         int start = EntryReader.typeData(code, 0);
         int own = (int) Math.min(Math.min(length, code.length) - start, JUMP_LENGTH + InstructionDecoder.LENGTH_MAX);
         if (own <= 0) {
@@ -125,7 +131,7 @@ public final class PunView {
         return new EntryPun(
                 new SiteInstruction(
                         at, SiteInstruction.Form.INSTRUCTIONS, behind, SiteInstruction.Role.FUNCTION, function),
-                RULES.get(heads),
+                covered == EntryPuns.Covered.TRAPS ? RULES.get(heads) : List.of(kept(code, start, jump, heads)),
                 at % atomicUnit + JUMP_LENGTH <= atomicUnit);
     }
 
@@ -138,6 +144,21 @@ public final class PunView {
         return Arrays.stream(TRAPS_ALOFT)
                 .mapToObj(highest -> new DisplacementRule(heads, below | highest << HIGHEST))
                 .toList();
+    }
+
+    /// From the first head on the displacement has the bytes of the code.
+    ///
+    /// @param end   behind the covered bytes that are the function's
+    /// @param heads a bit for each byte of the displacement
+    private static DisplacementRule kept(byte[] code, int start, int end, int heads) {
+        int mask = 0;
+        int value = 0;
+        for (int at = 1 + Integer.numberOfTrailingZeros(heads); at < end; at++) {
+            int shift = Byte.SIZE * (at - 1);
+            mask |= 0xFF << shift;
+            value |= (code[start + at] & 0xFF) << shift;
+        }
+        return new DisplacementRule(mask, value);
     }
 
     /// A whole byte for each bit.

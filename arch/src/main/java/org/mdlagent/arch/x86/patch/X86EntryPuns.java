@@ -20,8 +20,8 @@ public final class X86EntryPuns implements EntryPuns {
     }
 
     @Override
-    public EntryPuns.Fit fit(LengthDecoder decoder, byte[] code, long at, long length) {
-        return PunView.fit(code, at, length, atomicUnit, decoder);
+    public EntryPuns.Fit fit(LengthDecoder decoder, byte[] code, long at, long length, Covered covered) {
+        return PunView.fit(code, at, length, atomicUnit, decoder, covered);
     }
 
     @Override

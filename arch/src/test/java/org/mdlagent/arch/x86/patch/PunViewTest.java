@@ -2,6 +2,7 @@ package org.mdlagent.arch.x86.patch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mdlagent.arch.site.EntryPuns.Covered.TRAPS;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -125,7 +126,7 @@ class PunViewTest {
         for (int held = 0; held <= code.length; held++) {
             byte[] text = Arrays.copyOf(code, held);
             for (int length = 0; length <= code.length; length++) {
-                EntryPuns.Fit fit = PunView.fit(text, address, length, 8, Harness.API::decode);
+                EntryPuns.Fit fit = PunView.fit(text, address, length, 8, Harness.API::decode, TRAPS);
                 assertThat(fit instanceof EntryPun)
                         .as("%d of %d", length, held)
                         .isEqualTo(held >= 7 && (length == 3 || length >= 7));
@@ -173,6 +174,28 @@ class PunViewTest {
         assertThat(pun.leadsAnywhere()).isEqualTo(mask == 0);
     }
 
+    /// From the first head on the jump is what stands there.
+    @ParameterizedTest
+    @CsvSource({
+        "4157 4156 4155, ffffff00, 41564100", // heads {2,4}
+        "55 4889e5 4157, ffffffff, 41e58948", // {1,4}
+        "f30f1efa 55, ff000000, 55000000", // {4}
+        "4885ff 0f84aa000000, ffff0000, 840f0000", // {3}, as in libc's free
+        "53 55 50 c3, 00ffffff, 00c35055", // what follows the function need not stay
+        "803d3133e30000, 00000000, 00000000", // none
+    })
+    void shouldLeaveHeadsAsTheyAreWhereThreadsStay(String code, String mask, String value) {
+        memory.fill((byte) 0x90);
+        Memory.put(address, bytes(code));
+        int length = code.startsWith("53 55") ? 4 : 32;
+
+        EntryPun pun = (EntryPun)
+                PunView.fit(Memory.copy(address, 32), address, length, 8, Harness.API::decode, EntryPuns.Covered.STAYS);
+
+        assertThat(pun.rules())
+                .containsExactly(new DisplacementRule(HexFormat.fromHexDigits(mask), HexFormat.fromHexDigits(value)));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0x601122CC, 0x611122CC})
     void shouldTakeJumpsUpwardsWhoseHeadsTrap(int displacement) {
@@ -214,7 +237,7 @@ class PunViewTest {
     private EntryPuns.Fit fit(String code, long at, int end, int next, int unit) {
         memory.fill((byte) 0x90);
         Memory.put(at, bytes(code));
-        return PunView.fit(Memory.copy(at, next), at, end, unit, Harness.API::decode);
+        return PunView.fit(Memory.copy(at, next), at, end, unit, Harness.API::decode, TRAPS);
     }
 
     private static byte[] bytes(String hex) {

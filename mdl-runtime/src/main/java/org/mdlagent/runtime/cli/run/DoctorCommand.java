@@ -331,7 +331,8 @@ public final class DoctorCommand implements Callable<Integer> {
                 return;
             }
             Path libraries = mdl.installation().library().resolveSibling("");
-            sayCensus(EntryCensus.of(elf, new DecoderLibrary(libraries)::decode));
+            sayCensus(EntryCensus.of(
+                    elf, new DecoderLibrary(libraries)::decode, BareEntryProvider.covered(path.toString())));
         } catch (IOException e) {
             say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());
         } catch (IllegalArgumentException e) {

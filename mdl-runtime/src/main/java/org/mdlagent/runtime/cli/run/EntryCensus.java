@@ -6,6 +6,7 @@ import java.util.TreeMap;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.site.EntryPun;
+import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
 import org.mdlagent.arch.site.SiteInstruction;
@@ -21,7 +22,8 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 /// @param counted   those of them that look at their return address, so that calls are counted only
 /// @param refused   how many are left alone, by reason
 record EntryCensus(int functions, int single, int several, int gated, int counted, Map<String, Integer> refused) {
-    static EntryCensus of(ElfFile elf, LengthDecoder decoder) throws IOException {
+    /// @param covered what becomes of threads that stand at instructions that a jump covers
+    static EntryCensus of(ElfFile elf, LengthDecoder decoder, EntryPuns.Covered covered) throws IOException {
         InstructionSet instructions = InstructionSet.host();
         FunctionEntries entries = FunctionEntries.of(elf, instructions.search());
         Map<String, Integer> refused = new TreeMap<>();
@@ -30,7 +32,7 @@ record EntryCensus(int functions, int single, int several, int gated, int counte
         int gated = 0;
         int counted = 0;
         for (int i = 0; i < entries.size(); i++) {
-            switch (entries.entry(i, instructions.puns(), decoder)) {
+            switch (entries.entry(i, instructions.puns(), decoder, covered)) {
                 case EntryPun pun -> {
                     gated += pun.inOneUnit() ? 0 : 1;
                     counted += pun.site().role() == SiteInstruction.Role.COUNT ? 1 : 0;

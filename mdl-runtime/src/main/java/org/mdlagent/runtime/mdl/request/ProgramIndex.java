@@ -109,16 +109,28 @@ final class ProgramIndex {
     CodeModule module(String name) throws Unresolvable {
         CodeModule module = modules.get(name);
         if (module == null) {
+            module = ofImage(name);
+        }
+        if (module == null) {
             throw missing("/Code/" + name, "the program has no such module", Spelling.hint(name, modules.keySet()));
         }
         return module;
+    }
+
+    /// The procedures of a library or program whose source files are known, by the name of its file; null when none has
+    /// it.
+    private @Nullable CodeModule ofImage(String name) {
+        List<Procedure> found = procedures.stream()
+                .filter(procedure -> procedure.image().endsWith("/" + name))
+                .toList();
+        return found.isEmpty() ? null : new CodeModule(name, found);
     }
 
     /// The procedure of a name in a module, in the copies that the compiler has made of it.
     List<Procedure> copies(String moduleName, String name) throws Unresolvable {
         CodeModule module = module(moduleName);
         List<Procedure> found = withoutParts(named.getOrDefault(name, List.of()).stream()
-                .filter(procedure -> procedure.module().equals(moduleName))
+                .filter(module.procedures()::contains)
                 .toList());
         if (found.isEmpty()) {
             // No whole name: without its parameters, or without what qualifies it.

@@ -72,6 +72,15 @@ class EvaluatorTest {
         assertThat(paradyn).hasSize(3 * 2 + 1);
     }
 
+    @Test
+    void shouldSelectByTheNameOfTheImageWhereSourceFilesAreKnown() throws IOException {
+        List<String> bySource = points(instance(paper(), "msgs", "/Code/pvm.c/pvm_send"));
+
+        assertThat(points(instance(paper(), "msgs", "/Code/libpvm.so.3/pvm_send")))
+                .isEqualTo(bySource)
+                .isNotEmpty();
+    }
+
     private static Definitions paper() throws IOException {
         Path file = Resources.in("ast").stream()
                 .filter(path -> path.endsWith("paper.mdl"))
