@@ -89,10 +89,25 @@ public final class FunctionGlob {
 
     /// Whether the part of a pattern that is for the function means one.
     public static boolean meansName(String pattern, String name) {
+        if (matches(pattern, name)) {
+            return true;
+        }
+        if (isPlain(name)) {
+            return false;
+        }
         String original = original(name);
-        return matches(pattern, name)
-                || matches(pattern, original)
-                || QualifiedName.of(original).matches(pattern);
+        return matches(pattern, original) || QualifiedName.of(original).matches(pattern);
+    }
+
+    /// Whether a name has nothing that could be left out of it, as those of C.
+    private static boolean isPlain(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (c < '0' && c != '$' && c != '+' || c > '9' && c < 'A' || c > 'Z' && c < 'a' && c != '_' || c > 'z') {
+                return false;
+            }
+        }
+        return true;
     }
 
     /// The name of the function that GCC has made a copy of, or split a part off, as `f` of `f.constprop.0` or of

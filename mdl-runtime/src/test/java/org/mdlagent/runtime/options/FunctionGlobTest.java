@@ -116,6 +116,22 @@ class FunctionGlobTest {
     }
 
     @Test
+    void shouldMeanANameOfCAsItIs() {
+        SplittableRandom random = new SplittableRandom(4);
+        int matched = 0;
+        for (int i = 0; i < 100_000; i++) {
+            String pattern = text(random, "aZ_$9*?", 6);
+            String name = text(random, "aZ_$9+", 8);
+            boolean expected = FunctionGlob.matches(pattern, name);
+            matched += expected ? 1 : 0;
+            assertThat(FunctionGlob.meansName(pattern, name))
+                    .as("%s means %s", pattern, name)
+                    .isEqualTo(expected);
+        }
+        assertThat(matched).isBetween(100, 99_000);
+    }
+
+    @Test
     void shouldAgreeWithRegularExpressions() {
         SplittableRandom random = new SplittableRandom(3);
         int matched = 0;
