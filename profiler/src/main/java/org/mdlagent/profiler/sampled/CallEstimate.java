@@ -13,6 +13,11 @@ import org.mdlagent.profiler.estimate.Confidence;
 /// by successive differences (Wolter, "Introduction to Variance Estimation", 2nd edition, chapter 8). A block by itself
 /// has too few windows: where all of a block's have missed a phase of the program, they are alike.
 ///
+/// A phase of the program that no window has met is in none of that. Of the time it took no more than three parts for
+/// each window that there was, in 95 of 100 cases (the rule of three: Hanley, Lippman-Hand, "If Nothing Goes Wrong, Is
+/// Everything All Right?", JAMA 249, 1983). What the function may have been called in it is taken from what it was
+/// called when it was: the mean rate of those windows that have met calls of it.
+///
 /// Windows see fewer calls than there would have been without them. What they are scaled by for that is predicted, and
 /// may be wrong by a part of it, in all windows alike.
 final class CallEstimate {
@@ -21,6 +26,9 @@ final class CallEstimate {
 
     /// What counting a call costs is predicted as 8 ticks. It was 3 where the processor had other work to do meanwhile.
     private static final double PREDICTION_PART = 0.6;
+
+    /// So many parts of the time for each window may have been a phase that no window has met.
+    private static final double UNMET_PARTS = 3;
 
     private double exact;
     private double blocks;
@@ -53,6 +61,14 @@ final class CallEstimate {
     private double spans;
     private double spansSquared;
 
+    /// Of ended blocks: their time that was in no window.
+    private double unseen;
+
+    /// The sum of the rates of windows that have met calls, and of what was known before the first; how many these are.
+    private double ratesMet;
+
+    private long met;
+
     /// Of all windows.
     private long windowsEver;
 
@@ -81,6 +97,14 @@ final class CallEstimate {
         windowed = true;
         callsBefore = rate * windowNanos;
         nanosBefore = windowNanos;
+        meet(rate);
+    }
+
+    private void meet(double rate) {
+        if (rate > 0) {
+            ratesMet += rate;
+            met++;
+        }
     }
 
     private void startBlock(double now, double rate) {
@@ -112,6 +136,7 @@ final class CallEstimate {
         spans += span;
         spansSquared += span * span;
         windowsEver++;
+        meet(observedNanos > 0 ? count / observedNanos : 0);
         callsEver += count;
         nanosEver += observedNanos;
         nanosSquaredEver += observedNanos * observedNanos;
@@ -129,6 +154,7 @@ final class CallEstimate {
         blocks += blockCalls(now);
         added += blockAdded(now);
         weights += blockWeight(now);
+        unseen += Math.max(0, blockNanos(now) - seen);
         startBlock(now, rate());
     }
 
@@ -160,7 +186,15 @@ final class CallEstimate {
         }
         double wider = Confidence.quantile95(Math.max(1, FREEDOM_OF_DIFFERENCE * windowsEver)) / Confidence.QUANTILE_95;
         double prediction = PREDICTION_PART * (added + blockAdded(now)) / Confidence.QUANTILE_95;
-        return weight * varianceOfRate() * wider * wider + prediction * prediction;
+        double unmet = unmetCalls(now) / Confidence.QUANTILE_95;
+        return weight * varianceOfRate() * wider * wider + prediction * prediction + unmet * unmet;
+    }
+
+    /// Calls that there may have been in a phase that no window has met.
+    private double unmetCalls(double now) {
+        double part = Math.min(1, UNMET_PARTS / Math.max(1, windowsEver));
+        double nanos = unseen + Math.max(0, blockNanos(now) - seen);
+        return met == 0 ? 0 : part * nanos * ratesMet / met;
     }
 
     private double varianceOfRate() {

@@ -232,7 +232,7 @@ final class OpenFunctions {
     /// @param renew whether others of their calls are to be timed
     void look(Windows windows, boolean renew) {
         double passed = readings.cpu() - cpuAtLook;
-        double told = renew ? telling.ofEach(api.tsc(), spending.pace()) : 0;
+        double told = renew ? telling.ofEach(api.tsc(), spending.share()) : 0;
         cpuAtLook = readings.cpu();
         tscAtLook = readings.tsc();
         callsSampledAtLook = tiers.callsSampled();

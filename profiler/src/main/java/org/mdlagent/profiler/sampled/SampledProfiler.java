@@ -285,12 +285,12 @@ public final class SampledProfiler implements Collector {
                 now,
                 readings.cpu(),
                 spending.pace(),
-                turns.partOfOthers(),
+                spending.generosity() * turns.partOfOthers(),
                 readings.calls(),
                 i -> estimates.isWindowed(i) ? estimates.rate(i) : -1);
         if (chosen != null) {
             stopped.forget();
-            allowance.set(tiers.pace());
+            allowance.set(spending.pace());
             moveTo(chosen);
         }
     }

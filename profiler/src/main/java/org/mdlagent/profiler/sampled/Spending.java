@@ -25,6 +25,16 @@ final class Spending {
 
     private static final double BURST_NANOS_MAX = 250e6;
 
+    /// The budget is a part of the program's CPU time, but of this part of the time that has passed at least: an idle
+    /// program is looked at, too. It is smoothed over so long, for programs run by fits and starts.
+    private static final double SHARE_MIN = 0.1;
+
+    private static final double USED_NANOS = 5e9;
+    private static final double USED_LEAST = 1e-6;
+
+    /// However little CPU time a program takes, windows do not rest for longer.
+    private static final double REST_NANOS_MAX = 20e9;
+
     private final NativeApi api;
     private final ProbeCost probeCost;
     private final Tiers tiers;
@@ -39,8 +49,10 @@ final class Spending {
     /// When the last rotation ended.
     private Sums last = new Sums(0, 0, 0, 0, 0);
 
-    /// CPU time of the program for each nanosecond that has passed.
+    /// CPU time of the program for each nanosecond that has passed, of late, 1 at least; and of the last seconds.
     private double pace = 1;
+
+    private double used = 1;
 
     private boolean exceeded;
     private long rotationTsc;
@@ -84,9 +96,19 @@ final class Spending {
         header = api.session();
     }
 
-    /// CPU time of the program for each nanosecond that has passed, of late; 1 at least.
+    /// CPU time of the program for each nanosecond that has passed, of late; 1 at least, for it is that while it runs.
     double pace() {
         return pace;
+    }
+
+    /// CPU time for each nanosecond that has passed, of which the budget is a part.
+    double share() {
+        return Math.max(SHARE_MIN, used);
+    }
+
+    /// The budget's part of the program's CPU time is this many times what was asked for.
+    double generosity() {
+        return share() / Math.max(USED_LEAST, used);
     }
 
     /// What sampling costs, as it is predicted, in nanoseconds.
@@ -150,8 +172,11 @@ final class Spending {
 
     private double governed(Sums before, double rotation) {
         double elapsed = last.elapsed - before.elapsed;
-        pace = Math.max(1, (last.cpu - before.cpu) / elapsed);
-        double income = budget * pace * elapsed;
+        double newest = (last.cpu - before.cpu) / elapsed;
+        pace = Math.max(1, newest);
+        used += elapsed / (elapsed + USED_NANOS) * (newest - used);
+        double share = share();
+        double income = budget * share * elapsed;
         double named = last.named - before.named;
         if (named > income && !exceeded) {
             exceeded = true;
@@ -160,6 +185,7 @@ final class Spending {
         double chosen = Math.clamp(last.always - before.always - named, 0, CHOSEN_PART * income);
         double spent = last.cost - before.cost + Math.min(COUNTED_PART * income, named + chosen);
         double cost = last.cost - costAtRotation;
-        return governor.rest(pace * elapsed, spent, pace * rotation, cost, random.nextDouble()) / pace;
+        double rest = governor.rest(share * elapsed, spent, share * rotation, cost, random.nextDouble()) / share;
+        return Math.min(rest, REST_NANOS_MAX);
     }
 }

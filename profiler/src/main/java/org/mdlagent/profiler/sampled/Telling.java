@@ -30,14 +30,14 @@ final class Telling {
 
     /// How many calls of each function are to tell from now on, in the mean; 0: those that are to, still are.
     ///
-    /// @param pace CPU time of the program for each nanosecond that has passed
-    double ofEach(long now, double pace) {
+    /// @param share CPU time of the program for each nanosecond that has passed
+    double ofEach(long now, double share) {
         double passed = now - lastTsc;
         if (passed < SampledProfiler.CLOSE_LOOK_NANOS * ticksPerNano) {
             return 0;
         }
         lastTsc = now;
-        double all = Math.min(PART * budget * pace * passed / TICKS, MOST);
+        double all = Math.min(PART * budget * share * passed / TICKS, MOST);
         return Math.min(all / functions, mostOfEach);
     }
 }

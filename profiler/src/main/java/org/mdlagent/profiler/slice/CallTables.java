@@ -83,21 +83,16 @@ final class CallTables {
 
     /// What the probes have cost, in ticks, as it is predicted.
     double probeTicks() {
-        long sampled = 0;
-        long all = 0;
-        double byChance = 0;
-        for (int i = 0; i < entered.length; i++) {
-            if (isExact(i)) {
-                all += timed(i);
-            } else {
-                sampled += entered[i];
-                byChance += timedByChance(i);
-            }
-        }
-        long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
         boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
         ProbeCost cost = new ProbeCost(cpuTime);
-        return cost.exact(all) + cost.sampled(sampled, samples) + cost.counted(0, byChance);
+        double cpuSeconds = Math.max(1, Memory.getLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS)) / 1e9;
+        double ticks = cost.sampled(0, Memory.getLong(header + HeaderDescriptor.SAMPLES));
+        for (int i = 0; i < entered.length; i++) {
+            double byChance = isExact(i) ? 0 : timedByChance(i);
+            long all = isExact(i) ? timed(i) : 0;
+            ticks += cost.of(entered[i], byChance, all, calls(i) / cpuSeconds);
+        }
+        return ticks;
     }
 
     private double timedByChance(int function) {

@@ -41,13 +41,6 @@ public final class TierChoice {
     private static final double TIMED_MIN = 60;
     private static final double TIMED_MAX = 1000;
 
-    /// What a call costs besides when its function's stub and rows are in no cache, in ticks, and how many calls a
-    /// second keep half of them there.
-    private static final double COLD_EXACT = 240;
-
-    private static final double COLD_COUNTED = 80;
-    private static final double WARM_RATE = 1000;
-
     /// What is known of a function is worth as much as this part of the program's time, whatever its own is.
     private static final double WORTH = 1e-4;
 
@@ -69,10 +62,10 @@ public final class TierChoice {
 
     /// Chooses a tier for each function that is called; the others keep theirs.
     ///
-    /// @param rates   by function: calls a second, of all threads together; below 0 for those that are to stay
+    /// @param rates   by function: calls in a second of the program's CPU time; below 0 for those that are to stay
     /// @param shares  by function: its part of the program's time, 0 where that is not known
     /// @param means   by function: its tier, which becomes the chosen one
-    /// @param income  what may be spent on measuring, in ticks a second
+    /// @param income  what may be spent on measuring, in ticks for each second of CPU time
     /// @param seconds that rates are of
     /// @param most    functions that there is memory to record calls of in threads' rows
     void choose(double[] rates, double[] shares, int[] means, double income, double seconds, int most) {
@@ -156,13 +149,13 @@ public final class TierChoice {
     }
 
     private double exactTicks(double rate) {
-        return rate * (cost.exact(1) + COLD_EXACT / (1 + rate / WARM_RATE));
+        return rate * cost.exact(rate);
     }
 
     /// What counting all calls of a function takes in a second.
     ///
     /// @param rate calls a second
     double countedTicks(double rate) {
-        return rate * (cost.counted(1, 0) + COLD_COUNTED / (1 + rate / WARM_RATE));
+        return rate * (cost.counted(1, 0) + cost.coldCounted(rate));
     }
 }

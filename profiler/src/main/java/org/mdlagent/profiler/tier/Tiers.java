@@ -43,6 +43,14 @@ public final class Tiers {
 
     private static final int ROW_BYTES = 2500;
 
+    /// Of a program that has taken less CPU time since, nothing new is known: tiers stay, for so many seconds at most.
+    private static final double CPU_SECONDS_MIN = 0.01;
+
+    private static final double STAY_SECONDS_MAX = 5;
+
+    /// No clock of CPU time is finer.
+    private static final double CPU_SECONDS_LEAST = 1e-6;
+
     private final long header;
     private final ThreadBlocks threads;
     private final double budget;
@@ -57,7 +65,7 @@ public final class Tiers {
     private double[] prices = {};
     private boolean[] named = {};
 
-    /// By function: its calls a second; and its calls when that was last looked at.
+    /// By function: its calls in a second of the program's CPU time; and its calls when that was last looked at.
     private double[] rates = {};
 
     private long[] callsAtChoice = {};
@@ -78,15 +86,13 @@ public final class Tiers {
 
     private double ticksMoved;
 
-    /// When tiers were last chosen, and will be next; the program's CPU time then; and for each nanosecond that had
-    /// passed.
+    /// When tiers were last chosen, and will be next; and the program's CPU time then.
     private long choiceTsc;
 
     private long nextChoiceTsc;
     private long nextBurstTsc;
     private double secondsToNext = FIRST_SECONDS;
     private long cpuAtChoice;
-    private double pace = 1;
 
     /// When functions were last looked at, and what counted ones had cost then.
     private long lookTsc;
@@ -118,7 +124,7 @@ public final class Tiers {
     /// @param named whether it is to stay there
     public void begin(int function, Tier tier, boolean named) {
         means[function] = tier.mean();
-        prices[function] = price(tier);
+        prices[function] = price(tier.mean(), rates[function]);
         this.named[function] = named;
     }
 
@@ -133,12 +139,21 @@ public final class Tiers {
         ticksMoved += spent - prices[function] * calls;
     }
 
-    private double price(Tier tier) {
-        return switch (tier.mean()) {
+    private double price(int mean, double rate) {
+        return switch (mean) {
             case TierChoice.WINDOWED -> 0;
-            case TierChoice.EXACT -> cost.exact(1);
-            default -> cost.counted(1, 1.0 / tier.mean());
+            case TierChoice.EXACT -> cost.exact(rate);
+            default -> cost.counted(1, 1.0 / mean) + cost.coldCounted(rate);
         };
+    }
+
+    /// Those that have had so many calls cost what suits their rates from now on.
+    private void reprice(long[] calls) {
+        for (int i = 0; i < calls.length; i++) {
+            double price = price(means[i], rates[i]);
+            ticksMoved += (prices[i] - price) * calls[i];
+            prices[i] = price;
+        }
     }
 
     /// Whether all calls of a function are counted, whatever its windows do.
@@ -232,7 +247,7 @@ public final class Tiers {
     ///
     /// @param cpu      of the program so far, in nanoseconds
     /// @param lastPace for each nanosecond that has passed, of late
-    /// @param part     of the budget that there is for it
+    /// @param part     of what the budget is for the CPU time, what there is for it
     /// @param calls    by function: so far
     /// @return by function: the mean of its tier; null when it is not due
     public int @Nullable [] choose(
@@ -244,16 +259,19 @@ public final class Tiers {
             return null;
         }
         double seconds = Math.max(1, now - choiceTsc) / ticksPerNano / 1e9;
-        pace = Math.max(1, (cpu - cpuAtChoice) / 1e9 / seconds);
-        choiceTsc = now;
-        cpuAtChoice = cpu;
+        double cpuSeconds = (cpu - cpuAtChoice) / 1e9;
         secondsToNext = Math.max(Math.min(2 * secondsToNext, SECONDS_MAX), SECONDS_OF_EACH * calls.length);
         nextChoiceTsc = now + ticks(secondsToNext);
         nextBurstTsc = now + ticks(BURST_SECONDS_OF_EACH * calls.length);
-        return choose(seconds, part * budget, calls, windows);
+        if (cpuSeconds < CPU_SECONDS_MIN && seconds < STAY_SECONDS_MAX) {
+            return null;
+        }
+        choiceTsc = now;
+        cpuAtChoice = cpu;
+        return choose(seconds, Math.max(cpuSeconds, CPU_SECONDS_LEAST), part * budget, calls, windows);
     }
 
-    private int[] choose(double seconds, double budget, long[] calls, WindowRates windows) {
+    private int[] choose(double seconds, double cpuSeconds, double budget, long[] calls, WindowRates windows) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         double[] free = new double[calls.length];
         double taken = 0;
@@ -263,16 +281,23 @@ public final class Tiers {
                 free[i] = -1;
                 continue;
             }
-            double rate = seen >= 0 ? seen * pace * 1e9 : (calls[i] - callsAtChoice[i]) / seconds;
+            double rate = seen >= 0 ? seen * 1e9 : (calls[i] - callsAtChoice[i]) / cpuSeconds;
             rates[i] = Math.max(rate, kept * rates[i]);
             free[i] = named[i] ? -1 : rates[i];
             taken += named[i] ? prices[i] * rates[i] : 0;
         }
         called = (int) Arrays.stream(rates).filter(rate -> rate > 0).count();
         System.arraycopy(calls, 0, callsAtChoice, 0, calls.length);
+        reprice(calls);
         int[] chosen = means.clone();
-        double income = budget * pace * ticksPerNano * 1e9;
-        choice.choose(free, shares(income, calls.length), chosen, Math.max(0, income - taken), seconds, rowsMost());
+        double income = budget * ticksPerNano * 1e9;
+        choice.choose(
+                free,
+                shares(income, calls.length),
+                chosen,
+                Math.max(0, income - taken),
+                Math.min(seconds, cpuSeconds),
+                rowsMost());
         return chosen;
     }
 
@@ -280,7 +305,7 @@ public final class Tiers {
     private double[] shares(double income, int functions) {
         double[] shares = new double[functions];
         for (int i = 0; i < functions; i++) {
-            if (cost.exact(1) * rates[i] > DEAR_PART * income) {
+            if (cost.exact(rates[i]) * rates[i] > DEAR_PART * income) {
                 shares[i] = Math.min(1, rates[i] * ticksPerCall(i) / (1e9 * ticksPerNano));
             }
         }
@@ -322,17 +347,11 @@ public final class Tiers {
     ///
     /// @param rate calls for each nanosecond of CPU time
     public double countedPart(double rate) {
-        double second = 1e9 * pace;
-        return choice.countedTicks(rate * second) / (second * ticksPerNano);
-    }
-
-    /// CPU time of the program for each nanosecond that had passed at the last choice; 1 at least.
-    public double pace() {
-        return pace;
+        return choice.countedTicks(1e9 * rate) / (1e9 * ticksPerNano);
     }
 
     /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
     public double rate(int function) {
-        return rates[function] / pace / 1e9;
+        return rates[function] / 1e9;
     }
 }

@@ -120,8 +120,10 @@ class CallEstimateTest {
         // of the time that was not seen; and so few differences that Student's distribution has 4/3 degrees of freedom.
         double varianceOfRate = (0 + 20 * 20) / 2.0 / 2 / (50 * 50);
         double wider = Confidence.quantile95(4.0 / 3) / 1.96;
+        // Two windows tell nothing of what was between them.
+        double unmet = 900 * (0.2 + 0.2 + 0.6) / 3 / 1.96;
         assertThat(estimate.variance(9000))
-                .isCloseTo(0.9 * 1000 * 1000 / 2 * varianceOfRate * wider * wider, within(1e-6));
+                .isCloseTo(0.9 * 1000 * 1000 / 2 * varianceOfRate * wider * wider + unmet * unmet, within(1e-6));
     }
 
     @Test
@@ -156,7 +158,8 @@ class CallEstimateTest {
         CallEstimate estimate = blockOfAlikeWindows(0.15, 10, 1.5);
 
         assertThat(estimate.calls(10_000)).isCloseTo(1_500, within(1e-9));
-        assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isCloseTo(0.6 * 500, within(1e-6));
+        double unmet = 3.0 / 4 * 9600 * 0.15;
+        assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isCloseTo(Math.hypot(0.6 * 500, unmet), within(1e-6));
     }
 
     /// A function that became hot, and that no window has met since.
@@ -166,6 +169,21 @@ class CallEstimateTest {
 
         assertThat(estimate.calls(10_000)).isZero();
         assertThat(1.96 * Math.sqrt(estimate.variance(10_000))).isGreaterThan(0.1 * 10_000);
+    }
+
+    /// A tenth of the time is a phase that none of twenty windows has met, as it happens in one program of eight.
+    @Test
+    void shouldReachAsFarAsAPhaseThatNoWindowHasMet() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startWindows(0, 2, 100);
+        for (int i = 1; i <= 20; i++) {
+            estimate.addWindow(i * 10_000, 0, 1, 100);
+            if (estimate.windows() == WINDOWS_PER_BLOCK) {
+                estimate.endBlock(i * 10_000);
+            }
+        }
+
+        assertThat(1.96 * Math.sqrt(estimate.variance(200_000))).isGreaterThan(2 * 0.1 * 200_000);
     }
 
     /// From 0 to 10,000 ns, in windows of 100 ns.

@@ -94,11 +94,11 @@ public record Profile(
         if (session.exact() || session.tscHz().isEmpty()) {
             return 0;
         }
-        long recorded = functions.stream()
+        ProbeCost cost = new ProbeCost(session.cpuTime());
+        double ticks = functions.stream()
                 .filter(FunctionProfile::exact)
-                .mapToLong(FunctionProfile::sampled)
+                .mapToDouble(function -> function.sampled() * cost.exact(function.calls() / session.cpuSeconds()))
                 .sum();
-        double ticks = new ProbeCost(session.cpuTime()).exact(recorded);
         return Math.round(ticks / session.tscHz().getAsDouble() * 1e9);
     }
 

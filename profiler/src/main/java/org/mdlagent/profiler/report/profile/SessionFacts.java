@@ -51,6 +51,11 @@ public record SessionFacts(
         boolean fromMain,
         boolean cpuTime) {
 
+    /// CPU time of the program's threads, the time from start to end where that is not known; above 0.
+    public double cpuSeconds() {
+        return Math.max(1, programNanos > 0 ? programNanos : elapsedNanos.orElse(0)) / 1e9;
+    }
+
     /// When a process began, as no setting of a clock changes it.
     ///
     /// @param boot  of which boot of the machine, its id

@@ -99,12 +99,13 @@ final class FunctionSums {
     }
 
     /// What its probes have cost, in ticks.
-    double probeTicks(ProbeCost cost, long timed) {
+    ///
+    /// @param timed of its calls
+    /// @param rate  its calls in a second of the program's CPU time
+    double probeTicks(ProbeCost cost, long timed, double rate) {
         return exact
-                ? cost.exact(timed)
-                : cost.sampled(entered, inWindows)
-                        + cost.counted(0, byChance)
-                        + cost.exact(Math.round(byThreads - byChance));
+                ? cost.of(entered, 0, timed, rate)
+                : cost.of(entered, byChance, byThreads - byChance, rate) + cost.sampled(0, inWindows);
     }
 
     /// Reads a part of it. Where that is damaged, all its figures are withheld, and those of others are not.

@@ -159,7 +159,8 @@ final class ProfileReader {
                 profiles.subList(i, profiles.size()).clear();
                 profiles.add(sum.withheld(i));
             } else {
-                probeTicks += sum.probeTicks(cost, latency.count());
+                double rate = profiles.getLast().calls() / facts.cpuSeconds();
+                probeTicks += sum.probeTicks(cost, latency.count(), rate);
             }
         }
         addLoss(

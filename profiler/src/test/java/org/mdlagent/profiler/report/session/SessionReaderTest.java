@@ -31,6 +31,7 @@ import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
+import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 import org.mdlagent.profiler.report.file.SessionFormatException;
@@ -360,7 +361,10 @@ class SessionReaderTest {
         assertThat(function.selfNanos()).hasValue(900);
         assertThat(profile.functions().get(0).exact()).isFalse();
         assertThat(profile.functions().get(0).sampled()).isEqualTo(8);
-        assertThat(profile.everyCallNanos()).as("58 ticks a call").isEqualTo(3 * 58);
+        double rate = 3 / profile.session().cpuSeconds();
+        assertThat(profile.everyCallNanos())
+                .as("a tick is a nanosecond")
+                .isEqualTo(Math.round(3 * new ProbeCost(false).exact(rate)));
         assertThat(profile.edges())
                 .filteredOn(edge -> edge.callee() == function)
                 .singleElement()
