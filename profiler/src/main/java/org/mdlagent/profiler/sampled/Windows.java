@@ -39,8 +39,12 @@ final class Windows {
     /// always met in the same phase.
     private static final double JITTER = 0.25;
 
-    /// Calls that tell their callers, where machine code times some.
+    /// Calls that tell their callers, where machine code times some, in one of so many windows of a function, at
+    /// random. Telling takes a thousand ticks, which are in the durations of those calls that are going on: were it
+    /// done in each window, half of the timed calls of a short function had those of its callees in them.
     private static final int TOLD = 4;
+
+    private static final int WINDOWS_OF_TELLING = 4;
 
     /// Windows end by themselves after so many times their length.
     private static final int LONGEST_FACTOR = 4;
@@ -160,7 +164,7 @@ final class Windows {
             if (estimates.isWindowed(i) && !turns.has(i)) {
                 if (chance.times(i)) {
                     weights.begin(i, api.tsc());
-                    runs.tell(i, probes.function(i), TOLD);
+                    runs.tell(i, probes.function(i), random.nextInt(WINDOWS_OF_TELLING) == 0 ? TOLD : 0);
                 } else {
                     runs.timeNone(probes.function(i));
                 }
@@ -327,7 +331,7 @@ final class Windows {
         estimates.endTiming(function, readings.progress());
         if (observed > 0 && span > 0) {
             chance.endWindow(function, observed / span);
-            weights.set(function, estimates.rate(function) * span, TOLD);
+            weights.set(function, WINDOWS_OF_TELLING * estimates.rate(function) * span, TOLD);
         }
     }
 }
