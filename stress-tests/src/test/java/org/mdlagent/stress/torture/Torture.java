@@ -80,6 +80,10 @@ public final class Torture {
             return sum(cells, "toggles") - sum(beyond, "toggles");
         }
 
+        long executions() {
+            return sum(cells, "executions") - sum(beyond, "executions");
+        }
+
         long wrong() {
             return sum(cells, "wrong") - sum(beyond, "wrong") + throughput.get("wrong");
         }
@@ -109,8 +113,8 @@ public final class Torture {
         }
 
         String line() {
-            return "toggles %d wrong %d stalled %d twins-failed %d/%d"
-                    .formatted(toggles(), wrong(), stalled(), twinsFailed(), twins.size());
+            return "toggles %d executions %d wrong %d stalled %d twins-failed %d/%d"
+                    .formatted(toggles(), executions(), wrong(), stalled(), twinsFailed(), twins.size());
         }
     }
 
