@@ -21,23 +21,13 @@ class StrippedProgramsIT {
 
     @Test
     void shouldNameFunctionsOnceTheirDebugFileIsThere() throws Exception {
-        Path source = Files.writeString(directory.resolve("stripped.c"), """
-                __attribute__((noinline, noclone)) static int leaf(int x) { __asm__ volatile(""); return x * 3; }
-                __attribute__((noinline, noclone)) static int caller(int x) { return leaf(x) + leaf(x + 1); }
-                int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += caller(i); return s == 1; }
-                """);
-        tool("gcc", "-O2", "-Wl,--build-id", "-o", "stripped", source.toString());
+        compile();
         tool("objcopy", "--only-keep-debug", "stripped", "stripped.debug");
         tool("objcopy", "--strip-all", "--add-gnu-debuglink=stripped.debug", "stripped");
         Path debug = directory.resolve("stripped.debug");
         byte[] file = Files.readAllBytes(debug);
         Files.delete(debug);
-        Path session = directory.resolve("session");
-        Dist.Outcome run = Dist.run(
-                directory,
-                Map.of(),
-                List.of(Dist.mdl(), "run", "--wait", "--exact", "-o", session.toString(), "--", "./stripped"));
-        assertThat(run.status()).as(run.err()).isZero();
+        Path session = run();
         String cache = directory.resolve("cache").toString();
 
         assertThat(report(session, Map.of("XDG_CACHE_HOME", cache)))
@@ -68,6 +58,39 @@ class StrippedProgramsIT {
                         .text())
                 .containsPattern("100 .* leaf\n")
                 .containsPattern("50 .* caller\n");
+    }
+
+    /// As Fedora has it.
+    @Test
+    void shouldNameFunctionsBySymbolsThatAreLeftInTheProgram() throws Exception {
+        compile();
+        tool("objcopy", "-S", "--keep-symbol=leaf", "--keep-symbol=main", "stripped", "left");
+        tool("xz", "left");
+        tool("objcopy", "--strip-all", "--add-section", ".gnu_debugdata=left.xz", "stripped");
+
+        assertThat(report(run(), Map.of()))
+                .contains("\"leaf\"", "\"main\"")
+                .doesNotContain("\"caller\"")
+                .matches(BARE);
+    }
+
+    private void compile() throws Exception {
+        Path source = Files.writeString(directory.resolve("stripped.c"), """
+                __attribute__((noinline, noclone)) static int leaf(int x) { __asm__ volatile(""); return x * 3; }
+                __attribute__((noinline, noclone)) static int caller(int x) { return leaf(x) + leaf(x + 1); }
+                int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += caller(i); return s == 1; }
+                """);
+        tool("gcc", "-O2", "-Wl,--build-id", "-o", "stripped", source.toString());
+    }
+
+    private Path run() throws Exception {
+        Path session = directory.resolve("session");
+        Dist.Outcome run = Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "run", "--wait", "--exact", "-o", session.toString(), "--", "./stripped"));
+        assertThat(run.status()).as(run.err()).isZero();
+        return session;
     }
 
     private String report(Path session, Map<String, String> environment) throws Exception {
