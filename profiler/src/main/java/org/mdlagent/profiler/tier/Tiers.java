@@ -81,10 +81,11 @@ public final class Tiers {
     private double ticks;
     private double namedTicks;
 
-    /// What the first two have of functions that were not then what they are now.
+    /// What the first and the last two have of functions that were not then what they are now, or cost something else.
     private long callsMoved;
 
     private double ticksMoved;
+    private double namedTicksMoved;
 
     /// When tiers were last chosen, and will be next; and the program's CPU time then.
     private long choiceTsc;
@@ -151,7 +152,9 @@ public final class Tiers {
     private void reprice(long[] calls) {
         for (int i = 0; i < calls.length; i++) {
             double price = price(means[i], rates[i]);
-            ticksMoved += (prices[i] - price) * calls[i];
+            double more = (prices[i] - price) * calls[i];
+            ticksMoved += more;
+            namedTicksMoved += named[i] ? more : 0;
             prices[i] = price;
         }
     }
@@ -185,7 +188,7 @@ public final class Tiers {
         this.calls = 0;
         callsSampled = callsMoved;
         ticks = ticksMoved;
-        namedTicks = 0;
+        namedTicks = namedTicksMoved;
         for (int i = 0; i < calls.length; i++) {
             double price = prices[i];
             this.calls += calls[i];
