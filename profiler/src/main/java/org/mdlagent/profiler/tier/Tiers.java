@@ -44,6 +44,7 @@ public final class Tiers {
     private static final int ROW_BYTES = 2500;
 
     /// Of a program that has taken less CPU time since, nothing new is known: tiers stay, for so many seconds at most.
+    /// But the first choice is made when it is due: machine code limits what is spent from then on.
     private static final double CPU_SECONDS_MIN = 0.01;
 
     private static final double STAY_SECONDS_MAX = 5;
@@ -266,7 +267,8 @@ public final class Tiers {
         secondsToNext = Math.max(Math.min(2 * secondsToNext, SECONDS_MAX), SECONDS_OF_EACH * calls.length);
         nextChoiceTsc = now + ticks(secondsToNext);
         nextBurstTsc = now + ticks(BURST_SECONDS_OF_EACH * calls.length);
-        if (cpuSeconds < CPU_SECONDS_MIN && seconds < STAY_SECONDS_MAX) {
+        boolean first = cpuAtChoice == 0;
+        if (!first && cpuSeconds < CPU_SECONDS_MIN && seconds < STAY_SECONDS_MAX) {
             return null;
         }
         choiceTsc = now;
