@@ -77,8 +77,11 @@ class CountedFunctionsIT {
         assertThat(work.get("p90Nanos").asDouble()).isGreaterThan(9.7 * nanos);
         // The mean of a call, 3.25 short ones, varies by 3.9 of them.
         double least = 3.25 - SIGMAS * 3.9 / Math.sqrt(timed);
-        assertThat(work.get("totalNanos").asDouble()).isGreaterThan(least * nanos * calls);
-        assertThat(work.get("totalError").asDouble()).isPositive();
+        // Timed calls that lost their processors for long, each of which stands for a hundred, leave it unknown.
+        if (work.has("totalNanos")) {
+            assertThat(work.get("totalNanos").asDouble()).isGreaterThan(least * nanos * calls);
+            assertThat(work.get("totalError").asDouble()).isPositive();
+        }
     }
 
     @ParameterizedTest
