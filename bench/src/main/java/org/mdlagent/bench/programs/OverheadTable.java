@@ -118,8 +118,7 @@ public final class OverheadTable {
             for (Copy copy : Copy.values()) {
                 RunningService server = start(copy);
                 copies.add(new Sums(copy, server));
-                boolean agent = copy == Copy.IDLE || copy == Copy.GOVERNED;
-                size = warmUp(server, size, agent ? WARM_UP_SECONDS : WARM_UP_SECONDS_BARE);
+                size = warmUp(server, size, copy.watcher.isAgent() ? WARM_UP_SECONDS : WARM_UP_SECONDS_BARE);
             }
             for (int round = 0; round < ROUNDS; round++) {
                 for (int turn = 0; turn < copies.size(); turn++) {

@@ -57,10 +57,10 @@ public final class BareEntryProvider implements ProbeProvider {
         EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
         FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
         SymbolTable symbols = elf.symbols();
-        SymbolTable exported = elf.exportedSymbols();
         EntryPuns.Covered covered = covered(image.path());
+        SymbolTable exported = covered == EntryPuns.Covered.STAYS ? elf.exportedSymbols() : null;
         Map<Refusal, List<Long>> refused = new EnumMap<>(Refusal.class);
-        Map<Long, Refusal> byName = covered == EntryPuns.Covered.TRAPS
+        Map<Long, Refusal> byName = exported == null
                 ? Map.of()
                 : CLibrary.refusals(exported, function -> sites.wants(function + image.bias()));
         byName.forEach((function, refusal) -> refuse(refused, refusal, function));
@@ -71,7 +71,7 @@ public final class BareEntryProvider implements ProbeProvider {
                 continue;
             }
             wanted++;
-            if (covered == EntryPuns.Covered.STAYS && exported.at(start) < 0) {
+            if (exported != null && exported.at(start) < 0) {
                 refuse(refused, Refusal.NOT_EXPORTED, start);
                 continue;
             }

@@ -34,7 +34,7 @@ public record ProbeCost(boolean cpuTime) {
     /// @param rate     its calls in a second of the program's CPU time, on average, seen or not
     public double of(long entered, double byChance, double all, double rate) {
         double counted = Math.max(0, entered - all);
-        return counted(counted, byChance) + counted * coldCounted(rate) + all * exact(rate);
+        return counted * counted(rate) + timedByChance(byChance) + all * exact(rate);
     }
 
     /// Of functions that are sampled.
@@ -45,18 +45,16 @@ public record ProbeCost(boolean cpuTime) {
         return RecordingTicks.COUNTED * (double) counted + TIMED * timed + clock(timed);
     }
 
-    /// Of functions whose calls are all counted, and timed by chance, where the caches hold what they need.
-    ///
-    /// @param timed of the calls
-    public double counted(double calls, double timed) {
-        return RecordingTicks.COUNTED * calls + RecordingTicks.BY_CHANCE * timed + clock(timed);
-    }
-
-    /// What a call of a function whose calls are all counted costs besides.
+    /// What a call of a function costs whose calls are all counted.
     ///
     /// @param rate its calls in a second of the program's CPU time
-    public double coldCounted(double rate) {
-        return cold(COLD_COUNTED, COLDER_COUNTED, rate);
+    public double counted(double rate) {
+        return RecordingTicks.COUNTED + cold(COLD_COUNTED, COLDER_COUNTED, rate);
+    }
+
+    /// What it costs besides to time calls by chance.
+    public double timedByChance(double timed) {
+        return RecordingTicks.BY_CHANCE * timed + clock(timed);
     }
 
     /// What a call of a function costs whose calls are all recorded.

@@ -118,7 +118,7 @@ final class Spending {
 
     /// What timing costs that is done by chance, in nanoseconds.
     double byChanceNanos(double timed) {
-        return probeCost.counted(0, timed) / ticksPerNano;
+        return probeCost.timedByChance(timed) / ticksPerNano;
     }
 
     /// So many more calls were timed by chance of functions that windows look at.

@@ -49,8 +49,8 @@ public final class ChanceTiming {
     /// @param income      what may be spent on measuring, in ticks for each second of a thread
     public ChanceTiming(Probes probes, ProbeCost cost, double windowTicks, double income) {
         this.probes = probes;
-        windowTimed = WINDOW_PART * windowTicks / cost.counted(0, 1);
-        openTimed = OPEN_PART * income / cost.counted(0, 1);
+        windowTimed = WINDOW_PART * windowTicks / cost.timedByChance(1);
+        openTimed = OPEN_PART * income / cost.timedByChance(1);
     }
 
     /// How many functions share what is left of the budget.

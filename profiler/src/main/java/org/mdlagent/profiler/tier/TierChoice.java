@@ -108,7 +108,7 @@ public final class TierChoice {
             }
         }
         double part = BY_CHANCE_PART * income;
-        double timed = Math.clamp(part / cost.counted(0, 1) / Math.max(1, counted), TIMED_MIN, TIMED_MAX);
+        double timed = Math.clamp(part / cost.timedByChance(1) / Math.max(1, counted), TIMED_MIN, TIMED_MAX);
         for (int rank = 0; rank < counted; rank++) {
             int function = function(rank);
             means[function] = ChanceMean.of(rates[function] / timed, means[function]);
@@ -156,6 +156,6 @@ public final class TierChoice {
     ///
     /// @param rate calls a second
     double countedTicks(double rate) {
-        return rate * (cost.counted(1, 0) + cost.coldCounted(rate));
+        return rate * cost.counted(rate);
     }
 }

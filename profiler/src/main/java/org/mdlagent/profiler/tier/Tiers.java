@@ -145,7 +145,7 @@ public final class Tiers {
         return switch (mean) {
             case TierChoice.WINDOWED -> 0;
             case TierChoice.EXACT -> cost.exact(rate);
-            default -> cost.counted(1, 1.0 / mean) + cost.coldCounted(rate);
+            default -> cost.counted(rate) + cost.timedByChance(1.0 / mean);
         };
     }
 
