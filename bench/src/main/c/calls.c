@@ -30,6 +30,10 @@ __attribute__((noinline)) void probed(void) {
 #elif defined COUNT
   static volatile uint64_t count;
   count++;
+#elif defined FRAME
+  __asm__ volatile("" : : : "rbx", "r12");
+#elif defined READ_RETURN_ADDRESS
+  __asm__ volatile("" : : "r"(__builtin_return_address(0)));
 #endif
   __asm__ volatile(""); /* a call of a function without effect would be left out */
 }

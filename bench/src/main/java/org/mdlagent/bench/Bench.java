@@ -15,8 +15,18 @@ import java.util.stream.Stream;
 public final class Bench {
     private static final String CHECK = "--check";
     static final List<String> NAMES = List.of(
-            "start", "patching", "probes", "mdl", "profiler", "trust", "overhead", "macro", "scaling", "source");
-    private static final List<String> QUICK = NAMES.subList(0, 9);
+            "start",
+            "patching",
+            "probes",
+            "bare",
+            "mdl",
+            "profiler",
+            "trust",
+            "overhead",
+            "macro",
+            "scaling",
+            "source");
+    private static final List<String> QUICK = NAMES.subList(0, 10);
 
     /// Those with programs to choose from.
     private static final List<String> OF_PROGRAMS = List.of("profiler", "trust", "overhead", "macro", "source");
@@ -175,6 +185,14 @@ public final class Bench {
                 Stream.concat(
                                 Stream.of(Measurement.of("probes.CallCosts")),
                                 ofBuilds("probes.ManyProbes", "probes.ToggleLoad"))
+                        .map(measurement -> rounds(2, measurement))
+                        .toList();
+            case "bare" ->
+                Stream.of(
+                                Measurement.of("probes.CallCosts", "bare"),
+                                Measurement.of("probes.OpenedLibraries"),
+                                Measurement.of("metrics.HundredFunctions"),
+                                Measurement.of("programs.TimeToFind").heap("256m"))
                         .map(measurement -> rounds(2, measurement))
                         .toList();
             case "mdl" ->

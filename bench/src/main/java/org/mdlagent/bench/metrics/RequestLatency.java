@@ -4,11 +4,6 @@ import static java.lang.String.format;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,6 +24,7 @@ import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
 import org.mdlagent.bench.tools.Build;
+import org.mdlagent.bench.tools.ControlSocket;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
@@ -45,7 +41,7 @@ public final class RequestLatency {
     /// By a peer that takes its time.
     private static final int TRACES = 5;
 
-    private final Path session;
+    private final ControlSocket control;
     private final SessionMemory memory;
 
     /// Milliseconds after a request.
@@ -60,7 +56,7 @@ public final class RequestLatency {
 
     /// @param session directory of a program's session
     private RequestLatency(Path session) throws IOException {
-        this.session = session;
+        control = new ControlSocket(session);
         memory = new SessionMemory(session);
     }
 
@@ -161,16 +157,7 @@ public final class RequestLatency {
     }
 
     private void ask(String request) throws IOException {
-        try (SocketChannel agent = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            agent.connect(UnixDomainSocketAddress.of(session.resolve("control")));
-            int unused = agent.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
-            ByteBuffer answer = ByteBuffer.allocate(1 << 16);
-            while (agent.read(answer) >= 0) {}
-            String text = new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
-            if (!text.startsWith("ok\n")) {
-                throw new IOException(request + ": " + text);
-            }
-        }
+        String unused = control.ask(request);
     }
 
     /// There is one metric, and one thread.

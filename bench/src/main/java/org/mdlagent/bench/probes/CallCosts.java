@@ -53,16 +53,30 @@ public final class CallCosts {
     private static final String INCREMENT = "limit: an increment in memory";
 
     private static final String NO_AGENT = "no agent";
+    private static final String UPROBE = "bpftrace, uprobe that counts";
 
     private static final Tracer ALONE = new Tracer.None();
     private static final Tracer EXACT = new Tracer.Agent("exact", true);
+    private static final Tracer COUNTED = new Tracer.Agent("counted=*,countedMean=1000000,budgetPercent=100", true);
+
+    /// All probes are made, for clients alone.
+    private static final Tracer OFF = new Tracer.Agent("profile=off", false);
+
     private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
 
     private final Machine machine;
     private final List<CallVariant> variants = new ArrayList<>();
 
-    private CallCosts(Machine machine) {
+    private CallCosts(Machine machine, boolean bare) {
         this.machine = machine;
+        if (bare) {
+            addBare();
+        } else {
+            addPrepared();
+        }
+    }
+
+    private void addPrepared() {
         CallVariant gcc = add("a call without probe", Build.PLAIN, ALONE, LOOP, null);
         CallVariant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
         CallVariant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
@@ -88,7 +102,7 @@ public final class CallCosts {
         add("XRay, basic mode", Build.XRAY, new Tracer.XRay("xray-basic"), SHORT, clang)
                 .published("750");
         add("LTTng-UST", Build.HOOKS, new Tracer.Script("lttng"), SHORT, gcc);
-        add("bpftrace, uprobe and uretprobe", Build.PLAIN, new Tracer.Uprobe(), FEW, gcc)
+        add("bpftrace, uprobe and uretprobe", Build.PLAIN, new Tracer.Uprobe(true), FEW, gcc)
                 .published("41,500");
         add("perf, uprobe and uretprobe", Build.PLAIN, new Tracer.Script("perf"), FEW, gcc);
         add("callgrind", Build.PLAIN, new Tracer.Script("valgrind"), SHORT, gcc);
@@ -98,16 +112,44 @@ public final class CallCosts {
         }
     }
 
+    /// Of functions that no compiler has prepared: one shorter than a jump, one with a frame, and one whose calls can
+    /// be counted only.
+    private void addBare() {
+        for (Build build : List.of(Build.PLAIN, Build.FRAMED)) {
+            CallVariant alone = add("a call without probe", build, ALONE, LOOP, null);
+            CallVariant bursts = add("the same, with pauses", build, ALONE, BURSTS, null);
+            if (build == Build.PLAIN) {
+                add(TWO_READINGS, Build.CLOCK, ALONE, LOOP, alone);
+                add(INCREMENT, Build.COUNTER, ALONE, LOOP, alone);
+            }
+            add("switched off, over no agent", build, OFF, LOOP, alone).target(Target.INACTIVE);
+            add("counter, one call in a million timed", build, COUNTED, LOOP, alone)
+                    .target(Target.BARE_COUNTER);
+            add("entry and exit, exact table", build, EXACT, LOOP, alone).target(Target.BARE_EXACT_TABLE);
+            add("entry and exit, ring record", build, CallRun.RING, BURSTS, bursts)
+                    .target(Target.BARE_RING_RECORD);
+            add("uftrace", build, new Tracer.Uftrace(List.of("-P", ".")), SHORT, alone);
+            add(UPROBE, build, new Tracer.Uprobe(false), FEW, alone).published("41,500");
+            add("bpftrace, uprobe and uretprobe", build, new Tracer.Uprobe(true), FEW, alone);
+            add("perf, uprobe and uretprobe", build, new Tracer.Script("perf"), FEW, alone);
+            add("callgrind", build, new Tracer.Script("valgrind"), SHORT, alone);
+        }
+        CallVariant reader = add("a call without probe", Build.READER, ALONE, LOOP, null);
+        add("counter at the entry", Build.READER, EXACT, LOOP, reader).target(Target.BARE_COUNTER);
+    }
+
     private CallVariant add(String what, Build build, Tracer tracer, Calls calls, @Nullable CallVariant base) {
         CallVariant variant = new CallVariant(what, build, tracer, calls, base);
         variants.add(variant);
         return variant;
     }
 
+    /// @param args `bare` for functions that no compiler has prepared, else nothing
     public static void main(String[] args) throws IOException, InterruptedException {
-        CallCosts costs = new CallCosts(Machine.of(SourceTree.harness()));
+        boolean bare = args.length > 0;
+        CallCosts costs = new CallCosts(Machine.of(SourceTree.harness()), bare);
         costs.measure();
-        try (Report report = new Report("calls", costs.machine)) {
+        try (Report report = new Report(bare ? "calls-bare" : "calls", costs.machine)) {
             costs.print(report);
         }
     }
@@ -187,8 +229,8 @@ public final class CallCosts {
         Bars unseen = new Bars("What is added to a call that nobody asked about (median)", Axis.linear("ticks"));
         for (CallVariant variant : variants) {
             double cost = Percentile.median(variant.costs());
-            if (variant.base != null && variant.tracer.equals(INACTIVE) && !Double.isNaN(cost)) {
-                double alone = Percentile.median(variant.base.costs());
+            if (variant.base != null && isOff(variant) && !Double.isNaN(cost)) {
+                double alone = variant.base.base == null ? 0 : Percentile.median(variant.base.costs());
                 unseen.bar("this agent, inactive", variant.build.toString(), alone + cost)
                         .bar("no agent", variant.build.toString(), alone);
             }
@@ -201,10 +243,14 @@ public final class CallCosts {
         if (variant.what.equals(TWO_READINGS) || variant.what.equals(INCREMENT)) {
             return LIMIT;
         }
-        if (variant.tracer.equals(ALONE) || variant.tracer.equals(INACTIVE)) {
+        if (variant.tracer.equals(ALONE) || isOff(variant)) {
             return "";
         }
         return variant.tracer instanceof Tracer.Agent ? THIS_AGENT : OTHERS;
+    }
+
+    private static boolean isOff(CallVariant variant) {
+        return variant.tracer.equals(INACTIVE) || variant.tracer.equals(OFF);
     }
 
     private static String figures(CallVariant variant) {
@@ -258,7 +304,7 @@ public final class CallCosts {
         if (target == Target.INACTIVE) {
             return;
         }
-        String limit = target == Target.COUNTER ? INCREMENT : TWO_READINGS;
+        String limit = target == Target.COUNTER || target == Target.BARE_COUNTER ? INCREMENT : TWO_READINGS;
         double least = variants.stream()
                 .filter(each -> each.what.equals(limit))
                 .mapToDouble(each -> Percentile.median(each.costs()))
@@ -275,8 +321,10 @@ public final class CallCosts {
     private String peers(Target target, Build build) {
         List<String> names = switch (target) {
             case COUNTER -> List.of("gprof", INCREMENT);
-            case RING_RECORD -> List.of("uftrace", "XRay, flight data recorder", "LTTng-UST", TWO_READINGS);
-            case EXACT_TABLE ->
+            case BARE_COUNTER -> List.of(UPROBE, INCREMENT);
+            case RING_RECORD, BARE_RING_RECORD ->
+                List.of("uftrace", "XRay, flight data recorder", "LTTng-UST", TWO_READINGS);
+            case EXACT_TABLE, BARE_EXACT_TABLE ->
                 List.of(
                         "uftrace",
                         "XRay, basic mode",

@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 /// How a program gets its probe sites.
 public enum Build {
     PLAIN("gcc", List.of(), List.of()),
+    /// Without probe sites, with the instructions that most functions begin with: heads under a jump.
+    FRAMED("gcc", List.of("-fno-omit-frame-pointer", "-DFRAME"), List.of()),
+    /// With a function that looks at its own return address.
+    READER("gcc", List.of("-DREAD_RETURN_ADDRESS"), List.of()),
     /// With a function that reads the clock as often as who times it.
     CLOCK("gcc", List.of("-DREAD_CLOCK"), List.of()),
     /// With a function that adds 1 to a variable.

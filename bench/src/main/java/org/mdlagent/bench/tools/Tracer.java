@@ -105,7 +105,9 @@ public sealed interface Tracer {
                 if (!active) {
                     boolean sites = reader.sites().stream()
                             .anyMatch(site -> !site.function().equals(BYSTANDER));
-                    return function != null ? "the probes were on" : sites ? null : "the agent finds no probe";
+                    return function != null && function.calls() > 0
+                            ? "the probes were on"
+                            : sites ? null : "the agent finds no probe";
                 }
                 if (function == null) {
                     return "the agent finds no probe";
@@ -203,8 +205,8 @@ public sealed interface Tracer {
         }
     }
 
-    /// A uprobe and a uretprobe of bpftrace that together make a histogram.
-    record Uprobe() implements Tracer {
+    /// A uprobe of bpftrace that counts; with a uretprobe that together with it makes a histogram, if asked for.
+    record Uprobe(boolean timed) implements Tracer {
         @Override
         public String command() {
             return "bpftrace";
@@ -212,10 +214,11 @@ public sealed interface Tracer {
 
         @Override
         public ProcessBuilder start(Path program, Path directory) {
-            String script = """
+            String script = (timed ? """
                     uprobe:PROGRAM:probed { @start[tid] = nsecs; @calls = count(); }
                     uretprobe:PROGRAM:probed /@start[tid]/ { @nanos = hist(nsecs - @start[tid]); delete(@start[tid]); }
-                    """.replace("PROGRAM", program.toString());
+                    """ : "uprobe:PROGRAM:probed { @calls = count(); }")
+                    .replace("PROGRAM", program.toString());
             return builder(directory, "bpftrace", "-o", "histogram", "-e", script, "-c", program.toString());
         }
 
