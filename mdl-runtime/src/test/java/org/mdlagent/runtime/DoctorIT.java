@@ -104,6 +104,8 @@ class DoctorIT {
                 ALONE int two(int *x) { x[1] = 77; return x[0]; }
                 ALONE void *caller(void) { return __builtin_return_address(0); }
                 __attribute__((naked)) void around(void) { __asm__("1: nop; dec %edi; jnz 1b; ret"); }
+                __attribute__((naked)) void longAround(void) { __asm__("1: nop; dec %edi; jnz 1b; .fill 40, 1, 0x90; ret"); }
+                __attribute__((naked)) void longer(void) { __asm__("lea 1(%rdi), %eax; .fill 40, 1, 0x90; ret"); }
                 __attribute__((naked)) void headAtFour(void) { __asm__("lea 1(%rdi), %eax; nop; mov %eax, %edi; ret"); }
                 int main(int n, char **words) { int x[2] = {n, 0}; return one(n) + two(x) + x[1] + !caller() & 0; }
                 """);
@@ -126,7 +128,8 @@ class DoctorIT {
                 .containsPattern("(?m)^ok {4}probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
                 .contains(
                         "note  calls only     in 1 function that looks at the return address: no durations, no callers")
-                .contains("note  no probe       in 1 function: it loops to its first instruction");
+                .contains("note  no probe       in 2 functions: it loops to its first instruction")
+                .contains("note  longer ones    of 2 functions of 32 bytes and more, 50.00 % can be probed");
     }
 
     /// It defines the hooks of `-finstrument-functions`.
@@ -139,6 +142,21 @@ class DoctorIT {
                 .text();
 
         assertThat(said).contains("probes").doesNotContain("compiled with");
+    }
+
+    /// No kernel starts it, so there is nothing that the agent could not be loaded into.
+    @Test
+    void shouldTakeALibraryForOne() throws Exception {
+        Path source = Files.writeString(directory.resolve("library.c"), "int f(int x) { return x + 1; }");
+        String library = directory.resolve("library.so").toString();
+        List<String> compile = List.of("gcc", "-shared", "-fPIC", "-o", library, "-Wl,-soname,a", source.toString());
+        assertThat(Dist.run(directory, Map.of(), compile).err()).isEmpty();
+
+        Dist.Outcome doctor = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "doctor", library));
+
+        assertThat(doctor.text())
+                .contains("note  linking        a library: its functions have probes in programs that load it")
+                .doesNotContain("static");
     }
 
     private String doctorOf(String flag) throws Exception {

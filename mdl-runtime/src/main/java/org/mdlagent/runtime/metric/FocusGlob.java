@@ -78,6 +78,6 @@ public final class FocusGlob {
         if (glob.matches(copies)) {
             return Stream.of(copies);
         }
-        return glob.matches(resource) ? Stream.of(resource) : Stream.empty();
+        return !copies.equals(resource) && glob.matches(resource) ? Stream.of(resource) : Stream.empty();
     }
 }

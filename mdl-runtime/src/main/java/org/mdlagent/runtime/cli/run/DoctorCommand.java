@@ -287,6 +287,8 @@ public final class DoctorCommand implements Callable<Integer> {
             say(Finding.STOP, "linking", "with musl: the agent steps aside; link it with glibc");
         } else if (file.dynamic()) {
             say(Finding.OK, "linking", "dynamic: the agent can be loaded");
+        } else if (file.library()) {
+            say(Finding.NOTE, "linking", "a library: its functions have probes in programs that load it");
         } else {
             say(Finding.STOP, "linking", "static: the agent cannot be loaded; link it dynamically");
         }
@@ -350,6 +352,17 @@ public final class DoctorCommand implements Callable<Integer> {
                                 census.functions(),
                                 census.single(),
                                 census.several()));
+        if (census.longer() > 0) {
+            say(
+                    Finding.NOTE,
+                    "longer ones",
+                    "of %,d function%s of %d bytes and more, %.2f %% can be probed"
+                            .formatted(
+                                    census.longer(),
+                                    census.longer() == 1 ? "" : "s",
+                                    EntryCensus.LONGER_BYTES,
+                                    100.0 * census.probedLonger() / census.longer()));
+        }
         if (census.gated() > 0) {
             say(
                     Finding.NOTE,

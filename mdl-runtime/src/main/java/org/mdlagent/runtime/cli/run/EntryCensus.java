@@ -20,8 +20,20 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 /// @param several   those where a jump takes the place of several instructions
 /// @param gated     those of them where the jump stays when the probe is off
 /// @param counted   those of them that look at their return address, so that calls are counted only
+/// @param longer    functions of [#LONGER_BYTES] and more, whether they can be probed or not
+/// @param probedLonger those of them that can be
 /// @param refused   how many are left alone, by reason
-record EntryCensus(int functions, int single, int several, int gated, int counted, Map<String, Integer> refused) {
+record EntryCensus(
+        int functions,
+        int single,
+        int several,
+        int gated,
+        int counted,
+        int longer,
+        int probedLonger,
+        Map<String, Integer> refused) {
+    static final int LONGER_BYTES = 32;
+
     /// @param covered what becomes of threads that stand at instructions that a jump covers
     static EntryCensus of(ElfFile elf, LengthDecoder decoder, EntryPuns.Covered covered) throws IOException {
         InstructionSet instructions = InstructionSet.host();
@@ -31,9 +43,14 @@ record EntryCensus(int functions, int single, int several, int gated, int counte
         int several = 0;
         int gated = 0;
         int counted = 0;
+        int longer = 0;
+        int probedLonger = 0;
         for (int i = 0; i < entries.size(); i++) {
+            int isLonger = entries.length(i) >= LONGER_BYTES ? 1 : 0;
+            longer += isLonger;
             switch (entries.entry(i, instructions.puns(), decoder, covered)) {
                 case EntryPun pun -> {
+                    probedLonger += isLonger;
                     gated += pun.inOneUnit() ? 0 : 1;
                     counted += pun.site().role() == SiteInstruction.Role.COUNT ? 1 : 0;
                     if (pun.leadsAnywhere()) {
@@ -45,6 +62,6 @@ record EntryCensus(int functions, int single, int several, int gated, int counte
                 case Refusal refusal -> refused.merge(refusal.reason(), 1, Integer::sum);
             }
         }
-        return new EntryCensus(entries.size(), single, several, gated, counted, refused);
+        return new EntryCensus(entries.size(), single, several, gated, counted, longer, probedLonger, refused);
     }
 }

@@ -20,6 +20,7 @@ import org.mdlagent.fastinst.provider.ProfilingCallsProvider;
 ///
 /// @param kind         what sort of file it is
 /// @param dynamic      whether the dynamic linker loads it, so that a library can be loaded with it
+/// @param library      whether it is a shared library, which no kernel starts
 /// @param otherLibc    whether its libc is not glibc, so that the agent steps aside
 /// @param instrumentation how it, or a library beside it, was compiled; null when there is nothing to probe
 /// @param gprof        whether it is linked with `-pg`, so that its profiling calls are left to gprof
@@ -31,6 +32,7 @@ record ProgramFile(
         Path path,
         Kind kind,
         boolean dynamic,
+        boolean library,
         boolean otherLibc,
         @Nullable Instrumentation instrumentation,
         boolean gprof,
@@ -75,7 +77,7 @@ record ProgramFile(
     static ProgramFile examine(Path path) throws IOException {
         boolean setUser = ((Integer) Files.getAttribute(path, "unix:mode") & 06000) != 0;
         if (!isElf(path)) {
-            return new ProgramFile(path, Kind.OTHER, false, false, null, false, false, null, false, setUser);
+            return new ProgramFile(path, Kind.OTHER, false, false, false, null, false, false, null, false, setUser);
         }
         try (ElfFile elf = ElfFile.open(path)) {
             DynamicSection dynamic = elf.dynamic();
@@ -84,6 +86,7 @@ record ProgramFile(
                 return new ProgramFile(
                         path,
                         Kind.ELF,
+                        false,
                         false,
                         false,
                         Instrumentation.of(elf, SEARCH),
@@ -98,6 +101,7 @@ record ProgramFile(
                     path,
                     Kind.ELF,
                     interpreted,
+                    !interpreted && dynamic.soname() != null,
                     needed.stream().anyMatch(ProgramFile::isMusl),
                     instrumentation(elf, libraries(path, needed)),
                     ProfilingCallsProvider.startsGprof(elf),
@@ -106,7 +110,8 @@ record ProgramFile(
                     needed.stream().anyMatch(name -> name.startsWith("libjvm.so") || name.startsWith("libjli.so")),
                     setUser);
         } catch (ElfFormatException e) {
-            return new ProgramFile(path, Kind.FOREIGN_ELF, false, false, null, false, false, null, false, setUser);
+            return new ProgramFile(
+                    path, Kind.FOREIGN_ELF, false, false, false, null, false, false, null, false, setUser);
         }
     }
 
