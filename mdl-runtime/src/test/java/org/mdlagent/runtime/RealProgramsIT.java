@@ -45,7 +45,9 @@ class RealProgramsIT {
     private enum Phase {
         NOT_STARTED("startDelayMillis=3600000"),
         STARTING("startDelayMillis=0,children=all"),
-        READY("wait,children=all");
+        READY("wait,children=all"),
+        /// All probes are switched on and off all the time.
+        TOGGLING("wait,children=all,windowed=*,sampleSize=1,epochMillis=2,budgetPercent=100");
 
         private final String options;
 
@@ -179,7 +181,7 @@ class RealProgramsIT {
         switch (phase) {
             case NOT_STARTED -> assertThat(logs).isEmpty();
             case STARTING -> assertThat(logs).isNotEmpty();
-            case READY -> {
+            case READY, TOGGLING -> {
                 // One that is killed while it waits has no log yet.
                 logs.values().removeIf(String::isEmpty);
                 assertThat(logs.values()).allMatch(log -> log.contains(" armed after "));
