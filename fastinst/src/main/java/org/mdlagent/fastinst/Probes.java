@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
@@ -124,6 +125,21 @@ public final class Probes {
     /// @throws IOException when code memory is refused
     public boolean follow() throws IOException {
         return images.follow();
+    }
+
+    /// Gives functions probes that nobody has named when the program started: [Images#demand]. Those are opened then,
+    /// as
+    /// by [#follow].
+    ///
+    /// @return null when the application opens or closes an image, or has since the last [#follow]
+    /// @throws IOException when code memory is refused
+    public Images.@Nullable Demanded demand(ProbeFilter wanted, boolean one) throws IOException {
+        return images.demand(wanted, one);
+    }
+
+    /// Paths of the images that are loaded.
+    public List<String> images() {
+        return images.paths();
     }
 
     /// What [ProbeClient#discover] tells: the same as before, as long as this is.

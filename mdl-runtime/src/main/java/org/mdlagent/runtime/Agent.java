@@ -128,9 +128,15 @@ public final class Agent {
         }
         Metrics metrics = new Metrics(
                 probes, new ProbeClient(api), executable(), () -> options.profile() ? api.tsc() - armed : 0);
-        enableMetrics(metrics, probes);
-        Control control = new Control(
-                Map.of("probes", new ProbesCommand(probes, collector), "metric", new MetricCommand(metrics)));
+        OnDemand onDemand = new OnDemand(probes, collector, options, () -> {
+            boolean unused = follow(probes, collector, false);
+        });
+        enableMetrics(metrics, onDemand, probes);
+        Control control = new Control(Map.of(
+                "probes",
+                new ProbesCommand(probes, collector, onDemand),
+                "metric",
+                new MetricCommand(metrics, onDemand)));
         api.ready();
         disableFromMain(metrics);
         Ticks ticks = new Ticks(collector);
@@ -181,12 +187,12 @@ public final class Agent {
     }
 
     /// Before a waiting main goes on. What is wrong with one does not stop the others.
-    private void enableMetrics(Metrics metrics, Probes probes) {
+    private void enableMetrics(Metrics metrics, OnDemand onDemand, Probes probes) {
         if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
             return;
         }
         resolveLines(probes, () -> {}); // modules are source files
-        new MetricOptions(metrics, log).apply(options.mdl(), options.metrics());
+        new MetricOptions(metrics, onDemand, log).apply(options.mdl(), options.metrics());
     }
 
     /// Unless `main` has waited for what counts from its begin.

@@ -16,6 +16,7 @@ final class Control {
     void serve(NativeApi api) {
         String request = api.takeRequest();
         if (request != null) {
+            api.renewClocks(); // It may take long, and so may the one before.
             api.answerRequest(answer(request));
         }
     }

@@ -34,9 +34,11 @@ final class MetricCommand implements Command {
     private static final double PERCENT_MAX = 10;
 
     private final Metrics metrics;
+    private final OnDemand onDemand;
 
-    MetricCommand(Metrics metrics) {
+    MetricCommand(Metrics metrics, OnDemand onDemand) {
         this.metrics = metrics;
+        this.onDemand = onDemand;
     }
 
     @Override
@@ -62,6 +64,7 @@ final class MetricCommand implements Command {
     }
 
     private String enable(MetricRequest request, double percentMax) throws IOException {
+        onDemand.open(request.focus());
         Metrics.Outcome outcome = metrics.enable(request, percentMax);
         StringBuilder answer = new StringBuilder();
         answer.append(String.join(

@@ -9,7 +9,7 @@ import org.mdlagent.runtime.metric.Metrics;
 import org.mdlagent.runtime.options.AgentLog;
 
 /// Metrics that the program starts with: the options `mdl` and `metric`.
-record MetricOptions(Metrics metrics, AgentLog log) {
+record MetricOptions(Metrics metrics, OnDemand onDemand, AgentLog log) {
     /// Never fails: the log tells what cannot be had.
     void apply(List<String> files, List<String> requests) {
         for (String file : files) {
@@ -21,13 +21,15 @@ record MetricOptions(Metrics metrics, AgentLog log) {
                 log.line("mdl=" + file + " cannot be read: " + e.getMessage());
             }
         }
-        for (String request : requests) {
+        for (String text : requests) {
             try {
-                Metrics.Outcome outcome = metrics.enable(MetricRequest.of(request), Double.POSITIVE_INFINITY);
+                MetricRequest request = MetricRequest.of(text);
+                onDemand.open(request.focus());
+                Metrics.Outcome outcome = metrics.enable(request, Double.POSITIVE_INFINITY);
                 log.line("metric " + request + ": " + outcome.points() + " points");
                 outcome.obstacles().forEach(obstacle -> log.line("metric " + request + ": " + obstacle));
             } catch (IOException | RuntimeException e) {
-                log.line("metric " + request + " is not measured: " + e.getMessage());
+                log.line("metric " + text + " is not measured: " + e.getMessage());
             }
         }
     }

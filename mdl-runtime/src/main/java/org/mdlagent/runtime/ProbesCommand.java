@@ -1,5 +1,7 @@
 package org.mdlagent.runtime;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Consumer;
@@ -34,14 +36,17 @@ final class ProbesCommand implements Command {
     /// Below what the socket carries.
     private static final int ANSWER_CHARS = 15_000;
 
+    private static final String ON = "on";
     private static final String POINTS = "points";
 
     private final Probes probes;
     private final Collector collector;
+    private final OnDemand onDemand;
 
-    ProbesCommand(Probes probes, Collector collector) {
+    ProbesCommand(Probes probes, Collector collector, OnDemand onDemand) {
         this.probes = probes;
         this.collector = collector;
+        this.onDemand = onDemand;
     }
 
     @Override
@@ -58,14 +63,18 @@ final class ProbesCommand implements Command {
                     "probes are switched by: probes on|off FUNCTIONS, probes windowed|exact|N FUNCTIONS, and shown by: probes"
                             + " points FIRST FUNCTIONS");
         }
-        List<Integer> functions = find(arguments.substring(blank).strip());
+        String wanted = arguments.substring(blank).strip();
+        if (state.equals(ON)) {
+            open(wanted);
+        }
+        List<Integer> functions = find(wanted);
         action.accept(functions);
         return functions.size() + (functions.size() == 1 ? " function " : " functions ") + state + "\n";
     }
 
     private @Nullable Consumer<List<Integer>> action(String state) {
         return switch (state) {
-            case "on" -> collector::reopen;
+            case ON -> collector::reopen;
             case "off" -> collector::close;
             case "windowed" -> functions -> collector.setTier(functions, Tier.WINDOWED);
             case "exact" -> functions -> collector.setTier(functions, Tier.EXACT);
@@ -129,6 +138,17 @@ final class ProbesCommand implements Command {
 
     private static String oneLine(String text) {
         return text.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /// Functions of libraries that nobody has named before may have no probes yet.
+    private void open(String wanted) {
+        if (!wanted.startsWith("#")) {
+            try {
+                onDemand.open(FunctionGlob.of(wanted));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 
     private List<Integer> find(String wanted) {

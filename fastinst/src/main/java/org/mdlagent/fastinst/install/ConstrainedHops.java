@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TrampolineRange;
@@ -37,6 +37,9 @@ final class ConstrainedHops {
 
     /// Those with room, the newest last.
     private final List<Long> open = new ArrayList<>();
+
+    /// Those that [#newRanges] has not told of, in ascending order.
+    private final TreeSet<Long> fresh = new TreeSet<>();
 
     ConstrainedHops(CodeMemory code, int hopSize) {
         this.code = code;
@@ -94,6 +97,7 @@ final class ConstrainedHops {
                 pages.put(page, given ? new BitSet(PAGE) : null);
                 if (given) {
                     open.add(page);
+                    fresh.add(page);
                     long found = placeIn(page, from, rule);
                     if (found != 0) {
                         return found;
@@ -138,22 +142,20 @@ final class ConstrainedHops {
         return 0;
     }
 
-    /// The pages, those that lie side by side as one range.
-    List<TrampolineRange> ranges() {
+    /// The pages that have come since this was asked last; those that lie side by side as one range.
+    List<TrampolineRange> newRanges() {
         List<TrampolineRange> ranges = new ArrayList<>();
         long start = 0;
         long end = 0;
-        for (Map.Entry<Long, @Nullable BitSet> page : pages.entrySet()) {
-            if (page.getValue() == null) {
-                continue;
-            }
-            if (page.getKey() != end) {
+        for (long page : fresh) {
+            if (page != end) {
                 addRange(ranges, start, end);
-                start = page.getKey();
+                start = page;
             }
-            end = page.getKey() + PAGE;
+            end = page + PAGE;
         }
         addRange(ranges, start, end);
+        fresh.clear();
         return ranges;
     }
 

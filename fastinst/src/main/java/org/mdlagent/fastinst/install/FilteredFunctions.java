@@ -21,6 +21,12 @@ public final class FilteredFunctions implements FunctionSelection {
         this.filter = filter;
     }
 
+    /// Which of their calls are timed.
+    @Nullable
+    Tier tier(String image, String file, String name) {
+        return filter.tier(image, file, name);
+    }
+
     @Override
     public boolean names(String image) {
         return filter.names(image);

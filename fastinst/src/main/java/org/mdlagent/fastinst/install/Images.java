@@ -1,6 +1,5 @@
 package org.mdlagent.fastinst.install;
 
-import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,6 +36,7 @@ public final class Images {
     private final Listener listener;
     private final List<String> notes;
     private final LoadedImages loaded;
+    private final DemandedFunctions demands;
 
     /// Null until the images have been read for the first time.
     private @Nullable Discovery discovery;
@@ -85,9 +85,15 @@ public final class Images {
         this.notes = notes;
         this.listener = listener;
         loaded = new LoadedImages(api);
+        demands = new DemandedFunctions(api, installer, probed, notes);
     }
 
-    /// Times that images have come or gone.
+    /// Of those that are loaded, and have been looked at.
+    public List<String> paths() {
+        return known.stream().map(LoadedImage::path).toList();
+    }
+
+    /// Times that images, or functions of theirs, have come or gone.
     public int changes() {
         return changes;
     }
@@ -128,16 +134,27 @@ public final class Images {
     }
 
     private void closeAllBut(List<LoadedImage> now, MemoryMap memory) {
+        Set<LoadedImage> gone = new HashSet<>();
         for (ProbedImage image : probed) {
             ProbedImage.Placement placement = image.current();
             // The same may be there again: then its text is that of the file.
             if (placement != null
                     && (!now.contains(placement.image())
                             || !placement.texts().stream().allMatch(text -> text.isShown(memory)))) {
+                gone.add(placement.image());
+            }
+        }
+        for (ProbedImage image : probed) {
+            ProbedImage.Placement placement = image.current();
+            if (placement != null && gone.contains(placement.image())) {
                 close(image, placement);
             }
         }
-        known.retainAll(now);
+        known.stream().filter(image -> !now.contains(image)).forEach(gone::add);
+        known.removeAll(gone);
+        if (discovery != null) {
+            discovery.forget(gone);
+        }
     }
 
     /// Its sites are off from now on: also in forked processes, which may have it still.
@@ -152,7 +169,6 @@ public final class Images {
         image.close();
         image.probedFunctions().forEach(functions::close);
         placement.texts().forEach(Trampolines.OfText::forget);
-        known.remove(placement.image());
     }
 
     private boolean openAll(List<LoadedImage> now, MemoryMap memory) throws IOException {
@@ -161,6 +177,7 @@ public final class Images {
                 first ? new Discovery(api, instructions, now, selection, notes) : Objects.requireNonNull(discovery);
         discovery = providers;
         List<ProbedImage> placed = new ArrayList<>();
+        Set<LoadedImage> before = Set.copyOf(known);
         for (ImageProbes probes : discover(providers, now, memory, first)) {
             ProbedImage image = place(probes, first);
             if (image != null) {
@@ -168,6 +185,18 @@ public final class Images {
             }
             if (image == null || image.lineTables() != probes.elf()) {
                 probes.elf().close();
+            }
+        }
+        for (ProbedImage image : probed) {
+            if (image.demand() != null && image.current() == null && !image.isLeftOut()) {
+                for (LoadedImage come : known) {
+                    if (!before.contains(come)
+                            && image.current() == null
+                            && come.path().equals(image.path())
+                            && demands.placeAgain(providers, image, come)) {
+                        placed.add(image);
+                    }
+                }
             }
         }
         if (first) {
@@ -203,10 +232,9 @@ public final class Images {
     ///
     /// @return null when it is left alone
     private @Nullable ProbedImage place(ImageProbes probes, boolean first) throws IOException {
-        String build = probes.elf().buildId();
-        ProbedImage coming = new ProbedImage(probes.image().path(), content(probes), build == null ? "" : build);
+        ProbedImage coming = DemandedFunctions.coming(probes);
         for (ProbedImage kept : probed) {
-            if (kept.returns(coming)) {
+            if (kept.demand() == null && kept.returns(coming)) {
                 return installer.place(kept, probes, false, first) ? kept : null;
             }
         }
@@ -214,10 +242,62 @@ public final class Images {
         return installer.place(coming, probes, true, first) ? coming : null;
     }
 
-    /// What tells builds of one path apart.
-    private static String content(ImageProbes probes) throws IOException {
-        String build = probes.elf().buildId();
-        return build != null ? build : Long.toString(new File(probes.image().path()).lastModified());
+    /// What has become of functions that were asked for.
+    ///
+    /// @param images  those that were meant
+    /// @param reasons why there are no probes, and what has some; a sentence each
+    /// @param symbols of images that have no such function
+    public record Demanded(List<String> images, List<String> reasons, List<String> symbols) {}
+
+    /// Gives functions probes that the session's filter has not selected, in images that are there. The others cost
+    /// nothing. The recorder leaves them out until it is told to record them.
+    ///
+    /// @param wanted names the images ([ProbeFilter#names]) and the functions
+    /// @param one    whether it means one function by its name. A pattern means, where an image has probes by the
+    ///     session's filter, those
+    /// @return null when the application opens or closes an image, or has since the last [#follow]
+    public @Nullable Demanded demand(ProbeFilter wanted, boolean one) throws IOException {
+        opened.clear();
+        if (discovery == null || !api.holdImages()) {
+            return null;
+        }
+        try {
+            return loaded.haveChanged() ? null : demandHeld(discovery, wanted, one);
+        } finally {
+            api.releaseImages();
+        }
+    }
+
+    private @Nullable Demanded demandHeld(Discovery providers, ProbeFilter wanted, boolean one) throws IOException {
+        Demanded demanded = new Demanded(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        int notesBefore = notes.size();
+        List<ProbedImage> placed = new ArrayList<>();
+        for (LoadedImage image : known) {
+            if (wanted.names(image.path())) {
+                demanded.images.add(image.path());
+                ProbedImage asked = one || !demands.isSelected(image)
+                        ? demands.place(providers, image, wanted, one, demanded.symbols)
+                        : null;
+                if (asked != null) {
+                    placed.add(asked);
+                }
+            }
+        }
+        if (!placed.isEmpty()) {
+            changes++;
+            listener.changed();
+            if (!show(placed, false)) {
+                placed.forEach(ProbedImage::leaveOut);
+                return null;
+            }
+            for (ProbedImage image : opened) {
+                image.probedFunctions().forEach(function -> functions.leaveOut(function, true));
+            }
+            sites.publish();
+            functions.publish();
+        }
+        demanded.reasons.addAll(notes.subList(notesBefore, notes.size()));
+        return demanded;
     }
 
     /// Installs images and shows their sites. What cannot be had later leaves them without probes; at first,
@@ -241,7 +321,11 @@ public final class Images {
             refusal = e.getMessage();
         }
         for (ProbedImage image : placed) {
-            close(image, Objects.requireNonNull(image.current()));
+            ProbedImage.Placement placement = Objects.requireNonNull(image.current());
+            close(image, placement);
+            if (image.demand() == null) {
+                known.remove(placement.image());
+            }
             if (refusal != null) {
                 installer.leaveAlone(image, refusal);
             }

@@ -89,7 +89,7 @@ public final class Installer {
             }
             if (isNew) {
                 register(image, probes, placement);
-                image.lineTables(probes.elf());
+                image.lineTables(image.demand() == null ? probes.elf() : null);
             }
             image.open(placement);
         } catch (IOException e) {
@@ -100,7 +100,7 @@ public final class Installer {
         }
         String size = functions.count() - firstFunction + " functions, " + (sites.count() - firstSite) + " sites";
         if (refusal == null && !first && !(functions.hasRoom() && sites.hasRoom())) {
-            refusal = "the session has no room for " + size;
+            refusal = "the session has no room for " + size + "; see --library-functions";
         }
         if (refusal != null) {
             leaveAlone(image, refusal);
@@ -108,7 +108,7 @@ public final class Installer {
             functions.release(firstFunction);
             sites.release(firstSite);
         } else if (isNew && !first) {
-            notes.add(image.path() + ": opened, " + size);
+            notes.add(image.path() + (image.demand() == null ? ": opened, " : ": asked for, ") + size);
         }
         return refusal == null;
     }
@@ -140,7 +140,7 @@ public final class Installer {
     private void register(ProbedImage image, ImageProbes probes, ProbedImage.Placement placement) throws IOException {
         SymbolTable symbols = probes.elf().symbols();
         long bias = placement.bias();
-        Map<Long, String> files = filter.needsFiles() ? lines.files(probes) : Map.of();
+        Map<Long, String> files = filter.needsFiles() && image.demand() == null ? lines.files(probes) : Map.of();
         for (Trampolines.Site site : placement.sites()) {
             SiteInstruction hook = site.hook();
             image.sites()
@@ -162,12 +162,14 @@ public final class Installer {
 
     /// @return the function's index, -1 when the filter leaves it out
     private int register(ProbedImage image, long offset, SymbolTable symbols, String file) throws IOException {
-        String symbol = filtered.included(image.path(), offset, symbols, file);
+        FilteredFunctions demand = image.demand();
+        FilteredFunctions chosen = demand == null ? filtered : demand;
+        String symbol = chosen.included(image.path(), offset, symbols, file);
         if (symbol == null) {
             return -1;
         }
-        String name = filtered.name(symbol);
-        Tier named = filter.tier(image.path(), file, name);
+        String name = chosen.name(symbol);
+        Tier named = chosen.tier(image.path(), file, name);
         // Nothing is known of its calls yet: most functions are called rarely.
         Tier first = named == null ? Tier.EXACT : named;
         return functions.add(new ProbedFunction(image, offset, symbol, name, first, named != null));

@@ -36,6 +36,10 @@ public final class ProbedImage {
     private @Nullable FunctionRanges ranges;
     private @Nullable Placement current;
     private @Nullable ElfFile lineTables;
+
+    /// What somebody has asked for while it was loaded; null where the session's filter has chosen.
+    private @Nullable FilteredFunctions demand;
+
     private boolean leftOut;
 
     /// Where it stands or has stood.
@@ -65,6 +69,16 @@ public final class ProbedImage {
 
     public String build() {
         return build;
+    }
+
+    @Nullable
+    FilteredFunctions demand() {
+        return demand;
+    }
+
+    /// Its functions are those that somebody has asked for while it was loaded.
+    void demandedBy(FilteredFunctions wanted) {
+        demand = wanted;
     }
 
     /// From now on it has no probes.
@@ -117,6 +131,11 @@ public final class ProbedImage {
     /// @throws NullPointerException when it is closed
     long offset(long address) {
         return address - Objects.requireNonNull(current).bias();
+    }
+
+    /// Whether it is that image, there.
+    boolean isAt(LoadedImage image) {
+        return current != null && current.image().equals(image);
     }
 
     /// Where it stands now, null when it is closed.

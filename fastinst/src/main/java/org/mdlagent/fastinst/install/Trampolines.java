@@ -3,7 +3,9 @@ package org.mdlagent.fastinst.install;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
@@ -39,6 +41,9 @@ public final class Trampolines {
     private final RecordingEntryPoints recording;
     private final int recordingSize;
     private final DisplacedEntries displaced;
+
+    /// Room for hops, by the address of the text that they are near.
+    private final Map<Long, ConstrainedHops> constrained = new HashMap<>();
 
     public Trampolines(
             NativeApi api,
@@ -120,12 +125,13 @@ public final class Trampolines {
         private void planSites(List<ProbeSite> all, StubLayout layout, List<DisplacedEntries.Copy> copies)
                 throws IOException {
             List<ProbeSite> choosing = new ArrayList<>();
-            ConstrainedHops constrained =
-                    new ConstrainedHops(code, instructions.sites().hop(0, 0).length);
+            ConstrainedHops room = constrained.computeIfAbsent(
+                    text.start(),
+                    start -> new ConstrainedHops(code, instructions.sites().hop(0, 0).length));
             for (int i = 0; i < all.size(); i++) {
                 ProbeSite site = all.get(i);
                 if (site.displaced() != null) {
-                    planDisplaced(site, site.displaced().pun(), copies.get(i).size(), constrained, layout);
+                    planDisplaced(site, site.displaced().pun(), copies.get(i).size(), room, layout);
                     continue;
                 }
                 long[] places = instructions.sites().hops(site.hook());
@@ -146,7 +152,7 @@ public final class Trampolines {
                 planChoosing(choosing.subList(from, to), layout);
                 from = to;
             }
-            hops.addAll(constrained.ranges());
+            hops.addAll(room.newRanges());
             sites.sort(Comparator.comparingLong(site -> site.hook().address()));
         }
 
@@ -190,7 +196,9 @@ public final class Trampolines {
             boolean direct = pun.leadsAnywhere();
             long hop =
                     copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), pun.rules());
-            if (copySize == 0 || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
+            if (copySize == 0
+                    || gate != 0 && isExecuted(hook)
+                    || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
                 refused++;
                 return;
             }
@@ -200,6 +208,11 @@ public final class Trampolines {
                     ? instructions.puns().plan(pun, target)
                     : instructions.puns().plan(pun, target, gate, entry, copy);
             sites.add(new Site(site, stub, hop, gate, copy, copySize, plan));
+        }
+
+        /// Whether the text is a copy already, where a jump cannot be prepared any more.
+        private boolean isExecuted(SiteInstruction hook) {
+            return code.hasAlias(hook.address()) || code.hasAlias(hook.address() + hook.length() - 1);
         }
 
         /// Where a jump of displaced instructions comes into a stub.

@@ -30,6 +30,9 @@ public final class BareEntryProvider implements ProbeProvider {
     /// Names that a note gives for one reason, at most.
     private static final int NAMES_MAX = 20;
 
+    /// Functions between two signs of life, for the watchdog.
+    private static final int FUNCTIONS_PER_SIGN = 1000;
+
     private final NativeApi api;
     private final InstructionSet instructions;
     private final LoadedImage program;
@@ -54,8 +57,17 @@ public final class BareEntryProvider implements ProbeProvider {
             notes.add(image.path() + ": left alone: " + reason);
             return null;
         }
-        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
-        FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
+        return discover(image, elf, FunctionEntries.of(elf, instructions.search()), selection, notes);
+    }
+
+    /// The probes of `image`, as [#discover], where nothing is against it.
+    ///
+    /// @param functions of its file
+    @Nullable
+    ImageProbes discover(
+            LoadedImage image, ElfFile elf, FunctionEntries functions, FunctionSelection wantedOnes, List<String> notes)
+            throws IOException {
+        EntrySites sites = new EntrySites(image, elf, instructions, wantedOnes.of(image, elf));
         SymbolTable symbols = elf.symbols();
         EntryPuns.Covered covered = covered(image.path());
         SymbolTable exported = covered == EntryPuns.Covered.STAYS ? elf.exportedSymbols() : null;
@@ -66,6 +78,9 @@ public final class BareEntryProvider implements ProbeProvider {
         byName.forEach((function, refusal) -> refuse(refused, refusal, function));
         int wanted = byName.size();
         for (int i = 0; i < functions.size(); i++) {
+            if (i % FUNCTIONS_PER_SIGN == 0) {
+                api.renewClocks();
+            }
             long start = functions.start(i);
             if (byName.containsKey(start) || !sites.wants(start + image.bias())) {
                 continue;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,8 +23,20 @@ public final class Discovery {
     private static final long PAGE = 4096;
 
     private final NativeApi api;
+    private final InstructionSet instructions;
     private final List<String> notes;
     private final List<ProbeProvider> providers;
+
+    private final BareEntryProvider bare;
+
+    /// Those that functions have been asked for of.
+    private final Map<LoadedImage, OpenFile> demanded = new HashMap<>();
+
+    /// Whether the program measures itself with gprof.
+    private final boolean gprof;
+
+    /// Those in which compilers have left something.
+    private final Set<LoadedImage> prepared = new HashSet<>();
 
     /// Those that have been opened and not looked at yet.
     private final Map<LoadedImage, ElfFile> files = new HashMap<>();
@@ -43,18 +56,19 @@ public final class Discovery {
             FunctionSelection selection,
             List<String> notes) {
         this.api = api;
+        this.instructions = instructions;
         this.notes = notes;
         first = Set.copyOf(images);
         String functionHooks = null;
         String profilingHooks = null;
-        boolean gprof = false;
+        boolean startsGprof = false;
         for (LoadedImage image : images) {
             if (isCLibrary(image)) {
                 break; // Images behind it cannot override its hooks.
             }
             try {
                 ElfFile elf = open(image);
-                gprof |= image.equals(images.getFirst()) && ProfilingCallsProvider.startsGprof(elf);
+                startsGprof |= image.equals(images.getFirst()) && ProfilingCallsProvider.startsGprof(elf);
                 if (functionHooks == null && InstrumentFunctionsProvider.exportsHooks(elf)) {
                     functionHooks = image.path();
                 }
@@ -65,13 +79,15 @@ public final class Discovery {
                 // discover says so.
             }
         }
+        gprof = startsGprof;
         List<ProbeProvider> all = new ArrayList<>(List.of(
                 new InstrumentFunctionsProvider(instructions, api::decode, functionHooks),
                 new XRayProvider(instructions, selection),
                 new PatchableEntryProvider(instructions, selection),
                 new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof)));
+        bare = new BareEntryProvider(api, instructions, images.getFirst(), selection);
         if (!gprof) { // It looks at return addresses, of which stubs put others.
-            all.add(new BareEntryProvider(api, instructions, images.getFirst(), selection));
+            all.add(bare);
         }
         providers = List.copyOf(all);
     }
@@ -88,6 +104,9 @@ public final class Discovery {
             }
             for (ProbeProvider provider : providers) {
                 ImageProbes probes = provider.discover(image, elf, notes);
+                if (probes != null && !(provider instanceof BareEntryProvider)) {
+                    prepared.add(image);
+                }
                 if (probes != null && probes.texts().isEmpty()) {
                     break; // No other one is to look at what this one would have probed.
                 } else if (probes != null) {
@@ -101,6 +120,57 @@ public final class Discovery {
         }
         close(image);
         return null;
+    }
+
+    /// The probes of functions that somebody asks for, in an image that has been looked at before. No text when there
+    /// are none. The file stays open.
+    ///
+    /// @param wanted  names its functions
+    /// @param reasons receives why functions are left alone
+    /// @throws IOException when there can be none in the image, with the reason
+    public ImageProbes discover(LoadedImage image, FunctionSelection wanted, List<String> reasons) throws IOException {
+        if (gprof) {
+            throw new IOException("the program measures itself with gprof, which looks at return addresses");
+        } else if (prepared.contains(image)) {
+            throw new IOException(
+                    "it was compiled with probes: name the function by --include when the program starts");
+        }
+        OpenFile file = demanded.get(image);
+        if (file == null) {
+            file = openFile(image);
+            demanded.put(image, file);
+        }
+        ImageProbes probes = bare.discover(image, file.elf, file.functions, wanted, reasons);
+        return probes == null ? new ImageProbes(image, file.elf, List.of()) : probes;
+    }
+
+    private OpenFile openFile(LoadedImage image) throws IOException {
+        ElfFile elf = LoadedFile.open(image);
+        try {
+            String reason = elf.ehFrame() == null
+                    ? "no unwind table lists its functions"
+                    : BareEntryProvider.leftAlone(image.path(), elf);
+            if (reason != null) {
+                throw new IOException("left alone: " + reason);
+            }
+            return new OpenFile(elf, FunctionEntries.of(elf, instructions.search()));
+        } catch (IOException e) {
+            elf.close();
+            throw e;
+        }
+    }
+
+    /// What is kept of images that functions have been asked for of, as long as they are loaded.
+    private record OpenFile(ElfFile elf, FunctionEntries functions) {}
+
+    /// These images are not there any more.
+    public void forget(Set<LoadedImage> gone) {
+        for (LoadedImage image : gone) {
+            OpenFile file = demanded.remove(image);
+            if (file != null) {
+                close(file.elf, image);
+            }
+        }
     }
 
     /// Whether the dynamic linker, which lists an image first, has relocated it too: then it takes away the right
@@ -138,11 +208,15 @@ public final class Discovery {
     private void close(LoadedImage image) {
         ElfFile elf = files.remove(image);
         if (elf != null) {
-            try {
-                elf.close();
-            } catch (IOException e) {
-                notes.add(image.path() + ": " + e.getMessage());
-            }
+            close(elf, image);
+        }
+    }
+
+    private void close(ElfFile elf, LoadedImage image) {
+        try {
+            elf.close();
+        } catch (IOException e) {
+            notes.add(image.path() + ": " + e.getMessage());
         }
     }
 

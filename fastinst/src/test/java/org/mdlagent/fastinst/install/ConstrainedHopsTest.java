@@ -53,7 +53,7 @@ class ConstrainedHopsTest {
         for (int i = 1; i < placed.size(); i++) {
             assertThat(placed.get(i)).isGreaterThanOrEqualTo(placed.get(i - 1) + HOP);
         }
-        List<TrampolineRange> ranges = hops.ranges();
+        List<TrampolineRange> ranges = hops.newRanges();
         assertThat(placed)
                 .allMatch(hop -> ranges.stream()
                         .anyMatch(range -> hop >= range.start() && hop + HOP <= range.start() + range.length()));
@@ -107,7 +107,7 @@ class ConstrainedHopsTest {
                 .isTrue();
 
         assertThat(hops.place(from, List.of(top))).isEqualTo(lowest + taken * PAGE);
-        assertThat(hops.ranges()).extracting(TrampolineRange::start).containsExactly(lowest + taken * PAGE);
+        assertThat(hops.newRanges()).extracting(TrampolineRange::start).containsExactly(lowest + taken * PAGE);
     }
 
     @Test

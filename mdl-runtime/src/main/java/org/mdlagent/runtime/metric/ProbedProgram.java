@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.EventCounter;
 import org.mdlagent.arch.shim.KernelEvent;
@@ -38,6 +39,9 @@ final class ProbedProgram implements Program {
 
     /// Null until they are needed.
     private @Nullable Map<Procedure, List<Call>> calls;
+
+    /// Null until patterns are held against them.
+    private @Nullable List<Resource> code;
 
     /// Those that have been asked for.
     private final Map<Procedure, Map<Point.Call, Call>> callPoints = new HashMap<>();
@@ -130,6 +134,21 @@ final class ProbedProgram implements Program {
         return modules.entrySet().stream()
                 .map(module -> new CodeModule(module.getKey(), List.copyOf(module.getValue())))
                 .toList();
+    }
+
+    @Override
+    public List<String> files() {
+        return probes.images().stream().map(ProbedProgram::lastName).toList();
+    }
+
+    @Override
+    public Stream<Resource> code() {
+        List<Resource> found = code;
+        if (found == null) {
+            found = Program.super.code().toList();
+            code = found;
+        }
+        return found.stream();
     }
 
     /// They are made ready for snippets; one for which there is no room is left out.

@@ -163,7 +163,16 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public boolean includes(String image, String file, String name) {
-        return (include.isEmpty() || any(include, image, file, name)) && !any(exclude, image, file, name);
+        return (include.isEmpty() || any(include, image, file, name)) && !excludes(image, file, name);
+    }
+
+    /// Whether a function is never to be probed.
+    ///
+    /// @param image path of the ELF file
+    /// @param file  source file, "" when unknown
+    /// @param name  demangled
+    public boolean excludes(String image, String file, String name) {
+        return any(exclude, image, file, name);
     }
 
     /// Whether nothing is left out.

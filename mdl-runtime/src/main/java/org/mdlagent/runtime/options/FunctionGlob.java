@@ -73,6 +73,11 @@ public final class FunctionGlob {
         return !image.equals("*") && pathMatches(image, imagePath);
     }
 
+    /// The part for the function.
+    public String function() {
+        return function;
+    }
+
     /// Whether this is the plain name of a function, without a pattern, an image or a file.
     public boolean isName() {
         return function.equals(text) && text.indexOf('*') < 0 && text.indexOf('?') < 0;

@@ -35,7 +35,9 @@ public final class EnableCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "METRIC[@FOCUS...]",
-            description = "A focus is a path as /Code/aof.c/flushAppendOnlyFile; * and ? mean each that matches.")
+            description =
+                    "A focus is a path as /Code/aof.c/flushAppendOnlyFile or /Code/libc.so.6/malloc, of a loaded library;"
+                            + " * and ? mean each that matches.")
     private List<String> requests = List.of();
 
     @Override

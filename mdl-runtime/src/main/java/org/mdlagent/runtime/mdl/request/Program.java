@@ -9,6 +9,11 @@ import org.mdlagent.runtime.options.FunctionGlob;
 public interface Program {
     List<CodeModule> modules();
 
+    /// Names of the files that are loaded, whether they are modules or not.
+    default List<String> files() {
+        return List.of();
+    }
+
     /// What can be chosen outside of `/Code`, as `/Thread/4711`.
     List<Resource> instances();
 

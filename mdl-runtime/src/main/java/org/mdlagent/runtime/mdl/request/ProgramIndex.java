@@ -25,6 +25,9 @@ final class ProgramIndex {
     /// By item of a list: requests for many resources ask for the same again and again.
     private final Map<String, List<Procedure>> meant = new HashMap<>();
 
+    /// By the name of the module.
+    private final Map<String, Set<Procedure>> inModule = new HashMap<>();
+
     private final Program program;
     private final Exclusions exclusions;
 
@@ -112,7 +115,9 @@ final class ProgramIndex {
             module = ofImage(name);
         }
         if (module == null) {
-            throw missing("/Code/" + name, "the program has no such module", Spelling.hint(name, modules.keySet()));
+            List<String> known = new ArrayList<>(modules.keySet());
+            known.addAll(program.files());
+            throw missing("/Code/" + name, "the program has no such module", Spelling.hint(name, known));
         }
         return module;
     }
@@ -126,22 +131,34 @@ final class ProgramIndex {
         return found.isEmpty() ? null : new CodeModule(name, found);
     }
 
+    /// The procedures that may be meant by the name of a module and their own: of an image, source files are known of
+    /// some.
+    private Set<Procedure> inModule(String name) throws Unresolvable {
+        Set<Procedure> found = inModule.get(name);
+        if (found == null) {
+            found = new LinkedHashSet<>(module(name).procedures());
+            CodeModule image = ofImage(name);
+            found.addAll(image == null ? List.of() : image.procedures());
+            inModule.put(name, found);
+        }
+        return found;
+    }
+
     /// The procedure of a name in a module, in the copies that the compiler has made of it.
     List<Procedure> copies(String moduleName, String name) throws Unresolvable {
-        CodeModule module = module(moduleName);
+        Set<Procedure> module = inModule(moduleName);
         List<Procedure> found = withoutParts(named.getOrDefault(name, List.of()).stream()
-                .filter(module.procedures()::contains)
+                .filter(module::contains)
                 .toList());
         if (found.isEmpty()) {
             // No whole name: without its parameters, or without what qualifies it.
-            found = withoutParts(module.procedures().stream()
+            found = withoutParts(module.stream()
                     .filter(procedure -> FunctionGlob.meansName(name, procedure.name()))
                     .toList());
         }
         String path = "/Code/" + moduleName + "/" + name;
         if (found.isEmpty()) {
-            List<String> names =
-                    module.procedures().stream().map(Procedure::name).toList();
+            List<String> names = module.stream().map(Procedure::name).toList();
             throw missing(path, "the module has no such function", Spelling.hint(name, names));
         }
         long originals = found.stream().map(Procedure::pathOfCopies).distinct().count();

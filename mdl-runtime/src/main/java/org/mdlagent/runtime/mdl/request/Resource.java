@@ -81,8 +81,13 @@ public record Resource(List<String> components) {
         if (!hierarchy().equals(Hierarchies.CODE) || components.size() < CODE_COMPONENTS) {
             return this;
         }
+        String name = components.get(CODE_COMPONENTS - 1);
+        String original = FunctionGlob.original(name);
+        if (original.equals(name)) {
+            return this;
+        }
         List<String> parts = new ArrayList<>(components);
-        parts.set(CODE_COMPONENTS - 1, FunctionGlob.original(parts.get(CODE_COMPONENTS - 1)));
+        parts.set(CODE_COMPONENTS - 1, original);
         return new Resource(List.copyOf(parts));
     }
 

@@ -1,0 +1,133 @@
+package org.mdlagent.runtime;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.install.Images;
+import org.mdlagent.fastinst.install.ProbeFilter;
+import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.Collector;
+import org.mdlagent.runtime.mdl.Hierarchies;
+import org.mdlagent.runtime.mdl.request.Focus;
+import org.mdlagent.runtime.mdl.request.Resource;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.FunctionGlob;
+import org.mdlagent.runtime.options.Matching;
+
+/// Makes probes of functions that nobody had named when the program started, once a request names them with their
+/// library: `/Code/libc.so.6/malloc`, `libcrypto.so.3!EVP_*`. The profiler leaves them out until it is told to record
+/// them.
+final class OnDemand {
+    /// While the application opens or closes a library.
+    private static final long TRY_NANOS = 1_000_000;
+
+    private static final int TRIES = 100;
+
+    private final Probes probes;
+    private final Collector collector;
+    private final AgentOptions options;
+    private final Follower follower;
+
+    /// Finds what the application has opened and closed, and arms what has come.
+    interface Follower {
+        void follow() throws IOException;
+    }
+
+    OnDemand(Probes probes, Collector collector, AgentOptions options, Follower follower) {
+        this.probes = probes;
+        this.collector = collector;
+        this.options = options;
+        this.follower = follower;
+    }
+
+    /// Makes the probes that a focus is about, if it names a loaded image.
+    ///
+    /// @throws IllegalArgumentException when there can be none, with a message for people
+    /// @throws IllegalStateException when the program opens and closes libraries all the time
+    void open(Focus focus) throws IOException {
+        for (Resource choice : focus.resources()) {
+            List<String> parts = choice.components();
+            if (choice.hierarchy().equals(Hierarchies.CODE) && parts.size() > 1 && !isPattern(parts.get(1))) {
+                open(FunctionGlob.of(parts.get(1) + "!" + (parts.size() > 2 ? parts.get(2) : "*")));
+            }
+        }
+    }
+
+    /// Makes the probes of functions that have none, of images that the pattern names.
+    ///
+    /// @throws IllegalArgumentException when no function that the pattern means can have one, with a message for
+    ///     people
+    /// @throws IllegalStateException when the program opens and closes libraries all the time
+    void open(FunctionGlob wanted) throws IOException {
+        boolean one = !isPattern(wanted.function());
+        if (probes.images().stream().noneMatch(wanted::namesImage) || one && isThere(wanted)) {
+            return;
+        }
+        Images.Demanded demanded = demand(new Wanted(wanted, options), one);
+        if (probes.haveOpened()) {
+            collector.open(probes.openedFunctions(), false);
+        }
+        if (!isThere(wanted)) {
+            throw new IllegalArgumentException(wanted + " has no probe: " + reason(wanted, demanded));
+        }
+    }
+
+    private Images.Demanded demand(ProbeFilter wanted, boolean one) throws IOException {
+        for (int tries = 0; tries < TRIES; tries++) {
+            follower.follow();
+            Images.Demanded demanded = probes.demand(wanted, one);
+            if (demanded != null) {
+                return demanded;
+            }
+            LockSupport.parkNanos(TRY_NANOS);
+        }
+        throw new IllegalStateException("the program opens or closes libraries at this moment: try again");
+    }
+
+    private boolean isThere(FunctionGlob wanted) {
+        return !probes.functions(new Matching(wanted)).isEmpty();
+    }
+
+    private String reason(FunctionGlob wanted, Images.Demanded demanded) {
+        if (!demanded.reasons().isEmpty()) {
+            return String.join("; ", demanded.reasons());
+        }
+        for (String image : demanded.images()) {
+            if (options.excludes(image, "", wanted.function())) {
+                return "--exclude leaves it out";
+            }
+        }
+        String hint = Spelling.hint(wanted.function(), demanded.symbols());
+        return "the library has no such function" + (hint == null ? "" : ", " + hint);
+    }
+
+    private static boolean isPattern(String text) {
+        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
+    }
+
+    /// What a request names, but for what the options leave out.
+    private record Wanted(FunctionGlob glob, AgentOptions options) implements ProbeFilter {
+        @Override
+        public boolean includes(String image, String file, String name) {
+            return glob.matches(image, file, name) && !options.excludes(image, file, name);
+        }
+
+        @Override
+        public @Nullable Tier tier(String image, String file, String name) {
+            return options.tier(image, file, name);
+        }
+
+        @Override
+        public boolean names(String image) {
+            return glob.namesImage(image);
+        }
+
+        @Override
+        public boolean needsFiles() {
+            return false;
+        }
+    }
+}
