@@ -8,7 +8,7 @@
 /* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. They do not grow where
  * Java means to sleep for long, because the program is idle. */
 static const uint64_t CLOCK_AGE_NANOS = 60000000u;
-static const uint64_t LONG_NANOS = 100000000u;
+static const uint64_t LONG_NANOS = 300000000u;
 static const uint64_t IDLE_AGE_NANOS = 500000000u;
 
 int64_t agent_sleep(uint64_t nanos) {

@@ -33,10 +33,10 @@ import org.mdlagent.profiler.tier.Tiers;
 /// Used by one thread, the agent's.
 public final class SampledProfiler implements Collector {
     /// How long calls are counted in a window, as a part of an epoch.
-    private static final int WINDOWS_PER_EPOCH = 16;
+    private static final int WINDOWS_PER_EPOCH = 4;
 
     /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
-    static final double LOOK_NANOS = 60e6;
+    static final double LOOK_NANOS = 200e6;
 
     /// Functions that are too hot to be counted are closed so long after that was found: their exits are on until calls
     /// have ended that were recorded.
@@ -82,7 +82,7 @@ public final class SampledProfiler implements Collector {
     private int group;
 
     /// @param sampleSize calls recorded in each window, rounded down to a power of two
-    /// @param epochNanos between the begins of two rotations at least, on average; windows count for a sixteenth
+    /// @param epochNanos between the begins of two rotations at least, on average; windows count for a quarter
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
     /// @param overBudget what is done when functions whose calls are all counted cost more than the budget by
@@ -318,6 +318,7 @@ public final class SampledProfiler implements Collector {
             }
         }
         changes.arm();
+        windows.beginRest();
     }
 
     private void windowStopped() {

@@ -116,6 +116,13 @@ final class Spending {
         return probeCost.sampled(counted, timed) / ticksPerNano;
     }
 
+    /// What counting a function's calls costs.
+    ///
+    /// @param rate calls for each nanosecond of CPU time
+    double countedNanos(long calls, double rate) {
+        return calls * probeCost.counted(1e9 * rate) / ticksPerNano;
+    }
+
     /// What timing costs that is done by chance, in nanoseconds.
     double byChanceNanos(double timed) {
         return probeCost.timedByChance(timed) / ticksPerNano;

@@ -31,7 +31,7 @@ final class Windows {
     static final int GROUPS = 4;
 
     /// How long the other parts of a window take, for each nanosecond that calls are counted.
-    private static final double SETTLING = 0.2;
+    private static final double SETTLING = 0.6;
 
     private static final double TIMING = 0.5;
 
@@ -81,6 +81,23 @@ final class Windows {
 
     private Part part = Part.SETTLES;
 
+    /// By group: what its windows cost beside what is predicted; and which one it is.
+    private final Slowdown[] slowdowns = new Slowdown[GROUPS];
+
+    private int group;
+
+    /// Calls of functions that are counted always, and CPU time, when this part began; and when this rest began.
+    private long countedAtPart;
+
+    private long countedAtRest;
+    private long cpuAtRest;
+
+    /// Calls of such functions for each nanosecond of CPU time while windows rested last, 0 when that is not known.
+    private double restRate;
+
+    /// What windows have cost in the part that ended last, as predicted, in nanoseconds.
+    private double predicted;
+
     /// By function: its calls when this part began.
     private long[] callsAtPart = {};
 
@@ -117,6 +134,7 @@ final class Windows {
         this.windowNanos = windowNanos;
         longestTicks = (long) (LONGEST_FACTOR * windowNanos * sampling.ticksPerNano());
         open = new ArmList(api);
+        Arrays.setAll(slowdowns, any -> new Slowdown());
     }
 
     /// Makes room for functions that have come.
@@ -160,6 +178,7 @@ final class Windows {
     ///
     /// @return whether there are any
     boolean choose(int group, Turns turns) {
+        this.group = group;
         for (int i = group; i < readings.functions(); i += GROUPS) {
             if (estimates.isWindowed(i) && !turns.has(i)) {
                 if (chance.times(i)) {
@@ -180,6 +199,10 @@ final class Windows {
     /// @return how long they are left alone, in nanoseconds
     double open() {
         cpuAtOpening = readings.cpu();
+        double rested = cpuAtOpening - cpuAtRest;
+        if (cpuAtRest > 0 && rested > windowNanos) {
+            restRate = (tiers.callsCounted() - countedAtRest) / rested;
+        }
         openingTsc = api.tsc();
         begin(Part.SETTLES);
         open.arm();
@@ -209,6 +232,10 @@ final class Windows {
     private void observe() {
         double observed = readings.cpu() - cpuAtPart;
         double slowdown = slowdown();
+        if (observed > 0 && restRate > 0) {
+            long calls = tiers.callsCounted() - countedAtPart;
+            slowdowns[group].observed(calls, restRate * observed, predicted / observed);
+        }
         part = Part.COUNTED;
         groupSize = open.size();
         for (int i = 0; i < open.size(); i++) {
@@ -243,6 +270,7 @@ final class Windows {
         part = next;
         System.arraycopy(readings.calls(), 0, callsAtPart, 0, callsAtPart.length);
         cpuAtPart = readings.cpu();
+        countedAtPart = tiers.callsCounted();
     }
 
     private long counted(int function) {
@@ -272,6 +300,9 @@ final class Windows {
             }
         }
         open.disarm();
+        if (open.size() > 0) {
+            beginRest();
+        }
         List<Integer> rare = new ArrayList<>();
         boolean whole = part == Part.TIMES || part == Part.COUNTED;
         for (int i = 0; i < open.size(); i++) {
@@ -290,17 +321,23 @@ final class Windows {
         return rare;
     }
 
+    /// From now on nothing changes until windows open.
+    void beginRest() {
+        countedAtRest = tiers.callsCounted();
+        cpuAtRest = readings.cpu();
+    }
+
     /// How much longer than without probes the program took for what it did in the part of the windows that ends, as
     /// predicted; what it lost is taken off the clock of its progress.
     private double slowdown() {
         double observed = readings.cpu() - cpuAtPart;
-        long counted = 0;
+        double counted = 0;
         long timed = 0;
         double byChance = 0;
         for (int i = 0; i < open.size(); i++) {
             int function = open.function(i);
             long count = counted(function);
-            counted += count;
+            counted += spending.countedNanos(count, count / Math.max(1, observed));
             if (chance.times(function)) {
                 byChance += (double) count / chance.mean(function);
             } else if (part == Part.TIMES) {
@@ -308,8 +345,8 @@ final class Windows {
             }
         }
         spending.addByChance(byChance);
-        double taken = spending.sampledNanos(counted, timed) + spending.byChanceNanos(byChance);
-        double passed = Math.max(PASSED_MIN * observed, observed - taken);
+        predicted = counted + spending.sampledNanos(0, timed) + spending.byChanceNanos(byChance);
+        double passed = Math.max(PASSED_MIN * observed, observed - slowdowns[group].factor() * predicted);
         readings.lose(observed - passed);
         return observed > 0 ? observed / passed : 1;
     }

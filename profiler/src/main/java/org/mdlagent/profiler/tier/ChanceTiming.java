@@ -12,7 +12,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// windows have stood for of late. So no single call ever stands for a whole window.
 public final class ChanceTiming {
     /// Timing takes this part of a window, about, and this many calls of a function at most.
-    private static final double WINDOW_PART = 0.1;
+    private static final double WINDOW_PART = 0.05;
 
     private static final int TIMED_MAX = 64;
     private static final int TIMED_MIN = 2;

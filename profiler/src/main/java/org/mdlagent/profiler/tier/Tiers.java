@@ -212,6 +212,11 @@ public final class Tiers {
         return callsSampled;
     }
 
+    /// The calls of functions while all were counted, whatever windows did.
+    public long callsCounted() {
+        return calls - callsSampled;
+    }
+
     /// What the calls of functions have cost while all were counted, in ticks.
     public double ticks() {
         return ticks;

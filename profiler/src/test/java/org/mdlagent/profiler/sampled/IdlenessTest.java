@@ -17,18 +17,16 @@ class IdlenessTest {
 
     @Test
     void shouldLookEverMoreSeldomWhileNothingHappens() {
-        assertThat(looked(60 * MILLI, 0, 0)).isEqualTo(120);
-        assertThat(looked(120 * MILLI, 0, 0)).isEqualTo(240);
-        assertThat(looked(240 * MILLI, 0, 0)).isEqualTo(480);
-        assertThat(looked(480 * MILLI, 0, 0)).isEqualTo(500);
+        assertThat(looked(200 * MILLI, 0, 0)).isEqualTo(400);
+        assertThat(looked(400 * MILLI, 0, 0)).isEqualTo(500);
         assertThat(looked(500 * MILLI, 4 * MILLI, 0)).isEqualTo(500);
     }
 
     @Test
     void shouldLookAsOftenAsEverOnceAFunctionIsCalledOrTimeIsTaken() {
-        looked(60 * MILLI, 0, 0);
-        assertThat(looked(120 * MILLI, 0, 1)).isEqualTo(60);
-        assertThat(looked(60 * MILLI, 0, 1)).isEqualTo(120);
-        assertThat(looked(120 * MILLI, 2 * MILLI, 1)).isEqualTo(60);
+        looked(200 * MILLI, 0, 0);
+        assertThat(looked(400 * MILLI, 0, 1)).isEqualTo(200);
+        assertThat(looked(200 * MILLI, 0, 1)).isEqualTo(400);
+        assertThat(looked(400 * MILLI, 5 * MILLI, 1)).isEqualTo(200);
     }
 }
