@@ -79,7 +79,7 @@ public final class SliceSums {
             functions.add(function(whole.functions().get(i), sums[i], whole.session()));
         }
         List<EdgeSums.Estimate> between = edges.estimates(functions);
-        functions = edges.withSelf(functions, between, new TotalErrors(functions, whole.session()));
+        functions = edges.withSelf(functions, between, new TotalErrors(functions, whole.session()), true);
         TimeSlice.Costs costs =
                 slices.stream().map(TimeSlice::costs).reduce(TimeSlice.Costs.NONE, TimeSlice.Costs::plus);
         TimeRange range = range();

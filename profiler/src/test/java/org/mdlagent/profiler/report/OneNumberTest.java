@@ -57,8 +57,8 @@ class OneNumberTest {
                             function.name(),
                             List.of(
                                     function.calls(),
-                                    function.totalNanos().orElse(0),
-                                    function.selfNanos().orElse(0)));
+                                    function.shownTotalNanos().orElse(0),
+                                    function.shownSelfNanos().orElse(0)));
                 }
             }
             assertThat(truth).isNotEmpty();

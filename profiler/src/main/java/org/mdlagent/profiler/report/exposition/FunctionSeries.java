@@ -67,7 +67,7 @@ final class FunctionSeries {
         Latency latency = function.latency();
         calls += function.calls();
         total = sum(total, function.totalNanos());
-        self = sum(self, function.selfNanos());
+        self = sum(self, function.shownSelfNanos());
         if (latency.known()) {
             timed = true;
             nanosPerTick = latency.nanosPerTick();

@@ -64,7 +64,7 @@ public final class CsvReport {
         fields.add(text(function.shownTotalNanos()));
         fields.add(text(function.totalError()));
         fields.add(text(function.shownSelfNanos()));
-        fields.add(text(function.selfError()));
+        fields.add(text(function.shownSelfError()));
         fields.add(text(latency.minNanos()));
         fields.add(text(latency.meanNanos()));
         fields.add(text(function.percentileNanos(50)));

@@ -186,7 +186,7 @@ public final class JsonReport {
         json.member("totalNanos", function.shownTotalNanos());
         json.member("totalError", function.totalError());
         json.member("selfNanos", function.shownSelfNanos());
-        json.member("selfError", function.selfError());
+        json.member("selfError", function.shownSelfError());
         json.member("minNanos", latency.minNanos());
         json.member("meanNanos", latency.meanNanos());
         json.member("p50Nanos", function.percentileNanos(50));

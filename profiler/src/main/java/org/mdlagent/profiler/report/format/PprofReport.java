@@ -77,12 +77,12 @@ public final class PprofReport {
         types.add(new SampleType("calls", "count", false, FunctionProfile::calls));
         types.add(new SampleType(
                 "total", "nanoseconds", false, function -> function.totalNanos().orElse(0)));
-        if (profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
+        if (profile.functions().stream().anyMatch(f -> f.shownSelfNanos().isPresent())) {
             types.add(new SampleType(
                     "self",
                     "nanoseconds",
                     true,
-                    function -> function.selfNanos().orElse(0)));
+                    function -> function.shownSelfNanos().orElse(0)));
         }
         return types;
     }

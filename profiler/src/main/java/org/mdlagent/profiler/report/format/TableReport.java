@@ -260,8 +260,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             return new Whole((double) session.measuredNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
         }
 
-        /// A sum above the most that there can be has calls within calls in it and says nothing as a part: shown is
-        /// the most, with a mark.
+        /// A sum above the most that there can be says nothing as a part: shown is the most, with a mark.
         Quantity part(OptionalLong part, OptionalDouble error) {
             if (part.isEmpty() || nanos <= 0) {
                 return Quantity.UNKNOWN;
@@ -291,8 +290,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             notes.add("percentages are of the time that was measured, which each thread has once");
         }
         if (shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), whole.mostPercent))) {
-            notes.add("* recursive: nested calls are counted again"
-                    + (profile.session().exact() ? "" : ", or estimated too high"));
+            notes.add("* more than there can be: estimated too high");
         }
         return notes;
     }

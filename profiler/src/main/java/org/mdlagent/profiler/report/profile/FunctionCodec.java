@@ -42,8 +42,8 @@ public final class FunctionCodec {
         out.writeByte((function.callsExact() ? CALLS_EXACT : 0) | (function.exact() ? EXACT : 0));
         out.writeDouble(function.callsError().orElse(Double.NaN));
         out.writeLong(function.sampled());
-        out.writeLong(function.totalNanos().orElse(-1));
-        out.writeLong(function.selfNanos().orElse(-1));
+        out.writeLong(function.shownTotalNanos().orElse(-1));
+        out.writeLong(function.shownSelfNanos().orElse(-1));
         function.latency().writeTo(out);
     }
 

@@ -118,6 +118,11 @@ public record FunctionProfile(
         return selfError.orElse(0) > ERROR_MAX || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : selfNanos;
     }
 
+    /// How far SELF may be off, where it is shown.
+    public OptionalDouble shownSelfError() {
+        return shownSelfNanos().isPresent() ? selfError : OptionalDouble.empty();
+    }
+
     /// Whether the calls are an estimate of which nobody knows how far it is off.
     public boolean areCallsGuessed() {
         return !exact && !callsExact && callsError.isEmpty() && damage == null;
@@ -192,15 +197,19 @@ public record FunctionProfile(
 
     /// The same without what calls took that ran within others of it.
     ///
-    /// @param error how far that may be off, as a part of what is left
-    public FunctionProfile withoutNested(long nanos, double error) {
+    /// @param part  of the time of all calls
+    /// @param error how far what is left may be off because of that, relative to it
+    public FunctionProfile withoutNested(double part, double error) {
+        long all = totalNanos.orElse(0);
+        long left = Math.round(all * (1 - part));
+        double ofAll = totalError.orElse(0) * all;
         return with(
                 calls,
                 callsError,
                 sampled,
-                OptionalLong.of(Math.max(0, totalNanos.orElse(0) - nanos)),
+                OptionalLong.of(left),
                 selfNanos,
-                OptionalDouble.of(Math.hypot(totalError.orElse(0), error)),
+                OptionalDouble.of(Math.hypot(ofAll / Math.max(1, left), error)),
                 selfError,
                 latency);
     }
@@ -215,6 +224,20 @@ public record FunctionProfile(
                 selfNanos,
                 OptionalDouble.empty(),
                 selfError,
+                latency);
+    }
+
+    /// The same, of which the time without probed functions is a guess that is not shown: how far it is off is not
+    /// known.
+    public FunctionProfile withGuessedSelf() {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                OptionalDouble.of(Double.POSITIVE_INFINITY),
                 latency);
     }
 

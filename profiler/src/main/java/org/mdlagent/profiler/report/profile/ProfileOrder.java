@@ -50,7 +50,9 @@ public enum ProfileOrder {
         Latency latency = function.latency();
         OptionalLong key = switch (this) {
             case SELF -> function.shownSelfNanos();
-            case TOTAL -> function.shownTotalNanos();
+            // It has its own time at least.
+            case TOTAL ->
+                function.shownTotalNanos().isPresent() ? function.shownTotalNanos() : function.shownSelfNanos();
             case CALLS -> function.knownCalls();
             case MEAN -> latency.meanNanos();
             case P50 -> function.percentileNanos(50);

@@ -172,7 +172,8 @@ final class ProfileReader {
         double[] independent = sums.stream()
                 .mapToDouble(sum -> sum.independent(facts.sampleSize()))
                 .toArray();
-        List<FunctionProfile> known = edges.withSelf(raised, between, new TotalErrors(raised, facts, independent));
+        List<FunctionProfile> known =
+                edges.withSelf(raised, between, new TotalErrors(raised, facts, independent), false);
         return new Profile(
                 facts,
                 known,

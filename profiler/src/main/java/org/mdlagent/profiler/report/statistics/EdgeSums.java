@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.IntPredicate;
 import java.util.function.ToLongFunction;
 import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.CallEdge;
@@ -20,8 +21,18 @@ public final class EdgeSums {
     /// A recursive function's outermost calls are known by their callers: so many that were looked at are enough.
     private static final int OUTERMOST_MIN = 30;
 
-    /// A callee's time reaches callers so many calls up: where functions call each other, there is no end else.
+    /// A callee's time reaches callers so many calls up: cycles of rare calls have no end else.
     private static final int LEVELS = 64;
+
+    /// Where more than this part of a function's time comes by functions that it calls, its outermost calls are not
+    /// known from the others.
+    private static final double NESTED_MAX = 0.1;
+
+    /// The self time of a function that calls itself is told where it is so much of the time of all its calls.
+    private static final double SELF_MIN = 0.2;
+
+    /// An edge with less than this part of its callee's time closes no cycle: it may be a guess that was wrong.
+    private static final double CYCLE_MIN = 0.01;
 
     /// By callee, then by caller, which is [#NONE] when it is not known.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
@@ -54,15 +65,17 @@ public final class EdgeSums {
 
     /// The functions, of which none that is sampled has less time than the calls that it makes: of the few that
     /// are long its sample may have none, and a callee's may. Nor is its longest call shorter than that of a
-    /// callee that nobody else calls.
+    /// callee that nobody else calls. Functions that call each other say nothing of each other: their times have
+    /// the same calls in them many times.
     public List<FunctionProfile> raised(List<FunctionProfile> functions) {
+        Cycles cycles = cycles();
         double[] nanos = functions.stream().mapToDouble(EdgeSums::ofAllCalls).toArray();
         double[] before = nanos.clone();
         FunctionProfile[] raised = functions.toArray(FunctionProfile[]::new);
         boolean changed = true;
         for (int level = 0; level < LEVELS && changed; level++) {
             changed = false;
-            double[] inCallees = inCallees(nanos);
+            double[] inCallees = inCallees(nanos, cycles);
             for (int i = 0; i < nanos.length; i++) {
                 FunctionProfile function = functions.get(i);
                 if (!function.exact() && function.totalNanos().isPresent() && inCallees[i] >= nanos[i] + 1) {
@@ -70,7 +83,7 @@ public final class EdgeSums {
                     changed = true;
                 }
             }
-            changed |= raiseMaxima(raised);
+            changed |= raiseMaxima(raised, cycles);
         }
         for (int i = 0; i < nanos.length; i++) {
             if (nanos[i] > before[i]) {
@@ -80,13 +93,13 @@ public final class EdgeSums {
         return List.of(raised);
     }
 
-    private double[] inCallees(double[] nanos) {
+    private double[] inCallees(double[] nanos, Cycles cycles) {
         double[] sums = new double[nanos.length];
         for (int i = 0; i < nanos.length; i++) {
             int callee = i;
             double part = scale(i, nanos[i], Edge::ticks);
             edges.get(i).forEach((caller, edge) -> {
-                if (caller != NONE && caller != callee) {
+                if (caller != NONE && !cycles.join(caller, callee)) {
                     sums[caller] += part * edge.ticks;
                 }
             });
@@ -94,12 +107,15 @@ public final class EdgeSums {
         return sums;
     }
 
-    private boolean raiseMaxima(FunctionProfile[] functions) {
+    private boolean raiseMaxima(FunctionProfile[] functions, Cycles cycles) {
         boolean changed = false;
         for (int i = 0; i < functions.length; i++) {
             Map<Integer, Edge> callers = edges.get(i);
             int caller = callers.size() == 1 ? callers.keySet().iterator().next() : NONE;
-            if (caller != NONE && !functions[caller].exact() && functions[caller].isOutlastedBy(functions[i])) {
+            if (caller != NONE
+                    && !cycles.join(caller, i)
+                    && !functions[caller].exact()
+                    && functions[caller].isOutlastedBy(functions[i])) {
                 functions[caller] = functions[caller].withCallAsLongAs(functions[i]);
                 changed = true;
             }
@@ -130,29 +146,32 @@ public final class EdgeSums {
     }
 
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
-    /// they are where no caller is known. A sampled function that calls itself has the time of these calls once, or
-    /// no total where too few of its outermost calls were looked at.
-    public List<FunctionProfile> withSelf(List<FunctionProfile> functions, List<Estimate> edges, TotalErrors errors) {
+    /// they are where no caller is known. Of a sampled function that calls itself the total has the time of these
+    /// calls once; there is none where too few of its outermost calls were looked at, or where it calls itself by
+    /// way of others. Its self time is not known where too little is left.
+    ///
+    /// @param nested whether the totals of exact functions have nested calls in them, too
+    public List<FunctionProfile> withSelf(
+            List<FunctionProfile> functions, List<Estimate> edges, TotalErrors errors, boolean nested) {
         if (edges.isEmpty()) {
             return functions;
         }
         long[] inCallees = new long[functions.size()];
-        long[] nested = new long[functions.size()];
         for (Estimate edge : edges) {
             if (edge.caller != NONE) {
                 inCallees[edge.caller] += edge.nanos;
-                nested[edge.caller] += edge.caller == edge.callee ? edge.nanos : 0;
                 errors.addCallee(edge, samples(edge.callee));
             }
         }
+        Cycles cycles = cycles();
         List<FunctionProfile> known = new ArrayList<>(functions.size());
         for (int i = 0; i < inCallees.length; i++) {
             FunctionProfile function = functions.get(i);
             if (function.totalNanos().isPresent()) {
                 long self = ofAllCalls(function) - inCallees[i];
                 function = function.withSelf(self, errors.ofTotal(i), errors.ofSelf(i));
-                if (!function.exact() && nested[i] != 0) {
-                    function = outermost(function, nested[i], outermostSamples(i));
+                if (nested || !function.exact()) {
+                    function = outermost(function, i, cycles);
                 }
             }
             known.add(function);
@@ -176,16 +195,51 @@ public final class EdgeSums {
         return edges.get(callee).values().stream().mapToLong(Edge::samples).sum();
     }
 
-    /// Those of a function that calls itself, of which some calls were looked at.
-    private static FunctionProfile outermost(FunctionProfile function, long nested, long samples) {
-        return samples < OUTERMOST_MIN
+    /// One whose total is of all calls, with that of outermost ones. Where most of that is of nested calls, what is
+    /// left is a small difference of two estimates, and is not told.
+    private FunctionProfile outermost(FunctionProfile all, int index, Cycles cycles) {
+        double nested = part(index, caller -> cycles.join(caller, index));
+        if (nested == 0) {
+            return all;
+        }
+        long samples = outermostSamples(index, cycles);
+        boolean small = all.selfNanos().orElse(0) < SELF_MIN * all.totalNanos().orElse(0);
+        FunctionProfile function = nested > NESTED_MAX && small ? all.withGuessedSelf() : all;
+        if (samples < OUTERMOST_MIN) {
+            return function.withoutTotal().withGuessedSelf();
+        }
+        double direct = part(index, caller -> caller == index);
+        return nested - direct > NESTED_MAX
                 ? function.withoutTotal()
-                : function.withoutNested(nested, Confidence.QUANTILE_95 / Math.sqrt(samples));
+                : function.withoutNested(direct, Confidence.QUANTILE_95 / Math.sqrt(samples));
     }
 
-    private long outermostSamples(int callee) {
+    /// How much of a function's time came by these callers.
+    private double part(int callee, IntPredicate callers) {
+        double whole = 0;
+        double part = 0;
+        for (Map.Entry<Integer, Edge> edge : edges.get(callee).entrySet()) {
+            whole += edge.getValue().ticks;
+            part += edge.getKey() != NONE && callers.test(edge.getKey()) ? edge.getValue().ticks : 0;
+        }
+        return whole == 0 ? 0 : part / whole;
+    }
+
+    private Cycles cycles() {
+        List<int[]> callers = new ArrayList<>(edges.size());
+        for (Map<Integer, Edge> edge : edges) {
+            double ticks = edge.values().stream().mapToDouble(Edge::ticks).sum();
+            callers.add(edge.entrySet().stream()
+                    .filter(entry -> entry.getKey() != NONE && entry.getValue().ticks >= CYCLE_MIN * ticks)
+                    .mapToInt(Map.Entry::getKey)
+                    .toArray());
+        }
+        return new Cycles(callers);
+    }
+
+    private long outermostSamples(int callee, Cycles cycles) {
         return edges.get(callee).entrySet().stream()
-                .filter(edge -> edge.getKey() != callee)
+                .filter(edge -> edge.getKey() == NONE || !cycles.join(edge.getKey(), callee))
                 .mapToLong(edge -> edge.getValue().samples)
                 .sum();
     }

@@ -92,7 +92,7 @@ class TableReportTest {
             descend       3   1.5 /s  67.5%  100.0%*  3   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
             leaf          1  0.50 /s   7.5%    7.5%   1  150ms  150ms  150ms  150ms  150ms  █
             2 functions · sorted by self (--sort)
-            * recursive: nested calls are counted again
+            * more than there can be: estimated too high
             """);
     }
 

@@ -2,13 +2,22 @@ package org.mdlagent.profiler.report.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profiles;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionImage;
 
 class EdgeSumsTest {
+    @TempDir
+    Path directory;
+
     private static final int OUTER = 0;
     private static final int MIDDLE = 1;
     private static final int INNER = 2;
@@ -64,10 +73,93 @@ class EdgeSumsTest {
     }
 
     @Test
-    void shouldEndWhereFunctionsCallEachOther() {
+    void shouldNotRaiseFunctionsThatCallEachOther() {
         edges.add(INNER, MIDDLE, 2, 1_010, 2);
         edges.add(MIDDLE, INNER, 1, 40, 1);
         edges.add(MIDDLE, OUTER, 1, 40, 1);
+        assertThat(edges.raised(functions)).isEqualTo(functions);
+    }
+
+    @Test
+    void shouldEndWhereRareCallsCloseACycle() {
+        edges.add(INNER, MIDDLE, 2, 1_010, 2);
+        edges.add(MIDDLE, INNER, 1, 1, 1);
+        edges.add(MIDDLE, OUTER, 1, 400, 1);
         assertThat(total(edges.raised(functions).get(MIDDLE))).hasValue(1_010);
+    }
+
+    @Test
+    void shouldWithholdTheTotalOfFunctionsThatCallThemselvesByWayOfOthers() throws Exception {
+        edges.add(MIDDLE, OUTER, 1, 40, 100);
+        edges.add(MIDDLE, INNER, 1, 40, 100);
+        edges.add(INNER, MIDDLE, 2, 40, 100);
+        List<FunctionProfile> known = withSelf();
+        assertThat(total(known.get(MIDDLE)))
+                .as("half of it may be within itself")
+                .isEmpty();
+        assertThat(total(known.get(INNER))).isEmpty();
+        assertThat(total(known.get(OUTER))).hasValue(100);
+        assertThat(known.get(OUTER).selfNanos()).hasValue(60);
+    }
+
+    @Test
+    void shouldShowTheTotalOfOneThatRarelyCallsItselfByWayOfOthers() throws Exception {
+        edges.add(MIDDLE, OUTER, 1, 95, 100);
+        edges.add(MIDDLE, INNER, 1, 5, 100);
+        edges.add(INNER, MIDDLE, 2, 40, 100);
+        assertThat(total(withSelf().get(MIDDLE))).hasValue(80);
+    }
+
+    @Test
+    void shouldWithholdASelfTimeThatIsASmallDifference() throws Exception {
+        edges.add(MIDDLE, MIDDLE, 1, 90, 900);
+        edges.add(MIDDLE, OUTER, 1, 10, 100);
+        FunctionProfile middle = withSelf().get(MIDDLE);
+        assertThat(total(middle)).hasValue(8);
+        assertThat(middle.shownSelfNanos()).isEmpty();
+    }
+
+    @Test
+    void shouldTellNothingOfOneOfWhichFewOutermostCallsWereLookedAt() throws Exception {
+        edges.add(MIDDLE, MIDDLE, 1, 50, 900);
+        edges.add(MIDDLE, OUTER, 1, 50, 29);
+        FunctionProfile middle = withSelf().get(MIDDLE);
+        assertThat(total(middle)).isEmpty();
+        assertThat(middle.shownSelfNanos()).isEmpty();
+    }
+
+    @Test
+    void shouldTellHowLittleIsKnownWhereMostOfTheTimeIsOfNestedCalls() throws Exception {
+        edges.add(MIDDLE, MIDDLE, 1, 90, 900);
+        edges.add(MIDDLE, OUTER, 1, 10, 100);
+        List<FunctionProfile> half = new ArrayList<>(functions);
+        FunctionProfile middle = functions.get(MIDDLE);
+        half.set(
+                MIDDLE,
+                middle.with(
+                        100,
+                        OptionalDouble.of(0.1),
+                        50,
+                        OptionalLong.of(100_000),
+                        OptionalLong.empty(),
+                        OptionalDouble.empty(),
+                        OptionalDouble.empty(),
+                        middle.latency()));
+        FunctionProfile known = withSelf(half).get(MIDDLE);
+        assertThat(total(known)).hasValue(10_000);
+        assertThat(known.totalError().orElseThrow())
+                .as("of the time of all calls, relative to the tenth that is left")
+                .isGreaterThan(1);
+        assertThat(known.shownTotalNanos()).isEmpty();
+    }
+
+    private List<FunctionProfile> withSelf() throws Exception {
+        return withSelf(functions);
+    }
+
+    private List<FunctionProfile> withSelf(List<FunctionProfile> functions) throws Exception {
+        SessionFacts sampled =
+                Profiles.read(SessionImage.sampledSample(), directory).session();
+        return edges.withSelf(functions, edges.estimates(functions), new TotalErrors(functions, sampled), false);
     }
 }
