@@ -35,7 +35,8 @@ public final class SampledProfiler implements Collector {
     /// How long calls are counted in a window, as a part of an epoch.
     private static final int WINDOWS_PER_EPOCH = 4;
 
-    /// Open functions are looked at so often, while windows rest: the first answer to a program that has changed.
+    /// Open functions are looked at so often at most, while windows rest: the first answer to a program that has
+    /// changed.
     static final double LOOK_NANOS = 200e6;
 
     /// Functions that are too hot to be counted are closed so long after that was found: their exits are on until calls
@@ -223,6 +224,7 @@ public final class SampledProfiler implements Collector {
     /// Goes on with the windows of one group or opens those of the next, or looks at the open functions.
     @Override
     public double tick() {
+        long beginTsc = api.tsc();
         if (windows.areOpen()) {
             readings.readAtOnce();
             double part = windows.goOn();
@@ -238,7 +240,12 @@ public final class SampledProfiler implements Collector {
         if (!rotating) {
             chooseTiers(api.tsc());
         }
-        return rotating ? goOn() : rest();
+        if (rotating) {
+            return goOn();
+        }
+        double wait = rest();
+        spending.endLook(beginTsc, api.tsc());
+        return wait;
     }
 
     /// Not in the midst of a rotation.
@@ -354,7 +361,7 @@ public final class SampledProfiler implements Collector {
             open.setLook(now, api.tsc());
         }
         takeTurns();
-        double wait = Math.min(LOOK_NANOS, (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
+        double wait = Math.min(spending.lookNanos(), (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
         return demoting ? IN_FLIGHT_NANOS : wait;
     }
 
@@ -377,7 +384,7 @@ public final class SampledProfiler implements Collector {
         open.renewLeases();
         long now = api.tsc();
         double rest = spending.endRotation(now, readings.cpu());
-        return Math.min(LOOK_NANOS, Math.min(rest, (tiers.nextChoice() - now) / ticksPerNano));
+        return Math.min(spending.lookNanos(), Math.min(rest, (tiers.nextChoice() - now) / ticksPerNano));
     }
 
     private void takeTurns() {

@@ -43,6 +43,7 @@ final class Spending {
     private final double ticksPerNano;
     private final Runnable overBudget;
     private final Governor governor;
+    private final Looks looks;
     private final SplittableRandom random = new SplittableRandom();
     private final long header;
 
@@ -93,6 +94,7 @@ final class Spending {
         this.ticksPerNano = ticksPerNano;
         this.overBudget = overBudget;
         governor = new Governor(budget < 1 ? AIM * budget : budget);
+        looks = new Looks(budget);
         header = api.session();
     }
 
@@ -145,11 +147,21 @@ final class Spending {
     /// When windows are to open again. They rest, and functions have just been looked at.
     long nextRotation(long now) {
         double cost = nanos();
-        if (cost - costAtLook > BURST * budget * pace * SampledProfiler.LOOK_NANOS) {
-            quietTsc = now + (long) (SampledProfiler.LOOK_NANOS * ticksPerNano);
+        if (cost - costAtLook > BURST * budget * pace * lookNanos()) {
+            quietTsc = now + (long) (lookNanos() * ticksPerNano);
         }
         costAtLook = cost;
         return Math.max(restEndTsc, Math.min(quietTsc, restEndTsc + (long) (BURST_NANOS_MAX * ticksPerNano)));
+    }
+
+    /// How long it is from one look to the next while windows rest, in nanoseconds.
+    double lookNanos() {
+        return looks.nanosBetween(share());
+    }
+
+    /// Tells what a look has taken.
+    void endLook(long beginTsc, long endTsc) {
+        looks.end((endTsc - beginTsc) / ticksPerNano);
     }
 
     void beginRotation(long now) {
