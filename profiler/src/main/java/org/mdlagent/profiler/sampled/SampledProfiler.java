@@ -240,12 +240,7 @@ public final class SampledProfiler implements Collector {
         if (!rotating) {
             chooseTiers(api.tsc());
         }
-        if (rotating) {
-            return goOn();
-        }
-        double wait = rest();
-        spending.endLook(beginTsc, api.tsc());
-        return wait;
+        return rotating ? goOn() : rest(beginTsc);
     }
 
     /// Not in the midst of a rotation.
@@ -335,7 +330,7 @@ public final class SampledProfiler implements Collector {
         }
     }
 
-    private double rest() {
+    private double rest(long tickTsc) {
         long now = api.tsc();
         double look = idleness.lookNanos(now, readings.cpu(), tiers.calls());
         boolean settled = tiers.calls() == callsSettled && demotionTsc == 0;
@@ -361,6 +356,7 @@ public final class SampledProfiler implements Collector {
             open.setLook(now, api.tsc());
         }
         takeTurns();
+        spending.endLook(tickTsc, api.tsc());
         double wait = Math.min(spending.lookNanos(), (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
         return demoting ? IN_FLIGHT_NANOS : wait;
     }
