@@ -142,6 +142,17 @@ final class OpenFunctions {
         beginTiming(function);
     }
 
+    /// Others take their turns, when that is due.
+    void takeTurns(Windows windows) {
+        if (turns.take(windows.rateToWindow(), leaseTicks)) {
+            for (int i = 0; i < readings.functions(); i++) {
+                if (turns.has(i)) {
+                    reopen(i);
+                }
+            }
+        }
+    }
+
     /// The function has no windows from now on.
     void endWindows(int function) {
         if (estimates.isWindowed(function)) {

@@ -251,7 +251,7 @@ public final class SampledProfiler implements Collector {
         }
         readings.read();
         windowStopped();
-        takeTurns();
+        open.takeTurns(windows);
         drainRings();
         estimates.publish();
         open.renew();
@@ -355,7 +355,7 @@ public final class SampledProfiler implements Collector {
             callsSettled = tiers.calls();
             open.setLook(now, api.tsc());
         }
-        takeTurns();
+        open.takeTurns(windows);
         spending.endLook(tickTsc, api.tsc());
         double wait = Math.min(spending.lookNanos(), (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
         return demoting ? IN_FLIGHT_NANOS : wait;
@@ -381,16 +381,6 @@ public final class SampledProfiler implements Collector {
         long now = api.tsc();
         double rest = spending.endRotation(now, readings.cpu());
         return Math.min(spending.lookNanos(), Math.min(rest, (tiers.nextChoice() - now) / ticksPerNano));
-    }
-
-    private void takeTurns() {
-        if (turns.take(windows.rateToWindow(), open.leaseTicks())) {
-            for (int i = 0; i < readings.functions(); i++) {
-                if (turns.has(i)) {
-                    open.reopen(i);
-                }
-            }
-        }
     }
 
     private void drainRings() {
