@@ -70,6 +70,7 @@ int main(void) {
   FIELD(mdl_header, clock_ticks);
   FIELD(mdl_header, clock_cpu_nanos);
   FIELD(mdl_header, calls_tsc);
+  FIELD(mdl_header, waited);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);

@@ -90,7 +90,9 @@ struct mdl_header {
   uint32_t clock_ticks;       /* 448 what reading the clock adds to a call that is timed, which is taken off: in ticks, and */
   uint32_t clock_cpu_nanos;   /* 452 where durations are CPU time, in nanoseconds */
   uint64_t calls_tsc;         /* 456 when the profiler wrote down its estimates of calls, 0 before */
-  uint8_t reserved[48];       /* 464 */
+  double waited;              /* 464 how long the program's threads have waited for processors, for each nanosecond of their
+                                     CPU time; 0 while it is not known */
+  uint8_t reserved[40];       /* 472 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */

@@ -67,6 +67,7 @@ public final class HeaderDescriptor {
     public static final long CLOCK_TICKS = 448;
     public static final long CLOCK_CPU_NANOS = 452;
     public static final long CALLS_TSC = 456;
+    public static final long WAITED = 464;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

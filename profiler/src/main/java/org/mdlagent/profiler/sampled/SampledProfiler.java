@@ -58,6 +58,7 @@ public final class SampledProfiler implements Collector {
     private final Spending spending;
     private final Allowance allowance;
     private final Idleness idleness;
+    private final Waiting waiting;
     private final CallEstimates estimates;
     private final ChanceTiming chance;
     private final SampleWeights weights = new SampleWeights();
@@ -108,6 +109,7 @@ public final class SampledProfiler implements Collector {
         spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
+        waiting = new Waiting(header);
         readings = new Readings(api, tiers, windowNanos, ticksPerNano);
         chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano, budget * tscHz);
         runs = new SampleRuns(runLength);
@@ -249,6 +251,7 @@ public final class SampledProfiler implements Collector {
         if (rotating) {
             return false;
         }
+        waiting.look();
         readings.read();
         windowStopped();
         open.takeTurns(windows);

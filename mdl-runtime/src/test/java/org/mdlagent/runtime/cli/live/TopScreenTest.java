@@ -85,6 +85,7 @@ class TopScreenTest {
                 true,
                 OptionalLong.of(0),
                 true,
+                0,
                 false);
         Profile whole = new Profile(
                 facts, List.of(), 0, List.of(), new Profile.Family(List.of(), 0, 0), 0, 0, List.of(), List.of(), null);

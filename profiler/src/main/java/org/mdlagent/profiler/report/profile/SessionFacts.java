@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// @param armed        whether probes were in place at any time
 /// @param armedAfterNanos from the start until they were, when that is known
 /// @param fromMain     whether main has waited for them, so that none of its calls was missed
+/// @param waited       how long the program's threads have waited for processors, for each nanosecond of their CPU
+///     time; 0 while it is not known
 /// @param cpuTime      whether durations are CPU time of the calling threads, and not time that has passed
 public record SessionFacts(
         String id,
@@ -49,6 +51,7 @@ public record SessionFacts(
         boolean armed,
         OptionalLong armedAfterNanos,
         boolean fromMain,
+        double waited,
         boolean cpuTime) {
 
     /// CPU time of the program's threads, the time from start to end where that is not known; above 0.
@@ -89,6 +92,7 @@ public record SessionFacts(
                 armed,
                 OptionalLong.of(0),
                 fromMain,
+                waited,
                 cpuTime);
     }
 

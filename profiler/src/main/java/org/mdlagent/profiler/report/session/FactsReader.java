@@ -57,6 +57,7 @@ final class FactsReader {
                 bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0,
                 armedAfterNanos(bytes),
                 (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) != 0,
+                waited(bytes),
                 isCpuTime(bytes));
     }
 
@@ -82,6 +83,14 @@ final class FactsReader {
 
     static boolean isCpuTime(SessionBytes bytes) throws IOException {
         return (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
+    }
+
+    private static double waited(SessionBytes bytes) throws IOException {
+        double waited = bytes.getDouble(HeaderDescriptor.WAITED);
+        if (!(waited >= 0 && waited < Double.POSITIVE_INFINITY)) {
+            throw bytes.damaged("its threads have waited " + waited + " times their CPU time");
+        }
+        return waited;
     }
 
     private static OptionalDouble budgetPercent(SessionBytes bytes) throws IOException {

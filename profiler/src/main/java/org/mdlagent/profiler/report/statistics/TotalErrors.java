@@ -14,7 +14,9 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 /// A total is a product of two estimates, the calls and their mean duration (the delta method). The calls of a run are
 /// taken to be alike, so that a run counts as one sample; where there are few runs, Student's distribution says how
 /// much wider an interval is. To what chance does, what a probe adds to a call
-/// comes on top. What part of a function's time is whose is estimated, too, from the same runs.
+/// comes on top; and what threads have waited for processors: such waits are few and long, so that a sample may have
+/// none of them, and are taken to be where CPU time is spent. What part of a function's time is whose is estimated,
+/// too, from the same runs.
 public final class TotalErrors {
     /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
     private static final double CLOCK_PART = 0.001;
@@ -27,6 +29,9 @@ public final class TotalErrors {
     private static final double PROBE_NANOS_MAX = 50;
 
     private final List<FunctionProfile> functions;
+
+    /// What a function's calls may have waited for processors, for each nanosecond of their own.
+    private final double waited;
 
     /// Calls timed in succession, 0 in an exact session.
     private final int runLength;
@@ -55,6 +60,7 @@ public final class TotalErrors {
     /// @param independent by function: timed calls that tell as much as so many of which none has to do with another
     public TotalErrors(List<FunctionProfile> functions, SessionFacts session, double[] independent) {
         this.functions = functions;
+        waited = session.cpuTime() ? 0 : session.waited();
         this.independent = independent.clone();
         runLength = session.exact() ? 0 : Math.max(1, session.sampleSize());
         ofTotal =
@@ -86,17 +92,19 @@ public final class TotalErrors {
         return halfWidth(ofTotal[function] + ofCallees[function], functions.get(function), callsOfCallees[function]);
     }
 
-    private static OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
+    private OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
         double mean = (double) function.totalNanos().orElse(0) / Math.max(1, function.calls());
         double ofEach = Math.clamp(PROBE_PART * mean, Margin.PROBE_NANOS, PROBE_NANOS_MAX);
         double byProbes = ofEach * function.calls() + Margin.PROBE_NANOS * callsOfCallees;
+        double byWaiting =
+                function.eachTimed() ? 0 : waited * function.totalNanos().orElse(0);
         double byClock = CLOCK_PART * function.totalNanos().orElse(0);
         double callsError = function.callsError().orElse(0);
         double byPrediction = (callsError - Confidence.ofChance(callsError))
                 * function.totalNanos().orElse(0);
         return Double.isNaN(square)
                 ? OptionalDouble.empty()
-                : OptionalDouble.of(Math.sqrt(square) + byProbes + byClock + byPrediction);
+                : OptionalDouble.of(Math.sqrt(square) + byProbes + byWaiting + byClock + byPrediction);
     }
 
     private double squareOf(int index) {

@@ -491,6 +491,15 @@ class SessionReaderTest {
     }
 
     @Test
+    void shouldRejectATimeOfWaitingThatIsNone() {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(HeaderDescriptor.WAITED, Double.doubleToLongBits(-1));
+        assertThatThrownBy(() -> read(image))
+                .isInstanceOf(SessionFormatException.class)
+                .hasMessageContaining("have waited -1.0 times");
+    }
+
+    @Test
     void shouldTakeCallsThatWereCountedAsTheyAre() throws IOException {
         SessionImage image = endedAfterTwoSeconds(1_600_000_000L);
         image.estimate(1, 3, 0);

@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -85,6 +87,27 @@ class TotalErrorsTest {
         TotalErrors errors = new TotalErrors(List.of(function), sampled);
 
         assertThat(errors.ofTotal(0)).hasValue(3 * 50 + 0.001 * 6_000_000);
+    }
+
+    /// Of a machine that is so busy that threads wait half as long as they run.
+    @Test
+    void shouldAllowForWaitsThatNoSampleHasMet() throws Exception {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(HeaderDescriptor.WAITED, Double.doubleToLongBits(0.5));
+        SessionFacts busy = Profiles.read(image, directory).session();
+        long[] nanos = LongStream.range(1, 1000).map(n -> 1000 * n).toArray();
+        FunctionProfile sample = function(nanos, false);
+        FunctionProfile all = function(nanos, true);
+
+        TotalErrors here = new TotalErrors(List.of(sample, all), busy);
+        TotalErrors elsewhere = new TotalErrors(List.of(sample, all), sampled);
+
+        assertThat(here.ofTotal(0).orElseThrow())
+                .isCloseTo(
+                        elsewhere.ofTotal(0).orElseThrow()
+                                + 0.5 * sample.totalNanos().orElseThrow(),
+                        within(1.0));
+        assertThat(here.ofTotal(1)).isEqualTo(elsewhere.ofTotal(1));
     }
 
     @Test

@@ -1,0 +1,53 @@
+package org.mdlagent.profiler.sampled;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.session.ThreadBlock;
+import org.mdlagent.arch.session.ThreadBlocks;
+import org.mdlagent.arch.shim.Memory;
+
+/// How long the program's threads have waited for processors, as the kernel accounts for it (`/proc/TID/schedstat`:
+/// time
+/// on processors, time in which it could have run and did not, both in nanoseconds).
+final class Waiting {
+    /// The newest threads stand for all.
+    private static final int THREADS_MAX = 16;
+
+    private final long header;
+    private final ThreadBlocks threads;
+
+    Waiting(long header) {
+        this.header = header;
+        threads = new ThreadBlocks(header);
+    }
+
+    /// Writes it down, where readers of the session find it. Nothing where the kernel tells nothing.
+    void look() {
+        double ran = 0;
+        double waited = 0;
+        int looked = 0;
+        for (ThreadBlock thread : threads) {
+            if (looked < THREADS_MAX && thread.isLiveAcquire()) {
+                looked++;
+                long[] times = times(Path.of("/proc", Integer.toString(thread.tid()), "schedstat"));
+                ran += times[0];
+                waited += times[1];
+            }
+        }
+        if (ran > 0) {
+            Memory.putDouble(header + HeaderDescriptor.WAITED, waited / ran);
+        }
+    }
+
+    /// Of one thread: on processors, and waiting for one; nothing of one that has ended.
+    static long[] times(Path schedstat) {
+        try {
+            String[] fields = Files.readString(schedstat).split(" ", 3);
+            return new long[] {Long.parseLong(fields[0]), Long.parseLong(fields[1])};
+        } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
+            return new long[2];
+        }
+    }
+}
