@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.sampled;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
@@ -17,7 +18,10 @@ final class CallEstimates {
     private final Readings readings;
     private final long header;
     private final double windowNanos;
-    private CallEstimate[] estimates = {};
+
+    /// Null of functions that were not called yet.
+    private @Nullable CallEstimate[] estimates = {};
+
     private boolean[] windowed = {};
 
     /// By windowed function: calls for each nanosecond of CPU time, smoothed; not a number while it is not known.
@@ -43,16 +47,21 @@ final class CallEstimates {
 
     /// Makes room for functions that have come.
     void grow(int functions) {
-        int before = estimates.length;
         estimates = Arrays.copyOf(estimates, functions);
         windowed = Arrays.copyOf(windowed, functions);
         rates = Arrays.copyOf(rates, functions);
         counted = Arrays.copyOf(counted, functions);
         changed = Arrays.copyOf(changed, functions);
         timed = Arrays.copyOf(timed, functions);
-        for (int i = before; i < functions; i++) {
-            estimates[i] = new CallEstimate();
+    }
+
+    private CallEstimate estimate(int function) {
+        CallEstimate known = estimates[function];
+        if (known == null) {
+            known = new CallEstimate();
+            estimates[function] = known;
         }
+        return known;
     }
 
     boolean isWindowed(int function) {
@@ -72,7 +81,7 @@ final class CallEstimates {
 
     /// Adds what is fresh.
     void count(int function, long calls) {
-        estimates[function].addExact(fresh(function, calls));
+        estimate(function).addExact(fresh(function, calls));
         counted[function] = calls;
         changed[function] = true;
     }
@@ -85,7 +94,7 @@ final class CallEstimates {
         windowed[function] = true;
         rates[function] = known ? rate : Double.NaN;
         timed[function] = now;
-        estimates[function].startWindows(now, rate, windowNanos);
+        estimate(function).startWindows(now, rate, windowNanos);
     }
 
     /// @param now      its end
@@ -95,7 +104,7 @@ final class CallEstimates {
     /// @param weight   of the window's rate, beside what is known of it: above 0 and up to 1
     /// @param block    of so many windows one estimate is made
     void addWindow(int function, double now, double calls, double slowdown, double observed, double weight, int block) {
-        CallEstimate estimate = estimates[function];
+        CallEstimate estimate = estimate(function);
         estimate.addWindow(now, calls, slowdown, observed);
         if (estimate.windows() >= block) {
             estimate.endBlock(now);
@@ -120,7 +129,7 @@ final class CallEstimates {
     /// The function is open from now on.
     void endWindows(int function, double now, long calls) {
         windowed[function] = false;
-        estimates[function].endWindows(now);
+        estimate(function).endWindows(now);
         counted[function] = calls;
         changed[function] = true;
     }
@@ -139,13 +148,14 @@ final class CallEstimates {
             if (!windowed[i] && fresh == 0 && !changed[i]) {
                 continue;
             }
-            double estimate = estimates[i].calls(now);
+            double estimate = estimate(i).calls(now);
             // Of an open function the calls since the last look are not in the estimate yet.
             double all = windowed[i] ? estimate : estimate + fresh;
             changed[i] = false;
             long record = probes.function(i);
             Memory.putDouble(record + FunctionDescriptor.CALLS, all);
-            Memory.putDouble(record + FunctionDescriptor.CALLS_VARIANCE, estimates[i].variance(now));
+            Memory.putDouble(
+                    record + FunctionDescriptor.CALLS_VARIANCE, estimate(i).variance(now));
         }
         Memory.putLong(header + HeaderDescriptor.CALLS_TSC, readings.tsc());
     }
