@@ -45,6 +45,9 @@ public final class Agent {
 
     private static final int FIRST_TRIES = 100;
 
+    /// The heap does not grow above this where there are few functions.
+    private static final long HEAP_BYTES_USUAL = 32L << 20;
+
     /// Between two looks at what has been loaded without a waiting opener, and at what metrics have counted.
     private static final long LOOK_NANOS = 100_000_000;
 
@@ -141,12 +144,20 @@ public final class Agent {
         disableFromMain(metrics);
         Ticks ticks = new Ticks(collector);
         resolveLines(probes, ticks::goOnWhenDue);
+        giveBackMemory();
         if (!exact) {
             logFunctions(probes, "exact", options.exactFunctions(), "every call of ");
             logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
             logFunctions(probes, "windowed", options.windowedFunctions(), "windows choose the calls of ");
         }
         collect(probes, collector, ticks, exact, control, metrics);
+    }
+
+    /// What was read of files to find functions takes much of the heap, and is needed no more.
+    private static void giveBackMemory() {
+        if (Runtime.getRuntime().totalMemory() > HEAP_BYTES_USUAL) {
+            System.gc();
+        }
     }
 
     private void logFunctions(Probes probes, String option, List<FunctionGlob> globs, String what) {
