@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
@@ -27,7 +28,6 @@ import org.mdlagent.fastinst.install.PreparedText;
 import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.install.ProbePoint;
 import org.mdlagent.fastinst.install.ProbePoints;
-import org.mdlagent.fastinst.install.ProbedImage;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.install.SourceLines;
@@ -203,8 +203,8 @@ public final class Probes {
     /// Indices of the functions whose probes the last [#follow] has brought.
     public List<Integer> openedFunctions() {
         return images.opened().stream()
-                .map(ProbedImage::probedFunctions)
-                .flatMap(List::stream)
+                .flatMapToInt(image -> IntStream.of(image.probedFunctions()))
+                .boxed()
                 .toList();
     }
 
@@ -217,7 +217,9 @@ public final class Probes {
     /// The same for the sites whose function is not known, which no window of a function switches: exits, which close
     /// whatever frame they meet, before entries, which ask the shim for their function.
     public void activateOpenedUnknown() {
-        images.activateOpened(true);
+        if (learned.isAnyUnknown()) {
+            images.activateOpened(true);
+        }
     }
 
     public int functionCount() {

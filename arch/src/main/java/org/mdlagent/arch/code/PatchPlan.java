@@ -35,6 +35,8 @@ public record PatchPlan(
         long on,
         long off,
         byte[] rewritten) {
+    private static final byte[] NOTHING = {};
+
     /// A site that one store neutralises.
     public PatchPlan(
             long address,
@@ -48,24 +50,12 @@ public record PatchPlan(
             int toggleSize,
             long on,
             long off) {
-        this(
-                address,
-                length,
-                neutralAt,
-                neutralSize,
-                neutral,
-                tailAt,
-                tail,
-                toggleAt,
-                toggleSize,
-                on,
-                off,
-                new byte[0]);
+        this(address, length, neutralAt, neutralSize, neutral, tailAt, tail, toggleAt, toggleSize, on, off, NOTHING);
     }
 
     /// A site that is off as it stands, and has nothing that is the same in both states.
     public static PatchPlan asItIs(long address, int length, int toggleSize, long on, long off) {
-        return new PatchPlan(address, length, address, 0, 0, address, new byte[0], address, toggleSize, on, off);
+        return new PatchPlan(address, length, address, 0, 0, address, NOTHING, address, toggleSize, on, off);
     }
 
     /// Whether nothing need be stored before the site can be toggled.

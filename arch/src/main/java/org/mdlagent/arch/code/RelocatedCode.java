@@ -1,8 +1,39 @@
 package org.mdlagent.arch.code;
 
+import java.util.Arrays;
+
 /// Code that has the effect of instructions which stand elsewhere.
 ///
 /// @param bytes  the code
 /// @param starts of each byte of the instructions the offset of the code that stands for the instruction which begins
 ///     there; -1 where none begins
-public record RelocatedCode(byte[] bytes, int[] starts) {}
+/// @param jump   where all of it is the same wherever it stands, but for a jump behind which the instructions go on:
+///     the offset of the 32-bit displacement, with which the code ends; else -1
+public record RelocatedCode(byte[] bytes, int[] starts, int jump) {
+    /// Whether [#moved] is the code at another place.
+    public boolean isMovable() {
+        return jump >= 0;
+    }
+
+    /// The same code where it stands `distance` bytes further.
+    ///
+    /// @throws IllegalArgumentException when that has to be made anew, or its jump does not reach so far
+    public RelocatedCode moved(long distance) {
+        if (!isMovable()) {
+            throw new IllegalArgumentException("code that depends on where it stands");
+        }
+        byte[] copy = Arrays.copyOf(bytes, bytes.length);
+        long displacement = int32(copy, jump) - distance;
+        if (displacement != (int) displacement) {
+            throw new IllegalArgumentException("out of reach: a jump that leads " + displacement + " bytes further");
+        }
+        for (int i = 0; i < Integer.BYTES; i++) {
+            copy[jump + i] = (byte) (displacement >> Byte.SIZE * i);
+        }
+        return new RelocatedCode(copy, starts, jump);
+    }
+
+    private static int int32(byte[] code, int at) {
+        return code[at] & 0xFF | (code[at + 1] & 0xFF) << 8 | (code[at + 2] & 0xFF) << 16 | code[at + 3] << 24;
+    }
+}

@@ -52,7 +52,7 @@ public final class TrapTable {
             return known;
         }
         if (index == 0 || (rows + 1) * 2L > slots(index)) {
-            index = grow(index);
+            index = grow(index, index == 0 ? FIRST_SLOTS : slots(index) * 2);
         }
         if (nextRow == endOfRows) {
             nextRow = allocate(BLOCK_ROWS * TrapDescriptor.SIZE);
@@ -64,6 +64,21 @@ public final class TrapTable {
         Memory.putLongRelease(slot(index, address), row);
         rows++;
         return row;
+    }
+
+    /// Makes room for rows that will come, so that the index need not be copied over and over.
+    ///
+    /// @throws IllegalStateException when the session's memory is used up
+    public synchronized void reserve(int more) {
+        long index = Memory.getLong(header + HeaderDescriptor.TRAPS);
+        long slots = index == 0 ? FIRST_SLOTS : slots(index);
+        long wanted = slots;
+        while ((rows + more) * 2L > wanted) {
+            wanted *= 2;
+        }
+        if (wanted > slots) {
+            grow(index, wanted);
+        }
     }
 
     /// From the return of this method on, threads that meet the row's byte are redirected so.
@@ -100,8 +115,7 @@ public final class TrapTable {
     }
 
     /// A larger index with the same rows takes the place of `index`, which is 0 at first.
-    private long grow(long index) {
-        long slots = index == 0 ? FIRST_SLOTS : slots(index) * 2;
+    private long grow(long index, long slots) {
         long larger = allocate(TrapIndexDescriptor.SIZE + slots * Long.BYTES);
         Memory.putLong(larger + TrapIndexDescriptor.MASK, slots - 1);
         for (long i = 0; index != 0 && i < slots(index); i++) {

@@ -186,6 +186,19 @@ final class Cursor {
         return text(at, stringLength(at));
     }
 
+    /// Bytes of the string at a position that is known to lie inside, as far as a byte behind its first that ends it,
+    /// and no more than `most`.
+    int lengthUntil(byte end, int at, int most) {
+        int length = 0;
+        while (length < most
+                && at + length < limit
+                && bytes[at + length] != 0
+                && (length == 0 || bytes[at + length] != end)) {
+            length++;
+        }
+        return length;
+    }
+
     private int stringLength(int at) {
         int end = at;
         int stop = limit - at > STRING_MAX ? at + STRING_MAX : limit;

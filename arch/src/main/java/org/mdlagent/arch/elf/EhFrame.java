@@ -22,6 +22,9 @@ public final class EhFrame {
     /// Positions in `frames` of the descriptions (FDEs).
     private final int[] entries;
 
+    /// Of the ranges, as far as they have been read; else 0.
+    private final long[] lengths;
+
     private final Map<Integer, Cie> cies = new HashMap<>();
     private @Nullable Cie lastCie;
     private int lastCieAt;
@@ -31,6 +34,7 @@ public final class EhFrame {
         this.bases = bases;
         this.starts = starts;
         this.entries = entries;
+        this.lengths = new long[starts.length];
     }
 
     static @Nullable EhFrame read(ElfFile file) throws ElfFormatException {
@@ -137,7 +141,12 @@ public final class EhFrame {
 
     /// Bytes of a range.
     public long length(int range) throws ElfFormatException {
-        return new Fde(entries[range]).length;
+        long known = lengths[range];
+        if (known == 0) {
+            known = new Fde(entries[range]).length;
+            lengths[range] = known;
+        }
+        return known;
     }
 
     /// Whether a range is what signal handlers return to, not a function.
@@ -148,7 +157,7 @@ public final class EhFrame {
     /// The range that an address lies in, or -1.
     public int containing(long address) throws ElfFormatException {
         int range = lastNotAfter(address);
-        return range >= 0 && new Fde(entries[range]).contains(address) ? range : -1;
+        return range >= 0 && Long.compareUnsigned(address - starts[range], length(range)) < 0 ? range : -1;
     }
 
     private int lastNotAfter(long address) {

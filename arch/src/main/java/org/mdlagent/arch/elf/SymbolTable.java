@@ -3,6 +3,7 @@ package org.mdlagent.arch.elf;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// The functions of an image, sorted by address, one for each address (gABI chapter 4, "Symbol Table").
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 /// leading underscores, then the alphabet. Names are as stored, mangled, and are decoded when they are asked for.
 public final class SymbolTable {
     static final int ENTRY_SIZE = 24;
+
+    /// Behind it stands the version that linkers put behind a name.
+    private static final byte VERSION = '@';
 
     private static final int TYPE_VARIABLE = 1;
     static final int TYPE_FUNCTION = 2;
@@ -145,7 +149,7 @@ public final class SymbolTable {
     /// Without the version that linkers put behind it, as in `malloc@@GLIBC_2.2.5`.
     private String nameOf(int entry) {
         String name = strings.textAt(symbols.intAt(entry * ENTRY_SIZE));
-        int version = name.indexOf('@');
+        int version = name.indexOf(VERSION);
         return version > 0 ? name.substring(0, version) : name;
     }
 
@@ -179,6 +183,21 @@ public final class SymbolTable {
             }
         }
         return names;
+    }
+
+    /// Whether a function has one of a few short names. Others are not decoded.
+    ///
+    /// @param longest length of the longest of them
+    public boolean isNamed(int function, Set<String> names, int longest) {
+        int at = symbols.intAt(entries[function] * ENTRY_SIZE);
+        return strings.lengthUntil(VERSION, at, longest + 1) <= longest && names.contains(name(function));
+    }
+
+    /// Whether a function's name, mangled, has a character of one byte behind its first.
+    public boolean hasInside(int function, char character) {
+        int at = symbols.intAt(entries[function] * ENTRY_SIZE);
+        int length = strings.lengthUntil(VERSION, at, Integer.MAX_VALUE);
+        return strings.lengthUntil((byte) character, at, length) < length;
     }
 
     /// Whether the code is a resolver that the dynamic linker calls to choose the function of this name.

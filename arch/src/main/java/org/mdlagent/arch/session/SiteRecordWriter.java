@@ -20,6 +20,41 @@ public record SiteRecordWriter(long address) {
         Memory.putByte(address + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
     }
 
+    /// Writes a record that nobody knows yet as a whole.
+    ///
+    /// @param alias    where to store what toggles the site, in the writable view of the code
+    /// @param plan     says what to store
+    /// @param code     address of the instruction
+    /// @param image    offset of a string of the session
+    /// @param function address of its record
+    /// @param owner    address of the record of the function that the instruction is in, 0 when it has none
+    public void create(
+            int index,
+            SiteKind kind,
+            long alias,
+            PatchPlan plan,
+            long code,
+            long stub,
+            int image,
+            long function,
+            long owner) {
+        long[] words = new long[(int) (SiteDescriptor.SIZE / Long.BYTES)];
+        words[at(SiteDescriptor.FUNCTION)] = function;
+        words[at(SiteDescriptor.STORE)] = alias;
+        words[at(SiteDescriptor.ON)] = plan.on();
+        words[at(SiteDescriptor.OFF)] = plan.off();
+        words[at(SiteDescriptor.SIZE_AT)] = plan.toggleSize() | kind.code() << Byte.SIZE | (long) index << Integer.SIZE;
+        words[at(SiteDescriptor.ADDRESS)] = code;
+        words[at(SiteDescriptor.STUB)] = stub;
+        words[at(SiteDescriptor.IMAGE)] = Integer.toUnsignedLong(image);
+        words[at(SiteDescriptor.OWNER)] = owner;
+        Memory.put(address, words, 0, words.length);
+    }
+
+    private static int at(long field) {
+        return (int) (field / Long.BYTES);
+    }
+
     /// @param function address of its record
     public void setFunction(long function) {
         Memory.putLong(address + SiteDescriptor.FUNCTION, function);

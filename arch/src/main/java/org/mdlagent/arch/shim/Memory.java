@@ -14,6 +14,9 @@ import java.nio.charset.StandardCharsets;
 /// Every kind of access has its method handles spun when it is first used, which costs milliseconds while a program
 /// starts. So there are two, of ints and longs; stores are ordered by fences, and bytes are copied.
 public final class Memory {
+    /// Up to so many bytes are copied by words: a call that copies any number takes longer than these.
+    private static final int SMALL = 128;
+
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     /// Constants, which the compiler sees through. All reads acquire: that costs nothing on x86-64, while C1
@@ -25,7 +28,7 @@ public final class Memory {
     private Memory() {}
 
     public static byte getByte(long address) {
-        return copy(address, 1)[0];
+        return (byte) (getLong(address & -Long.BYTES) >> (address & Long.BYTES - 1) * Byte.SIZE);
     }
 
     public static void putByte(long address, byte value) {
@@ -80,7 +83,17 @@ public final class Memory {
     /// Copies `length` bytes that start at `address` into a new array.
     public static byte[] copy(long address, int length) {
         byte[] bytes = new byte[length];
-        MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, address, bytes, 0, length);
+        if (length > SMALL) {
+            MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, address, bytes, 0, length);
+            return bytes;
+        }
+        long word = 0;
+        for (int i = 0; i < length; i++) {
+            long at = address + i;
+            // Whole words, none of which reaches into a page that holds no byte of these.
+            word = i == 0 || (at & Long.BYTES - 1) == 0 ? getLong(at & -Long.BYTES) : word;
+            bytes[i] = (byte) (word >> (at & Long.BYTES - 1) * Byte.SIZE);
+        }
         return bytes;
     }
 
@@ -95,13 +108,33 @@ public final class Memory {
     }
 
     /// Copies `count` longs of `source` to `address`.
-    static void put(long address, long[] source, int from, int count) {
-        MemorySegment.copy(source, from, ALL, ValueLayout.JAVA_LONG, address, count);
+    public static void put(long address, long[] source, int from, int count) {
+        if (count * Long.BYTES > SMALL) {
+            MemorySegment.copy(source, from, ALL, ValueLayout.JAVA_LONG, address, count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            putLong(address + (long) i * Long.BYTES, source[from + i]);
+        }
     }
 
     /// Copies all of `bytes` to `address`.
     public static void put(long address, byte[] bytes) {
+        if (bytes.length <= SMALL && ((address | bytes.length) & Long.BYTES - 1) == 0) {
+            for (int i = 0; i < bytes.length; i += Long.BYTES) {
+                putLong(address + i, word(bytes, i));
+            }
+            return;
+        }
         MemorySegment.copy(bytes, 0, ALL, ValueLayout.JAVA_BYTE, address, bytes.length);
+    }
+
+    private static long word(byte[] bytes, int at) {
+        long word = 0;
+        for (int i = Long.BYTES - 1; i >= 0; i--) {
+            word = word << Byte.SIZE | bytes[at + i] & 0xFF;
+        }
+        return word;
     }
 
     /// The NUL-terminated UTF-8 string at `address`.

@@ -21,6 +21,9 @@ public interface PatchSites {
     /// @return the best first; of runs of NOPs the n-th is as far from one site as from another
     long[] hops(SiteInstruction site);
 
+    /// Whether the site has several [#hops] to choose from.
+    boolean hasChoice(SiteInstruction site);
+
     /// The code of a hop.
     ///
     /// @param at where it will stand

@@ -49,6 +49,25 @@ class TrapTableTest {
     }
 
     @Test
+    void shouldFindTheRowsThatWereThereWhenRoomIsMadeForMore() {
+        long row = TABLE.row(0x51_0000);
+        TABLE.reserve(100_000);
+        long slots = slots();
+
+        assertThat(lookUp(0x51_0000)).isEqualTo(row);
+        assertThat(slots).isGreaterThan(200_000);
+        for (int i = 1; i <= 100_000; i++) {
+            assertThat(TABLE.row(0x51_0000L + i)).isNotZero();
+        }
+        assertThat(slots()).as("no index was copied").isEqualTo(slots);
+    }
+
+    private static long slots() {
+        long index = Memory.getLongAcquire(Harness.API.session() + HeaderDescriptor.TRAPS);
+        return Memory.getLong(index + TrapIndexDescriptor.MASK) + 1;
+    }
+
+    @Test
     void shouldSayInOneWordWhatToDo() {
         long row = TABLE.row(0x40_0000);
         assertThat(Memory.getLong(row + TrapDescriptor.ACTION)).isZero();

@@ -7,8 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -81,6 +83,25 @@ class SymbolTableTest {
                 printed.add(line(address, size, best.name, best.type.equals("IFUNC")));
             });
             assertThat(read).containsExactlyElementsOf(printed);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void shouldTellOfNamesWithoutDecodingThem(Path program) throws IOException {
+        try (ElfFile file = ElfFile.open(program)) {
+            SymbolTable symbols = file.symbols();
+            Set<String> some = new HashSet<>();
+            for (int i = 0; i < symbols.size(); i += 3) {
+                some.add(symbols.name(i));
+            }
+            int longest = some.stream().mapToInt(String::length).max().orElseThrow();
+            for (int i = 0; i < symbols.size(); i++) {
+                String name = symbols.name(i);
+                assertThat(symbols.isNamed(i, some, longest)).as(name).isEqualTo(some.contains(name));
+                assertThat(symbols.isNamed(i, some, name.length() - 1)).as(name).isFalse();
+                assertThat(symbols.hasInside(i, '.')).as(name).isEqualTo(name.indexOf('.', 1) >= 0);
+            }
         }
     }
 

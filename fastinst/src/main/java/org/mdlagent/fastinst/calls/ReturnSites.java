@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
@@ -89,7 +88,7 @@ public final class ReturnSites {
         for (Trampolines.OfText text : placement.texts()) {
             long function = text.functionOfStub(address);
             if (function != 0) {
-                return image.functions().getOrDefault(function - placement.bias(), ReturnSite.NONE);
+                return image.functions().get(function - placement.bias(), ReturnSite.NONE);
             }
         }
         return ReturnSite.NONE;
@@ -149,11 +148,13 @@ public final class ReturnSites {
 
     /// Index of the function of an entry hook, which its first call has shown if the code does not.
     private int functionOf(SiteInstruction entry, ProbedImage image, long bias) {
-        Integer known = image.functions().get(entry.function() - bias);
-        if (known != null) {
-            return known;
+        if (image.functions().contains(entry.function() - bias)) {
+            return image.functions().get(entry.function() - bias, ReturnSite.NONE);
         }
-        int site = Objects.requireNonNull(image.sites().get(entry.address() - bias));
+        int site = image.sites().get(entry.address() - bias, ProbedImage.NO_SITE);
+        if (site == ProbedImage.NO_SITE) {
+            return ReturnSite.NONE;
+        }
         FunctionRecord function = sites.get(site).functionAcquire();
         return function.code() == 0 ? ReturnSite.NONE : function.index();
     }
@@ -165,6 +166,6 @@ public final class ReturnSites {
         }
         long target =
                 instructions.search().directCallTarget(Memory.copy(code.alias(address - length), length), address);
-        return image.functions().getOrDefault(target - placement.bias(), ReturnSite.NONE);
+        return image.functions().get(target - placement.bias(), ReturnSite.NONE);
     }
 }

@@ -6,7 +6,6 @@ import java.util.List;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
-import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
@@ -91,17 +90,15 @@ public final class ImportStubs {
         }
         Trampolines.OfText text =
                 trampolines.plan(new ImageProbes.Text(start, start + (long) BLOCK * size, List.copyOf(made)));
-        List<PatchPlan> plans = new ArrayList<>();
         for (int i = 0; i < text.sites().size(); i++) {
             Trampolines.Site site = text.sites().get(i);
             int record = first + 2 * i;
             text.write(site, sites.get(record).address());
             sites.describe(record, site);
-            plans.add(site.plan());
+            prepared.install(site.plan());
             free.add(new Free(site, record, text.bodies(tables)));
         }
         text.makeKnown();
         trampolines.makeLeavesKnown(new TrampolineRange(start, (long) BLOCK * size, TrampolineRange.Kind.LEAF));
-        prepared.install(plans);
     }
 }

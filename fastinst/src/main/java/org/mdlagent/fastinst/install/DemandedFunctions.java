@@ -60,7 +60,7 @@ final class DemandedFunctions {
         Chosen more = (loadedImage, elf) -> {
             LongPredicate meant = filtered.of(loadedImage, elf);
             return offset -> meant.test(offset)
-                    && others.stream().noneMatch(other -> other.functions().containsKey(offset));
+                    && others.stream().noneMatch(other -> other.functions().contains(offset));
         };
         int notesBefore = notes.size();
         try {
@@ -84,7 +84,7 @@ final class DemandedFunctions {
         coming.demandedBy(wanted);
         ElfFile lines = LoadedFile.open(probes.image());
         probed.add(coming);
-        if (installer.place(coming, probes, true, false) && !coming.functions().isEmpty()) {
+        if (installer.place(coming, probes, true, false) && coming.functions().size() > 0) {
             coming.lineTables(lines);
             return coming;
         }
@@ -97,7 +97,7 @@ final class DemandedFunctions {
     ///
     /// @return whether it is the same
     boolean placeAgain(Discovery discovery, ProbedImage image, LoadedImage come) {
-        Chosen own = (unused, elf) -> image.functions()::containsKey;
+        Chosen own = (unused, elf) -> image.functions()::contains;
         try {
             ImageProbes probes = discovery.discover(come, own, notes);
             boolean same = !probes.texts().isEmpty() && image.returns(coming(probes));

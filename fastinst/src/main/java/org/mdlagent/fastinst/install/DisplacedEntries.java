@@ -47,10 +47,15 @@ public final class DisplacedEntries {
 
     /// Of a site's instructions.
     ///
-    /// @param size  bytes; 0 when there can be none
+    /// @param code  as it would be where they stand; null when there can be none
     /// @param rules how callers are found from it, by offset in it
-    record Copy(int size, List<FrameRule> rules) {
-        private static final Copy NONE = new Copy(0, List.of());
+    record Copy(@Nullable RelocatedCode code, List<FrameRule> rules) {
+        private static final Copy NONE = new Copy(null, List.of());
+
+        /// In bytes; 0 when there can be none.
+        int size() {
+            return code == null ? 0 : code.bytes().length;
+        }
     }
 
     /// What the copy of a site's instructions will be; [Copy#NONE] for other sites.
@@ -68,21 +73,52 @@ public final class DisplacedEntries {
                     if (code.starts()[rule.offset()] < 0) {
                         return Copy.NONE; // It begins within an instruction.
                     }
-                    rules.add(new FrameRule(code.starts()[rule.offset()], rule.instructions()));
+                    int start = code.starts()[rule.offset()];
+                    rules.add(start == rule.offset() ? rule : new FrameRule(start, rule.instructions()));
                 }
             }
-            return new Copy(code.bytes().length, rules);
+            return new Copy(code, rules);
         } catch (IllegalArgumentException e) {
             return Copy.NONE; // They cannot be executed elsewhere.
         }
     }
 
+    /// Makes room for what [#write] needs.
+    ///
+    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
+    void expect(List<Copy> copies) {
+        int heads = 0;
+        for (Copy copy : copies) {
+            for (int i = 1; copy.code() != null && i < copy.code().starts().length; i++) {
+                heads += copy.code().starts()[i] >= 0 ? 1 : 0;
+            }
+        }
+        if (heads > 0) {
+            table().reserve(heads);
+        }
+    }
+
     /// Writes a site's copy, and leads there who meets a trapping byte of its jump.
     ///
-    /// @param at where the copy will stand
+    /// @param made as it would be where the site's instructions stand
+    /// @param at   where the copy will stand
+    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
+    public void write(SiteInstruction site, RelocatedCode made, long at) {
+        if (made.isMovable()) {
+            put(site, at, made.moved(at - site.address()));
+        } else {
+            write(site, at);
+        }
+    }
+
+    /// The same by the instructions that stand there now.
+    ///
     /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
     public void write(SiteInstruction site, long at) {
-        RelocatedCode copy = instructions.puns().displaced(api, site, at);
+        put(site, at, instructions.puns().displaced(api, site, at));
+    }
+
+    private void put(SiteInstruction site, long at, RelocatedCode copy) {
         Memory.put(code.alias(at), copy.bytes());
         for (int head = 1; head < copy.starts().length; head++) {
             if (copy.starts()[head] >= 0) {

@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
@@ -63,7 +62,9 @@ public final class FilteredFunctions implements FunctionSelection {
     /// As in the symbol table; where that has none, the file and the offset.
     static String symbol(String image, long offset, SymbolTable symbols) {
         int at = symbols.at(offset);
-        return at >= 0 ? symbols.name(at) : Path.of(image).getFileName() + "+0x" + Long.toHexString(offset);
+        return at >= 0
+                ? symbols.name(at)
+                : image.substring(image.lastIndexOf('/') + 1) + "+0x" + Long.toHexString(offset);
     }
 
     /// Demangled.

@@ -3,6 +3,7 @@ package org.mdlagent.fastinst.install;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -85,12 +86,13 @@ public final class FunctionTable {
         if (functions.size() == records.capacity()) {
             throw new IllegalStateException("the session has no room for another function");
         }
-        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, symbol, symbol, Tier.WINDOWED, true));
+        int name = tables.string(symbol);
+        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, name, name, Tier.WINDOWED, true));
         FunctionRecordWriter record = records.writer(index);
         record.setIndex(index);
         record.addFlags(FunctionDescriptor.FLAG_IMPORTED | FunctionDescriptor.FLAG_OFF);
-        record.setName(tables.string(symbol));
-        record.setSymbol(tables.string(symbol));
+        record.setName(name);
+        record.setSymbol(name);
         record.setImage(tables.string(image));
         record.setCodeRelease(address);
         publish();
@@ -110,6 +112,11 @@ public final class FunctionTable {
         return functions.get(index);
     }
 
+    /// A function's name, demangled.
+    String name(int index) {
+        return tables.text(functions.get(index).name);
+    }
+
     /// Whether the filter has named the tier of a function.
     public boolean isTierNamed(int index) {
         return functions.get(index).named;
@@ -117,16 +124,22 @@ public final class FunctionTable {
 
     /// Indices of the sites where functions begin.
     public List<Integer> entries(List<Integer> indices) {
-        return indices.stream()
-                .flatMap(index -> functions.get(index).entries.stream())
-                .toList();
+        return sites(indices, ProbedFunction::entries);
     }
 
     /// Indices of the sites where functions end; that of a whole function is none.
     public List<Integer> exits(List<Integer> indices) {
-        return indices.stream()
-                .flatMap(index -> functions.get(index).exits.stream())
-                .toList();
+        return sites(indices, ProbedFunction::exits);
+    }
+
+    private List<Integer> sites(List<Integer> indices, Function<ProbedFunction, int[]> kind) {
+        List<Integer> sites = new ArrayList<>(indices.size());
+        for (int index : indices) {
+            for (int site : kind.apply(functions.get(index))) {
+                sites.add(site);
+            }
+        }
+        return sites;
     }
 
     /// Indices of the functions with probes that `wanted` includes, those of closed images left out.
@@ -135,7 +148,7 @@ public final class FunctionTable {
         for (int i = 0; i < functions.size(); i++) {
             ProbedFunction function = functions.get(i);
             String file = wanted.needsFiles() ? tables.text(get(i).fileAcquire()) : "";
-            if (function.image.current() != null && wanted.includes(function.image.path(), file, function.name)) {
+            if (function.image.current() != null && wanted.includes(function.image.path(), file, name(i))) {
                 found.add(i);
             }
         }
@@ -177,8 +190,8 @@ public final class FunctionTable {
         long address = Objects.requireNonNull(function.image.current()).bias() + function.offset;
         boolean isNew = get(index).isNew();
         record.setIndex(index);
-        record.setName(tables.string(function.name));
-        record.setSymbol(tables.string(function.symbol));
+        record.setName(function.name);
+        record.setSymbol(function.symbol);
         record.setImage(tables.string(function.image.path()));
         record.setBuild(tables.string(function.image.build()));
         if (isNew) {
@@ -204,7 +217,7 @@ public final class FunctionTable {
 
     /// Adds a site to those of a function, for [#writeSites].
     void addSite(int index, int site, SiteKind kind) {
-        functions.get(index).sites(kind).add(site);
+        functions.get(index).add(site, kind);
         if (kind == SiteKind.COUNT) {
             records.writer(index).addFlags(FunctionDescriptor.FLAG_COUNTED);
         }
@@ -214,21 +227,19 @@ public final class FunctionTable {
     ///
     /// @return whether it had any of them
     boolean removeSites(int index, IntPredicate gone) {
-        boolean entries = functions.get(index).entries.removeIf(gone::test);
-        boolean exits = functions.get(index).exits.removeIf(gone::test);
-        return entries || exits;
+        return functions.get(index).remove(gone);
     }
 
     /// Writes the list of a function's sites, exits first.
     void writeSites(int index) {
         ProbedFunction function = functions.get(index);
-        long list = tables.allocateIndices(function.exits.size() + function.entries.size());
+        long list = tables.allocateIndices(function.exits().length + function.entries().length);
         records.writer(index).setSiteList(list);
-        for (int site : function.exits) {
+        for (int site : function.exits()) {
             Memory.putInt(list, site);
             list += Integer.BYTES;
         }
-        for (int site : function.entries) {
+        for (int site : function.entries()) {
             Memory.putInt(list, site);
             list += Integer.BYTES;
         }
@@ -239,6 +250,6 @@ public final class FunctionTable {
     void publishSites(int index) {
         ProbedFunction function = functions.get(index);
         boolean open = function.image.current() != null;
-        records.writer(index).setSites(open ? function.exits.size() : 0, open ? function.entries.size() : 0);
+        records.writer(index).setSites(open ? function.exits().length : 0, open ? function.entries().length : 0);
     }
 }

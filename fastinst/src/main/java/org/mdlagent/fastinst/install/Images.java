@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
@@ -159,15 +158,20 @@ public final class Images {
 
     /// Its sites are off from now on: also in forked processes, which may have it still.
     private void close(ProbedImage image, ProbedImage.Placement placement) {
-        List<Integer> own = image.sites().values().stream()
-                .filter(index -> sites.get(index).hasStore())
-                .toList();
+        List<Integer> own = new ArrayList<>();
+        image.sites().forEach((offset, index) -> {
+            if (sites.get(index).hasStore()) {
+                own.add(index);
+            }
+        });
         List<Integer> probes = sites.withReturns(own);
         siteSwitch.forgetClients(probes);
         listener.closing(probes);
         siteSwitch.toggle(own, false);
         image.close();
-        image.probedFunctions().forEach(functions::close);
+        for (int function : image.probedFunctions()) {
+            functions.close(function);
+        }
         placement.texts().forEach(Trampolines.OfText::forget);
     }
 
@@ -291,7 +295,9 @@ public final class Images {
                 return null;
             }
             for (ProbedImage image : opened) {
-                image.probedFunctions().forEach(function -> functions.leaveOut(function, true));
+                for (int function : image.probedFunctions()) {
+                    functions.leaveOut(function, true);
+                }
             }
             sites.publish();
             functions.publish();
@@ -337,15 +343,17 @@ public final class Images {
     ///
     /// @param onlyUnknown whether only sites are, whose function is not known
     public void activateOpened(boolean onlyUnknown) {
-        List<Integer> wanted = opened.stream()
-                .flatMap(image -> image.sites().values().stream())
-                .filter(index -> isWanted(sites.get(index), onlyUnknown))
-                .toList();
-        Predicate<Integer> isExit = index -> sites.get(index).kind().isExit();
-        siteSwitch.toggleCalls(
-                wanted.stream().filter(isExit).toList(),
-                wanted.stream().filter(isExit.negate()).toList(),
-                true);
+        List<Integer> exits = new ArrayList<>();
+        List<Integer> entries = new ArrayList<>();
+        for (ProbedImage image : opened) {
+            image.sites().forEach((offset, index) -> {
+                SiteRecord site = sites.get(index);
+                if (isWanted(site, onlyUnknown)) {
+                    (site.kind().isExit() ? exits : entries).add(index);
+                }
+            });
+        }
+        siteSwitch.toggleCalls(exits, entries, true);
     }
 
     private boolean isWanted(SiteRecord site, boolean onlyUnknown) {

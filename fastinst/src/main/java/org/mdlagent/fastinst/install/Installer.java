@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TextCopy;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.SiteInstruction;
@@ -92,7 +90,7 @@ public final class Installer {
                 image.lineTables(image.demand() == null ? probes.elf() : null);
             }
             image.open(placement);
-        } catch (IOException e) {
+        } catch (IOException | IllegalStateException e) {
             if (first) {
                 throw e;
             }
@@ -115,7 +113,7 @@ public final class Installer {
 
     void leaveAlone(ProbedImage image, String reason) {
         notes.add(image.path() + ": left alone: " + reason);
-        tables.refuse(1, image.probedFunctions().size());
+        tables.refuse(1, image.probedFunctions().length);
         image.leaveOut();
     }
 
@@ -153,8 +151,12 @@ public final class Installer {
                 }
                 offset = symbols.start(around);
             }
-            if (!image.functions().containsKey(offset)) {
-                image.functions().put(offset, register(image, offset, symbols, files.getOrDefault(offset, "")));
+            if (!image.functions().contains(offset)) {
+                image.functions()
+                        .put(
+                                offset,
+                                register(
+                                        image, offset, symbols, files.isEmpty() ? "" : files.getOrDefault(offset, "")));
             }
         }
         image.ranges(FunctionRanges.of(probes.image(), probes.elf(), image.functions()));
@@ -172,7 +174,14 @@ public final class Installer {
         Tier named = chosen.tier(image.path(), file, name);
         // Nothing is known of its calls yet: most functions are called rarely.
         Tier first = named == null ? Tier.EXACT : named;
-        return functions.add(new ProbedFunction(image, offset, symbol, name, first, named != null));
+        int symbolText = text(symbol, demand != null);
+        int nameText = name.equals(symbol) ? symbolText : text(name, demand != null);
+        return functions.add(new ProbedFunction(image, offset, symbolText, nameText, first, named != null));
+    }
+
+    /// @param demanded whether somebody has asked for it: if he is refused he may ask again, for the same memory
+    private int text(String name, boolean demanded) {
+        return demanded ? tables.string(name) : tables.newString(name);
     }
 
     /// Copies an image's text and makes its sites in the copy, where nobody executes them; writes trampolines and
@@ -183,29 +192,30 @@ public final class Installer {
     List<TextCopy> install(ProbedImage image) throws IOException {
         ProbedImage.Placement placement = Objects.requireNonNull(image.current());
         List<TextCopy> copies = new ArrayList<>();
-        List<PatchPlan> plans = new ArrayList<>();
-        image.probedFunctions().forEach(functions::describe);
+        int[] own = image.probedFunctions();
+        for (int function : own) {
+            functions.describe(function);
+        }
         for (Trampolines.OfText text : placement.texts()) {
             copies.add(text.copy());
             for (Trampolines.Site site : text.sites()) {
-                Integer index = image.siteAt(site.hook().address());
-                if (index == null) {
+                int index = image.siteAt(site.hook().address());
+                if (index == ProbedImage.NO_SITE) {
                     continue; // It could not be reached where the image stood first.
                 }
                 text.write(site, sites.get(index).address());
                 describe(image, index, site);
-                plans.add(site.plan());
+                prepared.install(site.plan());
             }
             text.makeKnown();
         }
-        prepared.install(plans);
         for (Trampolines.OfText text : placement.texts()) {
             StubBodies bodies = text.bodies(tables);
             for (Trampolines.Site site : text.sites()) {
                 openToClients(image.siteAt(site.hook().address()), site.hook(), bodies);
             }
         }
-        for (int function : image.probedFunctions()) {
+        for (int function : own) {
             if (functions.get(function).siteList() == 0) {
                 functions.writeSites(function);
             } else {
@@ -217,33 +227,36 @@ public final class Installer {
 
     /// Writes a site's record, or what has changed while its image was away: not what was learned of its function.
     private void describe(ProbedImage image, int index, Trampolines.Site site) {
-        SiteKind kind = SiteKind.of(site.hook());
-        if (!sites.get(index).hasFunction()) {
-            assign(image, index, kind, site.hook());
-        }
-        sites.describe(index, site);
         int owner = image.ranges().at(image.offset(site.hook().address()));
-        sites.locate(index, kind, image.path(), owner == FunctionRanges.NONE ? 0 : functions.address(owner));
-    }
-
-    /// Gives a site its function.
-    private void assign(ProbedImage image, int index, SiteKind kind, SiteInstruction hook) {
-        if (hook.function() == 0) {
-            sites.assign(index, kind, functions.unknown());
-            learned.add(index);
-            return;
-        }
-        int function = image.functions().getOrDefault(image.offset(hook.function()), -1);
-        if (function < 0) {
-            sites.assign(index, kind, functions.excluded());
+        long ownerRecord = owner == FunctionRanges.NONE ? 0 : functions.address(owner);
+        SiteKind kind = SiteKind.of(site.hook());
+        if (sites.get(index).hasFunction()) {
+            sites.describe(index, site);
+            sites.locate(index, kind, image.path(), ownerRecord);
         } else {
-            sites.assign(index, kind, functions.address(function));
-            functions.addSite(function, index, kind);
+            sites.create(
+                    index, site, tables.string(image.path()), functionOf(image, index, kind, site.hook()), ownerRecord);
         }
     }
 
-    private void openToClients(@Nullable Integer index, SiteInstruction hook, StubBodies bodies) {
-        if (index != null && sites.get(index).functionAcquire().address() != functions.excluded()) {
+    /// Gives a site to its function.
+    ///
+    /// @return record of the function
+    private long functionOf(ProbedImage image, int index, SiteKind kind, SiteInstruction hook) {
+        if (hook.function() == 0) {
+            learned.add(index);
+            return functions.unknown();
+        }
+        int function = image.functions().get(image.offset(hook.function()), -1);
+        if (function < 0) {
+            return functions.excluded();
+        }
+        functions.addSite(function, index, kind);
+        return functions.address(function);
+    }
+
+    private void openToClients(int index, SiteInstruction hook, StubBodies bodies) {
+        if (index != ProbedImage.NO_SITE && sites.get(index).functionAcquire().address() != functions.excluded()) {
             sites.open(index, SiteKind.of(hook), bodies);
         }
     }

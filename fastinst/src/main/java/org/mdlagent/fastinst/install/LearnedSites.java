@@ -37,6 +37,11 @@ public final class LearnedSites {
         unknown.add(site);
     }
 
+    /// Whether a site waits for that.
+    public boolean isAnyUnknown() {
+        return !unknown.isEmpty();
+    }
+
     /// Gives sites whose function the first calls have shown to that function, and takes those away whose calls
     /// turned out to vary.
     ///
@@ -57,7 +62,7 @@ public final class LearnedSites {
                 unknown.set(kept++, site);
                 continue;
             }
-            functions.function(function.index()).sites(record.kind()).add(site);
+            functions.function(function.index()).add(site, record.kind());
             changed.add(function.index());
             expected--;
         }

@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
-import java.util.List;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
 import org.mdlagent.arch.code.CodeMemory;
@@ -38,12 +37,31 @@ public final class PreparedText {
         return callPatch.plan(site, target);
     }
 
-    /// Makes sites, which are off afterwards. Their text has been copied, or is the agent's own.
-    public void install(List<PatchPlan> plans) {
-        List<PatchPlan> unmade = plans.stream().filter(plan -> !plan.isMade()).toList();
-        for (PatchPlan plan : unmade) {
+    /// Makes a site, which is off afterwards. Its text has been copied, or is the agent's own.
+    ///
+    /// No thread executes it, so there is nothing to wait for between the stores of [CallPatch#install].
+    public void install(PatchPlan plan) {
+        if (plan.isMade()) {
+            return;
+        }
+        if (plan.rewritten().length > 0) {
             Memory.put(code.alias(plan.address()), plan.rewritten());
         }
-        callPatch.install(unmade);
+        byte[] tail = plan.tail();
+        long start = Math.min(plan.tailAt(), Math.min(plan.neutralAt(), plan.toggleAt()));
+        long end = Math.max(
+                plan.tailAt() + tail.length,
+                Math.max(plan.neutralAt() + plan.neutralSize(), plan.toggleAt() + plan.toggleSize()));
+        byte[] bytes = Memory.copy(code.alias(start), (int) (end - start));
+        put(bytes, plan.neutralAt() - start, plan.neutral(), plan.neutralSize());
+        System.arraycopy(tail, 0, bytes, (int) (plan.tailAt() - start), tail.length);
+        put(bytes, plan.toggleAt() - start, plan.off(), plan.toggleSize());
+        Memory.put(code.alias(start), bytes);
+    }
+
+    private static void put(byte[] bytes, long at, long value, int size) {
+        for (int i = 0; i < size; i++) {
+            bytes[(int) at + i] = (byte) (value >> Byte.SIZE * i);
+        }
     }
 }

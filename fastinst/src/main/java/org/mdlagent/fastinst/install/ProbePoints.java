@@ -36,7 +36,7 @@ public final class ProbePoints {
     public List<ProbePoint> find(List<Integer> wanted) {
         Map<Long, String> names = new HashMap<>();
         for (int function : wanted) {
-            names.put(functions.address(function), functions.function(function).name);
+            names.put(functions.address(function), functions.name(function));
         }
         Set<ProbedImage> theirs = new HashSet<>();
         wanted.forEach(function -> theirs.add(functions.function(function).image));
@@ -47,8 +47,8 @@ public final class ProbePoints {
                 continue;
             }
             for (Trampolines.Site site : placement.sites()) {
-                Integer index = image.siteAt(site.hook().address());
-                if (index != null) {
+                int index = image.siteAt(site.hook().address());
+                if (index != ProbedImage.NO_SITE) {
                     SiteRecord record = sites.get(index);
                     String name = names.get(record.functionAcquire().address());
                     if (name != null) {

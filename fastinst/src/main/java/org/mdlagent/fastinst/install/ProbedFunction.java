@@ -1,18 +1,23 @@
 package org.mdlagent.fastinst.install;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.function.IntPredicate;
 import org.mdlagent.arch.site.SiteKind;
 
 /// What is known of a probed function beside its record.
 final class ProbedFunction {
+    private static final int[] NONE = {};
+
     final ProbedImage image;
 
     /// Of its address in the image.
     final long offset;
 
-    final String symbol;
-    final String name;
+    /// Offset of its name in the session, demangled.
+    final int name;
+
+    /// The same as in the symbol table.
+    final int symbol;
 
     /// Before its first call.
     final Tier first;
@@ -21,11 +26,13 @@ final class ProbedFunction {
     final boolean named;
 
     /// Indices of its sites.
-    final List<Integer> entries = new ArrayList<>(1);
+    private int[] entries = NONE;
 
-    final List<Integer> exits = new ArrayList<>(2);
+    private int[] exits = NONE;
 
-    ProbedFunction(ProbedImage image, long offset, String symbol, String name, Tier first, boolean named) {
+    /// @param symbol offset of its symbol in the session
+    /// @param name   the same, demangled
+    ProbedFunction(ProbedImage image, long offset, int symbol, int name, Tier first, boolean named) {
         this.image = image;
         this.offset = offset;
         this.symbol = symbol;
@@ -34,8 +41,46 @@ final class ProbedFunction {
         this.named = named;
     }
 
-    /// Those that a site of a kind is one of. That of a whole function is an entry.
-    List<Integer> sites(SiteKind kind) {
-        return kind.isExit() ? exits : entries;
+    /// Indices of the sites where it begins; that of a whole function is one.
+    int[] entries() {
+        return entries;
+    }
+
+    /// Indices of the sites where it ends.
+    int[] exits() {
+        return exits;
+    }
+
+    /// Adds a site of a kind.
+    void add(int site, SiteKind kind) {
+        if (kind.isExit()) {
+            exits = with(exits, site);
+        } else {
+            entries = with(entries, site);
+        }
+    }
+
+    private static int[] with(int[] sites, int site) {
+        int[] more = Arrays.copyOf(sites, sites.length + 1);
+        more[sites.length] = site;
+        return more;
+    }
+
+    /// @return whether it had any of them
+    boolean remove(IntPredicate gone) {
+        int before = entries.length + exits.length;
+        entries = without(entries, gone);
+        exits = without(exits, gone);
+        return entries.length + exits.length < before;
+    }
+
+    private static int[] without(int[] sites, IntPredicate gone) {
+        int kept = 0;
+        int[] rest = sites.clone();
+        for (int site : sites) {
+            rest[kept] = site;
+            kept += gone.test(site) ? 0 : 1;
+        }
+        return kept == sites.length ? sites : Arrays.copyOf(rest, kept);
     }
 }

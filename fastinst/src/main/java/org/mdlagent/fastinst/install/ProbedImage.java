@@ -2,12 +2,11 @@ package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.OffsetTable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.fastinst.provider.FunctionRanges;
@@ -22,15 +21,18 @@ public final class ProbedImage {
     /// The kernel mostly maps a library where it was before.
     private static final int PLACEMENTS_MAX = 8;
 
+    /// In place of the index of a site that there is not.
+    public static final int NO_SITE = -1;
+
     private final String path;
     private final String content;
     private final String build;
 
     /// Index of each function's record by the offset of its address; -1 where the filter leaves it out.
-    private final Map<Long, Integer> functions = new HashMap<>();
+    private final OffsetTable functions = new OffsetTable();
 
     /// Index of each site's record by the offset of its address, in ascending order.
-    private final Map<Long, Integer> sites = new LinkedHashMap<>();
+    private final OffsetTable sites = new OffsetTable();
 
     private final List<Placement> placements = new ArrayList<>();
     private @Nullable FunctionRanges ranges;
@@ -98,13 +100,19 @@ public final class ProbedImage {
         return current == null && path.equals(coming.path) && content.equals(coming.content);
     }
 
-    public Map<Long, Integer> functions() {
+    public OffsetTable functions() {
         return functions;
     }
 
     /// Indices of those functions that the filter lets have probes.
-    public List<Integer> probedFunctions() {
-        return functions.values().stream().filter(index -> index >= 0).toList();
+    public int[] probedFunctions() {
+        int[] all = new int[functions.size()];
+        int count = 0;
+        for (int i = 0; i < all.length; i++) {
+            all[count] = functions.number(i);
+            count += all[count] >= 0 ? 1 : 0;
+        }
+        return Arrays.copyOf(all, count);
     }
 
     /// Its code.
@@ -118,14 +126,13 @@ public final class ProbedImage {
         this.ranges = ranges;
     }
 
-    public Map<Long, Integer> sites() {
+    public OffsetTable sites() {
         return sites;
     }
 
-    /// Index of the site at an address, null when it has none there.
-    @Nullable
-    Integer siteAt(long address) {
-        return sites.get(offset(address));
+    /// Index of the site at an address, [#NO_SITE] when it has none there.
+    int siteAt(long address) {
+        return sites.get(offset(address), NO_SITE);
     }
 
     /// @throws NullPointerException when it is closed

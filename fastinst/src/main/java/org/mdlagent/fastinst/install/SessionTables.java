@@ -95,13 +95,26 @@ public final class SessionTables {
         if (known != null) {
             return known;
         }
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        long at = take(Integer.BYTES + bytes.length + 1L); // with a NUL, since the session's memory is zeroed
-        Memory.putInt(at, bytes.length);
-        Memory.put(at + Integer.BYTES, bytes);
-        int offset = offset(at);
+        int offset = newString(text);
         strings.put(text, offset);
         return offset;
+    }
+
+    /// The same for one of many texts that are mostly different: whether it is there already is not looked up.
+    int newString(String text) {
+        if (text.isEmpty()) {
+            return 0;
+        }
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        int size = Integer.BYTES + bytes.length + 1; // with a NUL
+        byte[] string = new byte[size + Long.BYTES - 1 & -Long.BYTES];
+        for (int i = 0; i < Integer.BYTES; i++) {
+            string[i] = (byte) (bytes.length >> Byte.SIZE * i);
+        }
+        System.arraycopy(bytes, 0, string, Integer.BYTES, bytes.length);
+        long at = take(string.length);
+        Memory.put(at, string);
+        return offset(at);
     }
 
     /// Address of `text` as C has strings, with a NUL behind it. It stays there for good.

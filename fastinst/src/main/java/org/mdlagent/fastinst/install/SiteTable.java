@@ -106,6 +106,29 @@ public final class SiteTable {
         }
     }
 
+    /// Writes the records of a site that nobody knows yet: all but what opens it to clients.
+    ///
+    /// @param image    offset in the session of the path of the image that it is in
+    /// @param function record of the function that it belongs to
+    /// @param owner    record of the function whose code it is, 0 when it is not known
+    void create(int index, Trampolines.Site site, int image, long function, long owner) {
+        SiteKind kind = SiteKind.of(site.hook());
+        long alias = code.alias(site.plan().toggleAt());
+        for (int i = 0; i < kind.records(); i++) {
+            records.writer(index + i)
+                    .create(
+                            index + i,
+                            kind.ofRecord(i),
+                            alias,
+                            site.plan(),
+                            site.hook().address(),
+                            site.stub(),
+                            image,
+                            function,
+                            owner);
+        }
+    }
+
     /// Writes whose image and code a site is in.
     ///
     /// @param owner record of the function whose code it is, 0 when it is not known

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.DwarfLines;
 import org.mdlagent.arch.elf.ElfFile;
@@ -82,7 +83,8 @@ public final class SourceLines {
     }
 
     private void resolve(ProbedImage image, DwarfLines lines) throws IOException {
-        List<Integer> own = new ArrayList<>(image.probedFunctions());
+        List<Integer> own =
+                new ArrayList<>(IntStream.of(image.probedFunctions()).boxed().toList());
         own.sort(Comparator.comparingLong(index -> functions.function(index).offset));
         @Nullable
         SourceLine[] found = lines.at(own.stream()

@@ -2,11 +2,11 @@ package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
@@ -107,6 +107,10 @@ public final class Trampolines {
         private @Nullable StubBodies bodies;
         private boolean known;
 
+        /// Whether the text has been closed since the copies of displaced instructions were written. Other text may
+        /// have been in its place, and have taken over what leads threads to them.
+        private boolean gone;
+
         private OfText(ImageProbes.Text text, StubLayout layout, List<DisplacedEntries.Copy> copies)
                 throws IOException {
             this.text = text;
@@ -125,19 +129,20 @@ public final class Trampolines {
         private void planSites(List<ProbeSite> all, StubLayout layout, List<DisplacedEntries.Copy> copies)
                 throws IOException {
             List<ProbeSite> choosing = new ArrayList<>();
+            displaced.expect(copies);
             ConstrainedHops room = constrained.computeIfAbsent(
                     text.start(),
                     start -> new ConstrainedHops(code, instructions.sites().hop(0, 0).length));
             for (int i = 0; i < all.size(); i++) {
                 ProbeSite site = all.get(i);
                 if (site.displaced() != null) {
-                    planDisplaced(site, site.displaced().pun(), copies.get(i).size(), room, layout);
+                    planDisplaced(site, site.displaced().pun(), copies.get(i), room, layout);
                     continue;
                 }
-                long[] places = instructions.sites().hops(site.hook());
-                if (places.length > 1) {
+                if (instructions.sites().hasChoice(site.hook())) {
                     choosing.add(site);
                 } else {
+                    long[] places = instructions.sites().hops(site.hook());
                     planSite(site, places.length == 0 ? 0 : places[0], layout);
                 }
             }
@@ -187,16 +192,19 @@ public final class Trampolines {
             }
         }
 
-        private void planDisplaced(ProbeSite site, EntryPun pun, int copySize, ConstrainedHops room, StubLayout layout)
+        /// Writes the copy of the site's instructions, which nothing leads to yet.
+        private void planDisplaced(
+                ProbeSite site, EntryPun pun, DisplacedEntries.Copy made, ConstrainedHops room, StubLayout layout)
                 throws IOException {
             SiteInstruction hook = site.hook();
+            int copySize = made.size();
             long stub = base + layout.nextStub(hook.role());
             long copy = base + layout.nextCopy(copySize);
             long gate = DisplacedEntries.isGated(site) ? base + layout.nextGate() : 0;
             boolean direct = pun.leadsAnywhere();
             long hop =
                     copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), pun.rules());
-            if (copySize == 0
+            if (made.code() == null
                     || gate != 0 && isExecuted(hook)
                     || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
                 refused++;
@@ -207,6 +215,7 @@ public final class Trampolines {
             PatchPlan plan = gate == 0
                     ? instructions.puns().plan(pun, target)
                     : instructions.puns().plan(pun, target, gate, entry, copy);
+            displaced.write(hook, made.code(), copy);
             sites.add(new Site(site, stub, hop, gate, copy, copySize, plan));
         }
 
@@ -262,17 +271,21 @@ public final class Trampolines {
         ///
         /// @throws IOException when there is no memory
         public TextCopy copy() throws IOException {
-            copy = code.copy(
-                    text.start(),
-                    text.end(),
-                    sites.stream()
-                            .flatMapToLong(site ->
-                                    LongStream.of(site.hop(), site.hook().address()))
-                            .filter(address -> address >= text.start() && address < text.end())
-                            .sorted()
-                            .toArray(),
-                    copy);
+            long[] changed = new long[2 * sites.size()];
+            int count = 0;
+            for (Site site : sites) {
+                changed[count] = site.hook().address();
+                count += isInText(changed[count]) ? 1 : 0;
+                changed[count] = site.hop();
+                count += isInText(changed[count]) ? 1 : 0;
+            }
+            Arrays.sort(changed, 0, count);
+            copy = code.copy(text.start(), text.end(), Arrays.copyOf(changed, count), copy);
             return copy;
+        }
+
+        private boolean isInText(long address) {
+            return address >= text.start() && address < text.end();
         }
 
         /// Whether the copy is what stands there.
@@ -282,6 +295,7 @@ public final class Trampolines {
 
         /// The text has gone.
         public void forget() {
+            gone = true;
             if (copy != null) {
                 code.forget(copy);
             }
@@ -309,7 +323,7 @@ public final class Trampolines {
                                     record, stub, base + body.count(), DisplacedEntries.isOne(hook) ? site.body() : 0);
             };
             Memory.put(code.alias(stub), bytes);
-            if (DisplacedEntries.isOne(hook)) {
+            if (gone && DisplacedEntries.isOne(hook)) {
                 displaced.write(hook, site.body());
             }
             if (site.gate() != 0) {

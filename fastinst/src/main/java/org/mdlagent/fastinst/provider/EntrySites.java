@@ -2,11 +2,9 @@ package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
@@ -45,14 +43,16 @@ public final class EntrySites {
             "dlsym",
             "dlvsym");
 
+    private static final int LONGEST_EXCLUDED =
+            EXCLUDED.stream().mapToInt(String::length).max().orElseThrow();
+
     private final LoadedImage image;
     private final ElfFile elf;
     private final InstructionSet instructions;
     private final SymbolTable symbols;
     private final List<Segment> segments;
     private final LongPredicate wanted;
-    private final TreeMap<Long, SiteInstruction> sites = new TreeMap<>();
-    private final Map<Long, ProbeSite.Displaced> displaced = new HashMap<>();
+    private final List<ProbeSite> sites = new ArrayList<>();
     private int cramped;
     private boolean leftOut;
 
@@ -77,7 +77,7 @@ public final class EntrySites {
         long end = image.bias() + segment.address() + segment.fileSize();
         SiteInstruction site = instructions.sites().entrySite(at, end, role, function, room);
         if (site != null && forms.contains(site.form())) {
-            sites.put(at, site);
+            sites.add(new ProbeSite(site, FrameKey.UNKNOWN));
         } else {
             cramped++;
         }
@@ -87,9 +87,7 @@ public final class EntrySites {
     ///
     /// @param rules how callers are found from its instructions, by offset
     void addBare(EntryPun pun, List<FrameRule> rules) {
-        SiteInstruction site = pun.site();
-        sites.put(site.address(), site);
-        displaced.put(site.address(), new ProbeSite.Displaced(pun, rules));
+        sites.add(new ProbeSite(pun.site(), FrameKey.UNKNOWN, new ProbeSite.Displaced(pun, rules)));
     }
 
     /// Whether a function is not left out.
@@ -110,7 +108,7 @@ public final class EntrySites {
 
     private boolean isExcluded(long function) {
         int symbol = symbols.at(function - image.bias());
-        return symbol >= 0 && (symbols.resolver(symbol) || EXCLUDED.contains(symbols.name(symbol)));
+        return symbol >= 0 && (symbols.resolver(symbol) || symbols.isNamed(symbol, EXCLUDED, LONGEST_EXCLUDED));
     }
 
     /// How many places had none of the forms, or too few bytes.
@@ -118,16 +116,33 @@ public final class EntrySites {
         return cramped;
     }
 
+    /// By ascending address; of several at one address the last.
+    private List<ProbeSite> ordered() {
+        sites.sort(Comparator.comparingLong(site -> site.hook().address()));
+        List<ProbeSite> ordered = new ArrayList<>(sites.size());
+        for (ProbeSite site : sites) {
+            if (!ordered.isEmpty()
+                    && ordered.getLast().hook().address() == site.hook().address()) {
+                ordered.removeLast();
+            }
+            ordered.add(site);
+        }
+        return ordered;
+    }
+
     /// Null when there are no sites, not even such as are left out.
     @Nullable
     ImageProbes toProbes() {
         List<ImageProbes.Text> texts = new ArrayList<>();
+        List<ProbeSite> ordered = ordered();
         for (Segment segment : segments) {
             long start = image.bias() + segment.address();
             long end = start + segment.memorySize();
             List<ProbeSite> own = new ArrayList<>();
-            for (SiteInstruction site : sites.subMap(start, end).values()) {
-                own.add(new ProbeSite(site, FrameKey.UNKNOWN, displaced.get(site.address())));
+            for (ProbeSite site : ordered) {
+                if (site.hook().address() >= start && site.hook().address() < end) {
+                    own.add(site);
+                }
             }
             if (!own.isEmpty()) {
                 texts.add(new ImageProbes.Text(start, end, own));

@@ -47,6 +47,12 @@ public final class FunctionEntries {
     private final int size;
     private final int coldParts;
 
+    /// What [#rules] were read for last: they are asked for twice.
+    private int lastFunction = -1;
+
+    private int lastLength;
+    private @Nullable List<FrameRule> lastRules;
+
     private FunctionEntries(ElfFile elf, CodeSearch search, Ranges found, int coldParts) throws IOException {
         this.elf = elf;
         this.search = search;
@@ -250,6 +256,15 @@ public final class FunctionEntries {
     /// @param site in one that [#entry] does not refuse
     @Nullable
     List<FrameRule> rules(int function, SiteInstruction site) throws IOException {
+        if (function != lastFunction || site.length() != lastLength) {
+            lastRules = readRules(function, site);
+            lastFunction = function;
+            lastLength = site.length();
+        }
+        return lastRules;
+    }
+
+    private @Nullable List<FrameRule> readRules(int function, SiteInstruction site) throws IOException {
         EhFrame table = Objects.requireNonNull(frames);
         int before = Math.toIntExact(site.address() - site.function());
         List<FrameRule> all = table.rulesOfFirst(table.containing(starts[function]), before + site.length());

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.OffsetTable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
@@ -26,38 +28,51 @@ public final class FunctionRanges {
     }
 
     /// @param functions index of each probed function's record by the offset of its address
-    public static FunctionRanges of(LoadedImage image, ElfFile elf, Map<Long, Integer> functions) throws IOException {
+    public static FunctionRanges of(LoadedImage image, ElfFile elf, OffsetTable functions) throws IOException {
         SymbolTable symbols = elf.symbols();
         LoadedRanges code = new LoadedRanges(image, elf);
-        Map<String, Integer> bySymbol = bySymbol(symbols, functions);
         FunctionRanges ranges = new FunctionRanges(code.size());
+        Map<Integer, String> parts = new HashMap<>();
         for (int i = 0; i < ranges.starts.length; i++) {
             long start = code.start(i) - image.bias();
             ranges.starts[i] = start;
             ranges.ends[i] = start + code.length(i);
-            Integer function = functions.get(start);
-            ranges.functions[i] = function != null ? function : byName(symbols, start, bySymbol);
+            ranges.functions[i] = functions.get(start, NONE);
+            String whole = functions.contains(start) ? "" : partOf(symbols, start);
+            if (!whole.isEmpty()) {
+                parts.put(i, whole);
+            }
+        }
+        if (!parts.isEmpty()) {
+            Map<String, Integer> bySymbol = bySymbol(symbols, functions, Set.copyOf(parts.values()));
+            parts.forEach((i, name) -> ranges.functions[i] = bySymbol.getOrDefault(name, NONE));
         }
         return ranges;
     }
 
     /// Functions of one name, as local ones of several source files can be, cannot be told apart.
-    private static Map<String, Integer> bySymbol(SymbolTable symbols, Map<Long, Integer> functions) {
+    ///
+    /// @param wanted the names that are asked for
+    private static Map<String, Integer> bySymbol(SymbolTable symbols, OffsetTable functions, Set<String> wanted) {
         Map<String, Integer> bySymbol = new HashMap<>();
         functions.forEach((offset, index) -> {
             int symbol = symbols.at(offset);
-            if (symbol >= 0) {
-                bySymbol.merge(symbols.name(symbol), index, (one, other) -> NONE);
+            String name = symbol < 0 ? "" : symbols.name(symbol);
+            if (wanted.contains(name)) {
+                bySymbol.merge(name, index, (one, other) -> NONE);
             }
         });
         return bySymbol;
     }
 
-    private static int byName(SymbolTable symbols, long start, Map<String, Integer> bySymbol) {
+    /// The symbol of the function that a piece of code is a part of, as its own symbol says; "" when it says nothing.
+    private static String partOf(SymbolTable symbols, long start) {
         int symbol = symbols.at(start);
-        String name = symbol < 0 ? "" : symbols.name(symbol);
-        int suffix = name.indexOf('.', 1);
-        return suffix < 0 ? NONE : bySymbol.getOrDefault(name.substring(0, suffix), NONE);
+        if (symbol < 0 || !symbols.hasInside(symbol, '.')) {
+            return "";
+        }
+        String name = symbols.name(symbol);
+        return name.substring(0, name.indexOf('.', 1));
     }
 
     /// Bytes of the code that starts at `offset`, 0 when they are not known.

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
+import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
@@ -116,12 +117,13 @@ final class PunInstaller {
         byte[] code = Memory.copy(at, length + Subject.AFTER.length);
         EntryPun pun = (EntryPun) puns.fit(laboratory.api()::decode, code, at, length, EntryPuns.Covered.TRAPS);
         SiteInstruction entry = pun.site();
-        int size = puns.displaced(laboratory.api(), entry, at).bytes().length;
+        RelocatedCode copy = puns.displaced(laboratory.api(), entry, at);
+        int size = copy.bytes().length;
         if (!pun.inOneUnit()) {
             return throughGate(pun, stub, size);
         }
         long place = laboratory.arena().allocate(at, size);
-        displaced.write(entry, place);
+        displaced.write(entry, copy, place);
         int back = Math.toIntExact(place - (stub + STUB_BYTES));
         Targets.write(laboratory.code(), stub, Subject.relative(STUB, back));
         PatchPlan plan = puns.plan(pun, at + JUMP + TRAPS);

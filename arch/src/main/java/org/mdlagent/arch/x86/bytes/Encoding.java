@@ -30,6 +30,20 @@ public final class Encoding {
         return code[at] & 0xFF;
     }
 
+    /// Writes a number as the machine has it.
+    public static void putInt(byte[] code, int at, int value) {
+        code[at] = (byte) value;
+        code[at + 1] = (byte) (value >> 8);
+        code[at + 2] = (byte) (value >> 16);
+        code[at + 3] = (byte) (value >> 24);
+    }
+
+    /// Writes a number as the machine has it.
+    public static void putLong(byte[] code, int at, long value) {
+        putInt(code, at, (int) value);
+        putInt(code, at + Integer.BYTES, (int) (value >> Integer.SIZE));
+    }
+
     public static int i32(byte[] code, int at) {
         return u8(code, at) | u8(code, at + 1) << 8 | u8(code, at + 2) << 16 | code[at + 3] << 24;
     }

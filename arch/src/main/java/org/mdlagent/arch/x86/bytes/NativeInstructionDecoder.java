@@ -9,6 +9,7 @@ import java.util.List;
 import org.mdlagent.arch.layout.InstructionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.Scratch;
 
 /// Decodes by the shim's decoder, which is Zydis. Any thread may use it.
 public final class NativeInstructionDecoder implements InstructionDecoder {
@@ -36,16 +37,24 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
 
     @Override
     public List<Instruction> decodeAll(byte[] code, long address) {
-        List<Instruction> all = new ArrayList<>();
+        if (InstructionDescriptor.SIZE + code.length <= Scratch.BYTES) {
+            long scratch = Scratch.address();
+            Memory.put(scratch + InstructionDescriptor.SIZE, code);
+            return decodeAll(scratch, code.length, address);
+        }
         try (Arena arena = Arena.ofConfined()) {
-            long scratch = scratch(arena, code, 0, code.length);
-            for (int at = 0; at < code.length; at += all.getLast().length()) {
-                all.add(decode(
-                        scratch + InstructionDescriptor.SIZE + at,
-                        Math.min(LENGTH_MAX, code.length - at),
-                        scratch,
-                        address + at));
-            }
+            return decodeAll(scratch(arena, code, 0, code.length), code.length, address);
+        }
+    }
+
+    private List<Instruction> decodeAll(long scratch, int length, long address) {
+        List<Instruction> all = new ArrayList<>();
+        for (int at = 0; at < length; at += all.getLast().length()) {
+            all.add(decode(
+                    scratch + InstructionDescriptor.SIZE + at,
+                    Math.min(LENGTH_MAX, length - at),
+                    scratch,
+                    address + at));
         }
         return all;
     }

@@ -3,6 +3,7 @@ package org.mdlagent.arch.x86.emit;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Condition;
+import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Register;
 
 /// The stub of a site at a function's first instruction: takes the return address into a frame, calls the body, and so
@@ -38,8 +39,14 @@ public final class FunctionStub {
     /// Where the R11 of the application is, from the stack pointer, when what a stub leads to begins.
     static final int SAVED_R11 = -8;
 
+    private static final int SITE_AT = 7;
+    private static final int BODY_DISPLACEMENT_AT = 39;
+    private static final int PASS_DISPLACEMENT_AT = 54;
+
     private static final int RET = (int) FrameDescriptor.RET;
     private static final int RBX = (int) FrameDescriptor.RBX;
+
+    private static final byte[] TEMPLATE = template();
 
     private FunctionStub() {}
 
@@ -52,21 +59,36 @@ public final class FunctionStub {
         if (at % SIZE != 0) {
             throw new IllegalArgumentException("no place for a stub: 0x" + Long.toHexString(at));
         }
-        Assembler out = new Assembler(at);
+        byte[] stub = TEMPLATE.clone();
+        Encoding.putLong(stub, SITE_AT, site);
+        putDisplacement(stub, ENTRY_DISPLACEMENT_AT, at, entry);
+        putDisplacement(stub, BODY_DISPLACEMENT_AT, at, body);
+        putDisplacement(stub, EXIT_DISPLACEMENT_AT, at, exit);
+        putDisplacement(stub, PASS_DISPLACEMENT_AT, at, body);
+        return stub;
+    }
+
+    private static void putDisplacement(byte[] stub, int offset, long at, long target) {
+        Encoding.putInt(stub, offset, Encoding.displacement(at + offset + Integer.BYTES, target));
+    }
+
+    /// A stub at 0, whose addresses are all 0. Stubs are made of it, since a program has many.
+    private static byte[] template() {
+        Assembler out = new Assembler(0);
         Assembler.Label pass = new Assembler.Label();
         out.store(Register.RSP, -16, Register.R11);
-        out.mov(Register.R11, site);
-        out.call(entry);
+        out.mov(Register.R11, 0L);
+        out.call(0);
         out.jumpShort(Condition.EQUAL, pass);
         out.pop(Register.R11, RET);
         out.store(Register.R11, RBX, Register.RBX);
         out.mov(Register.RBX, Register.R11);
         out.load(Register.R11, Register.RSP, -24);
-        out.call(body);
-        out.jump(exit);
+        out.call(0);
+        out.jump(0);
         out.bind(pass);
         out.load(Register.R11, Register.RSP, -16);
-        out.jump(body);
+        out.jump(0);
         out.align(SIZE);
         return out.toBytes();
     }

@@ -5,6 +5,7 @@ import java.util.List;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Describes generated code to unwinders: `.eh_frame_hdr` with its search table and `.eh_frame` behind it
 /// (Linux Standard Base, Core, 10.6; DWARF 5, section 6.4).
@@ -58,10 +59,15 @@ public final class UnwindTable {
     private static final int HEADER = 12;
     private static final int TABLE_ROW = 8;
 
+    /// In a frame: what leads to its common entry, and to its code.
+    private static final int CIE_AT = 4;
+
+    private static final int CODE_AT = 8;
+
     private final long at;
     private final int count;
-    private final Bytes table = new Bytes();
-    private final Bytes frames = new Bytes();
+    private final Bytes table;
+    private final Bytes frames = new Bytes(1024);
 
     /// Where `.eh_frame` begins.
     private final long framesAt;
@@ -72,6 +78,7 @@ public final class UnwindTable {
     private UnwindTable(long at, int count) {
         this.at = at;
         this.count = count;
+        table = new Bytes(TABLE_ROW * count);
         framesAt = at + HEADER + (long) TABLE_ROW * count;
     }
 
@@ -102,8 +109,11 @@ public final class UnwindTable {
                 case LEAF -> frame(plainCie, range.start(), range.length(), List.of());
                 case DISPLACED -> displaced(range);
                 case FUNCTION_STUBS -> {
-                    for (int i = 0; i < stubs(range); i++) {
-                        frame(stubCie, range.start() + (long) i * FunctionStub.SIZE, FunctionStub.SIZE, STUB_ROWS);
+                    int first = frames.size();
+                    frame(stubCie, range.start(), FunctionStub.SIZE, STUB_ROWS);
+                    int end = frames.size();
+                    for (int i = 1; i < stubs(range); i++) {
+                        again(first, end, stubCie, range.start() + (long) i * FunctionStub.SIZE);
                     }
                 }
             }
@@ -144,6 +154,20 @@ public final class UnwindTable {
         end(start);
     }
 
+    /// The frame that stands from `first` to `end` once more, for other code.
+    private void again(int first, int end, int cie, long code) {
+        int start = frames.size();
+        row(code, start);
+        frames.append(frames.bytes, first, end);
+        frames.setInt(start + CIE_AT, start + CIE_AT - cie);
+        frames.setInt(start + CODE_AT, Math.toIntExact(code - (framesAt + start + CODE_AT)));
+    }
+
+    private void row(long code, int frame) {
+        table.putInt(Math.toIntExact(code - at));
+        table.putInt(Math.toIntExact(framesAt + frame - at));
+    }
+
     private void displaced(TrampolineRange range) {
         int start = beginFrame(plainCie, range.start(), range.length());
         int from = 0;
@@ -157,8 +181,7 @@ public final class UnwindTable {
 
     private int beginFrame(int cie, long code, long length) {
         int start = begin();
-        table.putInt(Math.toIntExact(code - at));
-        table.putInt(Math.toIntExact(framesAt + start - at));
+        row(code, start);
         frames.putInt(frames.size() - cie);
         frames.putInt(Math.toIntExact(code - (framesAt + frames.size())));
         frames.putInt(Math.toIntExact(length));
@@ -217,19 +240,23 @@ public final class UnwindTable {
     }
 
     private byte[] toBytes() {
-        Bytes all = new Bytes();
+        Bytes all = new Bytes(HEADER + table.size + frames.size);
         all.put(1, ENCODING_PC_RELATIVE_INT, ENCODING_INT, ENCODING_TABLE_RELATIVE_INT);
         all.putInt(Math.toIntExact(framesAt - (at + Integer.BYTES)));
         all.putInt(count);
-        all.append(table);
-        all.append(frames);
-        return all.toByteArray();
+        all.append(table.bytes, 0, table.size);
+        all.append(frames.bytes, 0, frames.size);
+        return all.bytes;
     }
 
     /// Bytes in the order of the machine, least significant first.
     private static final class Bytes {
-        private byte[] bytes = new byte[1024];
+        private byte[] bytes;
         private int size;
+
+        Bytes(int expected) {
+            bytes = new byte[expected];
+        }
 
         int size() {
             return size;
@@ -249,23 +276,19 @@ public final class UnwindTable {
         }
 
         void putInt(int value) {
-            put(value, value >> 8, value >> 16, value >> 24);
+            reserve(Integer.BYTES);
+            setInt(size, value);
+            size += Integer.BYTES;
         }
 
         void setInt(int at, int value) {
-            for (int i = 0; i < Integer.BYTES; i++) {
-                bytes[at + i] = (byte) (value >> 8 * i);
-            }
+            Encoding.putInt(bytes, at, value);
         }
 
-        void append(Bytes others) {
-            reserve(others.size);
-            System.arraycopy(others.bytes, 0, bytes, size, others.size);
-            size += others.size;
-        }
-
-        byte[] toByteArray() {
-            return Arrays.copyOf(bytes, size);
+        void append(byte[] others, int from, int to) {
+            reserve(to - from);
+            System.arraycopy(others, from, bytes, size, to - from);
+            size += to - from;
         }
 
         private void reserve(int more) {

@@ -2,6 +2,7 @@ package org.mdlagent.arch.x86.find;
 
 import java.lang.foreign.Arena;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.Scratch;
 import org.mdlagent.arch.site.LengthDecoder;
 
 /// Where instructions begin.
@@ -11,11 +12,19 @@ public final class InstructionLengths {
     /// Of each byte of `code` the length of the instruction that begins there, 0 inside one, and from the first on that
     /// is unknown or not whole.
     public static byte[] of(byte[] code, LengthDecoder decoder) {
+        if (2 * code.length <= Scratch.BYTES) {
+            return of(code, decoder, Scratch.address());
+        }
         try (Arena arena = Arena.ofConfined()) {
             long copy = arena.allocate(2L * Math.max(1, code.length)).address();
-            Memory.put(copy, code);
-            long unused = decoder.decode(copy, code.length, copy + code.length);
-            return Memory.copy(copy + code.length, code.length);
+            return of(code, decoder, copy);
         }
+    }
+
+    /// @param copy address of room for the code and as many lengths
+    private static byte[] of(byte[] code, LengthDecoder decoder, long copy) {
+        Memory.put(copy, code);
+        long unused = decoder.decode(copy, code.length, copy + code.length);
+        return Memory.copy(copy + code.length, code.length);
     }
 }

@@ -56,15 +56,19 @@ public final class Relocator {
     public RelocatedCode relocated(byte[] code, long address, long at) {
         Copy copy = new Copy(code, address, at);
         boolean goesOn = true;
+        boolean movable = true;
         int offset = 0;
         for (Instruction instruction : decoder.decodeAll(code, address)) {
             goesOn = copy.append(instruction, offset);
+            movable &= instruction.kind() == Instruction.Kind.PLAIN;
             offset += instruction.length();
         }
+        int end = copy.out.position();
         if (goesOn) {
             copy.jump(address + code.length);
         }
-        return new RelocatedCode(copy.toBytes(), copy.copies);
+        movable &= copy.out.position() == end + NEAR_JUMP;
+        return new RelocatedCode(copy.toBytes(), copy.copies, movable ? end + 1 : -1);
     }
 
     /// @param at offset in the copy of a displacement of 4 bytes

@@ -8,7 +8,7 @@ import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.PatchSites;
 import org.mdlagent.arch.site.SiteInstruction;
-import org.mdlagent.arch.x86.bytes.Assembler;
+import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.emit.HookStub;
 import org.mdlagent.arch.x86.find.EntryReader;
 
@@ -43,10 +43,16 @@ public final class X86PatchSites implements PatchSites {
     }
 
     @Override
+    public boolean hasChoice(SiteInstruction site) {
+        return isEntry(site) && site.form() == SiteInstruction.Form.NOP_RUN;
+    }
+
+    @Override
     public byte[] hop(long at, long target) {
-        Assembler out = new Assembler(at);
-        out.jump(target);
-        return out.toBytes();
+        byte[] jump = new byte[JUMP_SIZE];
+        jump[0] = (byte) Encoding.JUMP;
+        Encoding.putInt(jump, 1, Encoding.displacement(at + JUMP_SIZE, target));
+        return jump;
     }
 
     @Override

@@ -45,14 +45,20 @@ class UnwindTableTest {
         assertThat(AT + 4 + table.getInt(4)).isEqualTo(AT + HEADER + 4 * 8);
         assertThat(table.getInt(8)).isEqualTo(4);
         List<Long> starts = new ArrayList<>();
+        List<Integer> commonEntries = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             starts.add(AT + table.getInt(HEADER + 8 * i));
             int frame = table.getInt(HEADER + 8 * i + 4);
             assertThat(AT + frame + 8 + table.getInt(frame + 8))
                     .as("its frame begins there")
                     .isEqualTo(starts.getLast());
+            commonEntries.add(frame + 4 - table.getInt(frame + 4));
         }
         assertThat(starts).containsExactly(CODE, STUBS, STUBS + 64, LEAVES);
+        int stubs = commonEntries.get(1);
+        int others = commonEntries.get(0);
+        assertThat(commonEntries).containsExactly(others, stubs, stubs, others);
+        assertThat(table.getInt(stubs + 4)).as("the mark of a common entry").isZero();
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.shim.Harness;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
@@ -33,6 +34,32 @@ class RelocatorTest {
                 List.of("4 endbr64", "1 push %rbp", "3 mov %rsp,%rbp", "5 jmp 0x7f1294567008"),
                 "f30f1efa 55 4889e5 e9fbffffef");
         assertCopy(NEAR, List.of("2 syscall"), "0f05", List.of("2 syscall", "5 jmp 0x7f1294567002"), "0f05 e9fbffffef");
+    }
+
+    @Test
+    void shouldMoveWhatIsTheSameEverywhereButForItsLastJump() {
+        byte[] plain = HexFormat.of().parseHex("f30f1efa554889e5");
+        RelocatedCode made = relocator.relocated(plain, ADDRESS, ADDRESS);
+
+        assertThat(made.isMovable()).isTrue();
+        for (long at : new long[] {NEAR, ADDRESS - 0x1000_0000, ADDRESS + 5}) {
+            RelocatedCode moved = made.moved(at - ADDRESS);
+            RelocatedCode anew = relocator.relocated(plain, ADDRESS, at);
+            assertThat(moved.bytes()).isEqualTo(anew.bytes());
+            assertThat(moved.starts()).isEqualTo(anew.starts());
+        }
+        assertThatThrownBy(() -> made.moved(FAR - ADDRESS)).hasMessageContaining("out of reach");
+    }
+
+    @Test
+    void shouldNotMoveWhatDependsOnWhereItStands() {
+        // A relative operand; a jump; a branch to itself; what does not go on.
+        for (String code : List.of("488b0510000000", "55eb10", "55ebfe", "7410", "c3")) {
+            RelocatedCode made = relocator.relocated(HexFormat.of().parseHex(code), ADDRESS, ADDRESS);
+
+            assertThat(made.isMovable()).as(code).isFalse();
+            assertThatThrownBy(() -> made.moved(64)).isInstanceOf(IllegalArgumentException.class);
+        }
     }
 
     @Test
