@@ -19,6 +19,9 @@ final class ConstrainedHops {
 
     private static final int TOP_MASK = 0xFF << 24;
 
+    /// Of what one highest byte leads to.
+    private static final int HALF = 1 << 23;
+
     /// The highest bytes of displacements, the best first: far below the text, where a position-independent program has
     /// nothing; far above it, behind the heap of one that is not.
     private static final int[] TOPS = {0xCC << 24, 0x60 << 24, 0x61 << 24};
@@ -34,6 +37,9 @@ final class ConstrainedHops {
 
     /// Highest bytes of displacements that lead to memory of others only.
     private final Set<Integer> taken = new HashSet<>();
+
+    /// Pages that the kernel has refused for the present site.
+    private int refused;
 
     /// Those with room, the newest last.
     private final List<Long> open = new ArrayList<>();
@@ -86,11 +92,26 @@ final class ConstrainedHops {
         return taken.contains(rule.value() & TOP_MASK) ? 0 : placeInNewPage(from, rule);
     }
 
+    /// In the upper half first: sites come in ascending order, and those that follow can lead there, too. What is
+    /// lowest for one site is below what the next one can lead to: there, each page of code would get its own.
     private long placeInNewPage(long from, DisplacementRule rule) throws IOException {
-        int refused = 0;
         int lowest = rule.value() & TOP_MASK;
+        int middle = lowest | HALF;
+        refused = 0;
+        long found = placeBetween(middle, lowest | ~TOP_MASK, from, rule);
+        if (found == 0) {
+            found = placeBetween(lowest, middle - 1, from, rule);
+        }
+        if (refused == REFUSALS_MAX) {
+            taken.add(lowest);
+        }
+        return found;
+    }
+
+    /// @param lowest displacement, and `highest`, of those that a new page may have
+    private long placeBetween(int lowest, int highest, long from, DisplacementRule rule) throws IOException {
         long displacement = rule.firstFrom(lowest);
-        while (displacement != DisplacementRule.NONE && refused < REFUSALS_MAX) {
+        while (displacement != DisplacementRule.NONE && (int) displacement <= highest && refused < REFUSALS_MAX) {
             long page = from + (int) displacement & -PAGE;
             if (!pages.containsKey(page)) {
                 boolean given = code.allocateAt(page, page + PAGE);
@@ -107,13 +128,10 @@ final class ConstrainedHops {
                 }
             }
             long next = page + PAGE - from;
-            if (next > (lowest | ~TOP_MASK)) {
+            if (next > highest) {
                 break;
             }
             displacement = rule.firstFrom((int) next);
-        }
-        if (refused == REFUSALS_MAX) {
-            taken.add(lowest);
         }
         return 0;
     }

@@ -97,17 +97,41 @@ class ConstrainedHopsTest {
         assertThat(hops.place(end + 2 * PAGE - HOP + 1 - TRAPS, List.of(only))).isZero();
     }
 
+    /// Functions are larger than hops.
+    @Test
+    void shouldShareFewPages() throws IOException {
+        DisplacementRule top = new DisplacementRule(0xFF000000, 0x48000000);
+        int sites = 20_000;
+        for (int i = 0; i < sites; i++) {
+            assertThat(hops.place(0x2800_0000_0005L + 64L * i, List.of(top))).isNotZero();
+        }
+
+        assertThat(hops.newRanges().stream().mapToLong(TrampolineRange::length).sum())
+                .isLessThan(sites * HOP + 4L * PAGE);
+    }
+
     @Test
     void shouldLeaveMemoryOfOthersAlone() throws IOException {
         DisplacementRule top = new DisplacementRule(0xFF000000, 0xCC000000);
         long lowest = 0x2300_0000_0000L;
+        long half = lowest + (1 << 23);
         long from = lowest - 0xCC000000;
         int taken = 3;
-        assertThat(new CodeMemory(API).allocateAt(lowest, lowest + taken * PAGE))
+        assertThat(new CodeMemory(API).allocateAt(half, half + taken * PAGE)).isTrue();
+
+        assertThat(hops.place(from, List.of(top))).isEqualTo(half + taken * PAGE);
+        assertThat(hops.newRanges()).extracting(TrampolineRange::start).containsExactly(half + taken * PAGE);
+    }
+
+    @Test
+    void shouldTakeWhatIsLeftBelow() throws IOException {
+        DisplacementRule top = new DisplacementRule(0xFF000000, 0xCC000000);
+        long lowest = 0x2A00_0000_0000L;
+        assertThat(new CodeMemory(API).allocateAt(lowest, lowest + PAGE)).isTrue();
+        assertThat(new CodeMemory(API).allocateAt(lowest + 2 * PAGE, lowest + (1 << 24)))
                 .isTrue();
 
-        assertThat(hops.place(from, List.of(top))).isEqualTo(lowest + taken * PAGE);
-        assertThat(hops.newRanges()).extracting(TrampolineRange::start).containsExactly(lowest + taken * PAGE);
+        assertThat(hops.place(lowest - 0xCC000000, List.of(top))).isEqualTo(lowest + PAGE);
     }
 
     @Test
