@@ -21,8 +21,16 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
  * MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients.
  * MDL_CPU_TIME: calls last as long as their thread has a processor; what is said to be ticks of their durations is nanoseconds.
- * MDL_FROM_MAIN: main has waited until probes were in place. */
-enum mdl_session_flag { MDL_EXACT = 1, MDL_UNPROFILED = 2, MDL_MIXED = 4, MDL_CPU_TIME = 8, MDL_FROM_MAIN = 16 };
+ * MDL_FROM_MAIN: main has waited until probes were in place.
+ * MDL_KNOWN_THREADS: threads have their blocks from when they begin, main from when the probes are in place. */
+enum mdl_session_flag {
+  MDL_EXACT = 1,
+  MDL_UNPROFILED = 2,
+  MDL_MIXED = 4,
+  MDL_CPU_TIME = 8,
+  MDL_FROM_MAIN = 16,
+  MDL_KNOWN_THREADS = 32
+};
 
 struct mdl_header {
   uint64_t magic;             /*   0 */

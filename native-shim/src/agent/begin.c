@@ -1,6 +1,7 @@
 #include "agent/begin.h"
 
 #include "code/code.h"
+#include "record/thread.h"
 #include "session/family.h"
 
 #include <stddef.h>
@@ -11,6 +12,7 @@ const char *agent_begin_session(const struct instant *start) {
   if (!trouble) {
     code_start();
     session_publish();
+    __atomic_fetch_or(&session->flags, record_from_birth ? MDL_KNOWN_THREADS : 0, __ATOMIC_RELAXED);
     family_begin();
   }
   return trouble;

@@ -3,13 +3,16 @@
 #include "agent/exit.h"
 #include "agent/fork.h"
 #include "agent/start.h"
+#include "code/death.h"
 #include "code/probes.h"
 #include "os/library.h"
 #include "os/parent.h"
+#include "os/program.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "process/masks.h"
 #include "process/threads.h"
+#include "record/thread.h"
 #include "session/log.h"
 #include "session/options.h"
 #include "session/waiters.h"
@@ -65,8 +68,17 @@ void agent_construct(char *const *environment) {
   if (library_is_relative()) {
     library_find_directory();
   }
+  record_from_birth = program_is_go();
   agent_start();
-  if (options.wait && !waiters_hold_main(LOOK_NANOS, agent_is_stuck)) {
+  if (!options.wait && !record_from_birth) {
+    return;
+  }
+  if (!waiters_hold_main(LOOK_NANOS, agent_is_stuck)) {
     log_line("the agent is stuck, and its probes are not in place: the program starts without them", NULL);
+    if (record_from_birth) {
+      agent_died("a program in Go gets no probes once it runs", NULL);
+    }
+  } else if (record_from_birth) {
+    record_thread(); /* a goroutine's stack has no room for what makes a thread known */
   }
 }

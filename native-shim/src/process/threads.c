@@ -157,6 +157,9 @@ static struct beginning begin(void *pointer) {
   self_stack_bytes = beginning.stack_bytes;
   traps_blocked = beginning.traps_blocked;
   thread_end_watch();
+  if (record_from_birth && !beginning.by_agent) {
+    record_thread();
+  }
   return beginning;
 }
 

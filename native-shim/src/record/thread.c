@@ -24,6 +24,8 @@ struct mdl_thread mute_thread = {
     .sp_base = (uintptr_t)mute_stack,
 };
 
+bool record_from_birth;
+
 static struct mdl_thread *acquire(void) {
   if (family_agent_is_gone()) {
     code_switch_all_off();

@@ -13,6 +13,7 @@
 
 /* The block of threads that record nothing: the agent's, those that found no memory, those that are ending. */
 extern struct mdl_thread mute_thread;
+extern bool record_from_birth; /* threads are known before they call anything */
 
 /* Gives the calling thread, which has none, its block. */
 struct mdl_thread *record_attach(void);

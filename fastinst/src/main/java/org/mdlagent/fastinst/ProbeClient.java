@@ -55,6 +55,17 @@ public final class ProbeClient {
         return count;
     }
 
+    /// How many functions have their calls counted by the profiler, and let no client in: those in Go.
+    public int countedAlone() {
+        int found = 0;
+        for (int id = sites.countAcquire() - 1; id >= 0; id--) {
+            SiteRecord site = sites.get(id);
+            boolean isNamed = site.hasFunction() && site.functionAcquire().name() != 0;
+            found += site.kind() == SiteKind.COUNT && site.bodies() == 0 && isNamed ? 1 : 0;
+        }
+        return found;
+    }
+
     /// Lets `function` run at each of the probes, in place of what ran there: all or, when one of them does not
     /// exist, none.
     ///

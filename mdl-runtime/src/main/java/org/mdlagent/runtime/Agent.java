@@ -104,7 +104,8 @@ public final class Agent {
         boolean exact = options.exact() || !options.profile();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
-                (exact ? HeaderDescriptor.FLAG_EXACT : 0)
+                Memory.getInt(header + HeaderDescriptor.FLAGS)
+                        | (exact ? HeaderDescriptor.FLAG_EXACT : 0)
                         | (exact ? 0 : HeaderDescriptor.FLAG_MIXED)
                         | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
                         | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));

@@ -60,6 +60,11 @@ final class Cursor {
         return new Cursor(this, start, position);
     }
 
+    /// A cursor over what was made of this part.
+    Cursor holding(byte[] made, String what) {
+        return new Cursor(made, file, what, offset);
+    }
+
     int position() {
         return position;
     }

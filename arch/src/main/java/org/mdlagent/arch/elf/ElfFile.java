@@ -263,8 +263,8 @@ public final class ElfFile implements AutoCloseable {
         return dynamic;
     }
 
-    /// The functions of `.symtab`, here or in the [#debugFile], or, where there is none, those that the dynamic linker
-    /// sees.
+    /// The functions of `.symtab`, here or in the [#debugFile], or, where there is none, those that Go's runtime
+    /// knows, or those that the dynamic linker sees.
     public SymbolTable symbols() throws ElfFormatException {
         SymbolTable result = symbols;
         if (result == null) {
@@ -297,7 +297,18 @@ public final class ElfFile implements AutoCloseable {
         if (apart != null && apart.section(Section.SYMBOL_TABLE) != null) {
             return apart.symbols();
         }
-        return exportedSymbols();
+        SymbolTable ofGo = goFunctions();
+        return ofGo != null ? ofGo : exportedSymbols();
+    }
+
+    /// Whether Go's compiler has made it.
+    public boolean isGo() throws ElfFormatException {
+        return GoFunctions.areIn(this);
+    }
+
+    /// The functions that Go's runtime knows; null where it is none, or of a version before 1.18.
+    public @Nullable SymbolTable goFunctions() throws ElfFormatException {
+        return GoFunctions.of(this);
     }
 
     /// The functions that other images may call by name.

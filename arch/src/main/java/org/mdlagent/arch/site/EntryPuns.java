@@ -1,7 +1,10 @@
 package org.mdlagent.arch.site;
 
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.RelocatedCode;
+import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.shim.NativeApi;
 
 /// How entries of functions that no compiler has prepared are made to toggle: a jump takes the place of their first
@@ -30,6 +33,17 @@ public interface EntryPuns {
     /// @param at     where the first byte stands
     /// @param length of the function; what follows of `code` may be padding
     Fit fit(LengthDecoder decoder, byte[] code, long at, long length, Covered covered);
+
+    /// What a jump can take the place of in a function of Go, whose stack has no room for more than a count, and how
+    /// callers are found from there; null when it begins in a way that is not known.
+    ///
+    /// @param code as of [#fit]
+    /// @param at   where the first byte stands
+    @Nullable
+    Checked checked(byte[] code, long at);
+
+    /// @param rules how callers are found from the site's instructions, by offset
+    record Checked(EntryPun pun, List<FrameRule> rules) {}
 
     /// Address behind the jump, which its displacement counts from.
     long behind(SiteInstruction site);

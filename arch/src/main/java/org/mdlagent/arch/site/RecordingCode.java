@@ -10,6 +10,7 @@ import java.util.Map;
 /// @param functionEntry offset of what stubs of whole functions call
 /// @param functionExit  offset of what they go on in when the body has returned
 /// @param count         offset of what stubs that count call
+/// @param countAlone    offset of the same where the stack may have no room for a slow path
 /// @param clients       in place of each of these where a site has a client
 public record RecordingCode(
         byte[] bytes,
@@ -18,6 +19,7 @@ public record RecordingCode(
         int functionEntry,
         int functionExit,
         int count,
+        int countAlone,
         Map<Body, ClientBodies> clients) {
 
     /// Offsets of what runs a site's client and then records, if the recorder wants the site.

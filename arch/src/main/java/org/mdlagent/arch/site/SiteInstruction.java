@@ -25,7 +25,14 @@ public record SiteInstruction(long address, Form form, int length, Role role, lo
         /// All of it, for the site is where the function starts: its trampoline calls the body.
         FUNCTION,
         /// That it took place.
-        COUNT
+        COUNT,
+        /// The same, where the stack may have no room for more than that: nobody else is told.
+        COUNT_ALONE;
+
+        /// Whether nothing but the call's having taken place is seen.
+        public boolean counts() {
+            return this == COUNT || this == COUNT_ALONE;
+        }
     }
 
     /// What is at a site.

@@ -32,7 +32,7 @@ public enum SiteKind {
             case ENTRY -> ENTRY;
             case EXIT -> jump ? SIBLING_EXIT : EXIT;
             case FUNCTION -> FUNCTION;
-            case COUNT -> COUNT;
+            case COUNT, COUNT_ALONE -> COUNT;
         };
     }
 

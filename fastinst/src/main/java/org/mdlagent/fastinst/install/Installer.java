@@ -256,7 +256,9 @@ public final class Installer {
     }
 
     private void openToClients(int index, SiteInstruction hook, StubBodies bodies) {
-        if (index != ProbedImage.NO_SITE && sites.get(index).functionAcquire().address() != functions.excluded()) {
+        if (index != ProbedImage.NO_SITE
+                && hook.role() != SiteInstruction.Role.COUNT_ALONE
+                && sites.get(index).functionAcquire().address() != functions.excluded()) {
             sites.open(index, SiteKind.of(hook), bodies);
         }
     }

@@ -32,7 +32,7 @@ final class StubLayout {
     StubLayout(StubCode stubs, int recordingSize, List<ProbeSite> sites, List<DisplacedEntries.Copy> copiesOfSites) {
         this.stubs = stubs;
         int whole = count(sites, SiteInstruction.Role.FUNCTION);
-        int counted = count(sites, SiteInstruction.Role.COUNT);
+        int counted = count(sites, SiteInstruction.Role.COUNT) + count(sites, SiteInstruction.Role.COUNT_ALONE);
         int gated = (int) sites.stream().filter(DisplacedEntries::isGated).count();
         hookStubs = aligned(recordingSize);
         wholeStubs = hookStubs + aligned(Math.multiplyExact(sites.size() - whole - counted, stubs.hookStubSize()));
@@ -88,7 +88,7 @@ final class StubLayout {
         return switch (role) {
             case ENTRY, EXIT -> (nextHookStub += stubs.hookStubSize()) - stubs.hookStubSize();
             case FUNCTION -> (nextWholeStub += stubs.functionStubSize()) - stubs.functionStubSize();
-            case COUNT -> (nextCountStub += stubs.countStubSize()) - stubs.countStubSize();
+            case COUNT, COUNT_ALONE -> (nextCountStub += stubs.countStubSize()) - stubs.countStubSize();
         };
     }
 

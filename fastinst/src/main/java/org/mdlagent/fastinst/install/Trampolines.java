@@ -226,8 +226,7 @@ public final class Trampolines {
 
         /// Where a jump of displaced instructions comes into a stub.
         private long entryOf(SiteInstruction hook, long stub) {
-            boolean counts = hook.role() == SiteInstruction.Role.COUNT;
-            return counts ? stub + instructions.stubs().countEntryAt() : stub;
+            return hook.role().counts() ? stub + instructions.stubs().countEntryAt() : stub;
         }
 
         /// In ascending order of address.
@@ -321,6 +320,7 @@ public final class Trampolines {
                             .stubs()
                             .countStub(
                                     record, stub, base + body.count(), DisplacedEntries.isOne(hook) ? site.body() : 0);
+                case COUNT_ALONE -> instructions.stubs().countStub(record, stub, base + body.countAlone(), site.body());
             };
             Memory.put(code.alias(stub), bytes);
             if (gone && DisplacedEntries.isOne(hook)) {

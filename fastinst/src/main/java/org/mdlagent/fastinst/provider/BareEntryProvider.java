@@ -19,10 +19,8 @@ import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.Refusal;
 
 /// Code that no compiler has prepared: functions at whose entry a jump can take the place of the first instructions.
+/// What Go's compiler has made is [GoProvider]'s.
 public final class BareEntryProvider implements ProbeProvider {
-    /// The table of functions that Go's runtime has.
-    private static final String GO_FUNCTIONS = ".gopclntab";
-
     /// The dynamic linker, the unwinder, and what the agent brings along.
     private static final List<String> SYSTEM =
             List.of("ld-linux", "ld-2", "libgcc_s", "libunwind", "libmdlagent", "libjvm", "libZy");
@@ -49,10 +47,10 @@ public final class BareEntryProvider implements ProbeProvider {
 
     @Override
     public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
-        if (elf.ehFrame() == null || !image.equals(program) && !selection.names(image.path())) {
+        if (elf.ehFrame() == null || elf.isGo() || !image.equals(program) && !selection.names(image.path())) {
             return null;
         }
-        String reason = leftAlone(image.path(), elf);
+        String reason = leftAlone(image.path());
         if (reason != null) {
             notes.add(image.path() + ": left alone: " + reason);
             return null;
@@ -137,11 +135,10 @@ public final class BareEntryProvider implements ProbeProvider {
 
     /// Why no function of a file is probed as it is: such code of the system walks frames, or is executed before the
     /// program begins; null when they may be.
-    public static @Nullable String leftAlone(String path, ElfFile elf) throws IOException {
+    public static @Nullable String leftAlone(String path) {
         String name = path.substring(path.lastIndexOf('/') + 1);
-        if (SYSTEM.stream().anyMatch(name::startsWith)) {
-            return "it is part of how programs start, are unwound, or are measured";
-        }
-        return elf.section(GO_FUNCTIONS) == null ? null : "Go moves stacks, and blocks signals without libc";
+        return SYSTEM.stream().anyMatch(name::startsWith)
+                ? "it is part of how programs start, are unwound, or are measured"
+                : null;
     }
 }

@@ -86,6 +86,7 @@ public final class Discovery {
                 new PatchableEntryProvider(instructions, selection),
                 new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof)));
         bare = new BareEntryProvider(api, instructions, images.getFirst(), selection);
+        all.add(new GoProvider(api, instructions, images.getFirst(), selection));
         if (!gprof) { // It looks at return addresses, of which stubs put others.
             all.add(bare);
         }
@@ -104,7 +105,7 @@ public final class Discovery {
             }
             for (ProbeProvider provider : providers) {
                 ImageProbes probes = provider.discover(image, elf, notes);
-                if (probes != null && !(provider instanceof BareEntryProvider)) {
+                if (probes != null && !(provider instanceof BareEntryProvider) && !(provider instanceof GoProvider)) {
                     prepared.add(image);
                 }
                 if (probes != null && probes.texts().isEmpty()) {
@@ -147,9 +148,12 @@ public final class Discovery {
     private OpenFile openFile(LoadedImage image) throws IOException {
         ElfFile elf = LoadedFile.open(image);
         try {
+            if (elf.isGo()) {
+                throw new IOException("in Go, functions have probes from when the program starts, or none");
+            }
             String reason = elf.ehFrame() == null
                     ? "no unwind table lists its functions"
-                    : BareEntryProvider.leftAlone(image.path(), elf);
+                    : BareEntryProvider.leftAlone(image.path());
             if (reason != null) {
                 throw new IOException("left alone: " + reason);
             }

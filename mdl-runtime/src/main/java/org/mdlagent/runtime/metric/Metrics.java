@@ -148,7 +148,7 @@ public final class Metrics {
         Map<MetricRequest, Candidate> found = new LinkedHashMap<>();
         for (Focus focus : focuses) {
             MetricRequest one = new MetricRequest(metric.id(), focus);
-            attempt(one, focuses, obstacles, () -> found.put(one, evaluate(one, metric, now.evaluator)));
+            attempt(one, focuses, obstacles, () -> found.put(one, evaluate(one, metric, now)));
         }
         OptionalDouble percent = expectedCost.percent(
                 found.values().stream().map(Candidate::instance).toList(), program, percentMax);
@@ -182,10 +182,7 @@ public final class Metrics {
         for (EnabledMetric one : started) {
             obstacles.addAll(one.obstacles(program));
         }
-        if (program.strangers() > 0) {
-            obstacles.add(new Answer.Obstacle(
-                    program.strangers() + " probes", "which function is theirs has not shown yet, or varies"));
-        }
+        obstacles.addAll(program.unseen(request.focus()));
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
     }
@@ -243,12 +240,13 @@ public final class Metrics {
         }
     }
 
-    private Candidate evaluate(MetricRequest request, Metric metric, Evaluator evaluator) {
+    private Candidate evaluate(MetricRequest request, Metric metric, View now) {
         if (enabled.containsKey(request)) {
             throw new IllegalArgumentException(request + " is enabled already");
         }
-        return switch (evaluator.evaluate(metric, request.focus(), ++requests)) {
-            case Answer.Refused(String reason) -> throw new IllegalArgumentException(reason);
+        return switch (now.evaluator.evaluate(metric, request.focus(), ++requests)) {
+            case Answer.Refused(String reason) ->
+                throw new IllegalArgumentException(now.program.explain(reason, request.focus()));
             case Answer.Instance instance -> new Candidate(instance, requests);
         };
     }

@@ -20,7 +20,10 @@ import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.calls.Call;
 import org.mdlagent.fastinst.imports.Imports;
+import org.mdlagent.runtime.mdl.Hierarchies;
+import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.CodeModule;
+import org.mdlagent.runtime.mdl.request.Focus;
 import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Program;
@@ -52,6 +55,7 @@ final class ProbedProgram implements Program {
     private final Variables variables = new Variables();
     private final SyncObjects objects;
     private final Map<Procedure, Imports.Function> imported = new HashMap<>();
+    private final int countedAlone;
     private int strangers;
 
     /// @param executable path of the program's own image
@@ -61,6 +65,7 @@ final class ProbedProgram implements Program {
         this.objects = objects;
         this.executable = executable;
         client.discover(0, this::add);
+        countedAlone = client.countedAlone();
     }
 
     private void add(Probe probe) {
@@ -119,9 +124,41 @@ final class ProbedProgram implements Program {
         return threads.isEmpty() ? pid : threads.getFirst();
     }
 
-    /// Probes whose function shows with the first call only, or that several functions share: no procedure has them.
-    int strangers() {
-        return strangers;
+    /// What metrics of a focus do not see: probes whose function shows with the first call only, or that several
+    /// functions share, so that no procedure has them; functions in Go.
+    List<Answer.Obstacle> unseen(Focus focus) {
+        List<Answer.Obstacle> unseen = new ArrayList<>();
+        if (strangers > 0) {
+            unseen.add(new Answer.Obstacle(
+                    strangers + " probes", "which function is theirs has not shown yet, or varies"));
+        }
+        unseen.addAll(inGo(focus));
+        return unseen;
+    }
+
+    /// Why a focus cannot be measured, with what may be behind that.
+    String explain(String reason, Focus focus) {
+        return Stream.concat(Stream.of(reason), inGo(focus).stream().map(Answer.Obstacle::toString))
+                .collect(Collectors.joining("; "));
+    }
+
+    private List<Answer.Obstacle> inGo(Focus focus) {
+        boolean isElsewhere = focus.resources().stream()
+                .filter(choice -> choice.hierarchy().equals(Hierarchies.CODE)
+                        && choice.components().size() > 1)
+                .map(choice -> choice.components().get(1))
+                .anyMatch(this::isModule);
+        return countedAlone == 0 || isElsewhere
+                ? List.of()
+                : List.of(new Answer.Obstacle(
+                        countedAlone + " functions in Go", "metrics do not see them, the profile counts their calls"));
+    }
+
+    /// Of source files, or of an image.
+    private boolean isModule(String name) {
+        return procedures.values().stream()
+                .anyMatch(procedure -> procedure.module().equals(name)
+                        || lastName(procedure.image()).equals(name));
     }
 
     @Override

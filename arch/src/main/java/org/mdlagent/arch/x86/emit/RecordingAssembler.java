@@ -150,6 +150,8 @@ public final class RecordingAssembler {
         int untimedExit = whole.untimedExit();
         out.align(64);
         int count = whole.count();
+        out.align(64);
+        int countAlone = whole.countAlone();
         whole.literals();
         out.align(64);
         Map<Body, ClientBodies> clients = Map.of(
@@ -159,7 +161,7 @@ public final class RecordingAssembler {
                 Body.FUNCTION_EXIT, client.functionExit(at + functionExit, at + untimedExit),
                 Body.COUNT, client.count(at + count));
         client.literals();
-        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count, clients);
+        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count, countAlone, clients);
     }
 
     private void exactEntry() {

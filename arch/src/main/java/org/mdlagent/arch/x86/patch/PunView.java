@@ -135,6 +135,15 @@ public final class PunView {
                 at % atomicUnit + JUMP_LENGTH <= atomicUnit);
     }
 
+    /// The same for a function of Go, in whose bytes no thread may trap: Go's runtime blocks signals by itself.
+    static EntryPun fit(byte[] code, GoEntry entry, long function, int atomicUnit) {
+        SiteInstruction site = entry.instructions(function);
+        return new EntryPun(
+                site,
+                List.of(kept(code, entry.site, JUMP_LENGTH, entry.heads())),
+                site.address() % atomicUnit + JUMP_LENGTH <= atomicUnit);
+    }
+
     /// @param heads the bytes of the displacement that must trap
     private static List<DisplacementRule> rulesOf(int heads) {
         if (heads >>> HIGHEST == 0) {

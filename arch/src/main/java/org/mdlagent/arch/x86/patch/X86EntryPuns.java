@@ -1,5 +1,6 @@
 package org.mdlagent.arch.x86.patch;
 
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.shim.Memory;
@@ -22,6 +23,12 @@ public final class X86EntryPuns implements EntryPuns {
     @Override
     public EntryPuns.Fit fit(LengthDecoder decoder, byte[] code, long at, long length, Covered covered) {
         return PunView.fit(code, at, length, atomicUnit, decoder, covered);
+    }
+
+    @Override
+    public @Nullable Checked checked(byte[] code, long at) {
+        GoEntry entry = GoEntry.of(code);
+        return entry == null ? null : new Checked(PunView.fit(code, entry, at, atomicUnit), entry.rules);
     }
 
     @Override

@@ -63,7 +63,7 @@ public final class X86PatchSites implements PatchSites {
     }
 
     private static boolean isEntry(SiteInstruction site) {
-        return site.role() == SiteInstruction.Role.FUNCTION || site.role() == SiteInstruction.Role.COUNT;
+        return site.role() == SiteInstruction.Role.FUNCTION || site.role().counts();
     }
 
     @Override

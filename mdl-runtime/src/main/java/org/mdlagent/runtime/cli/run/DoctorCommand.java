@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.DecoderLibrary;
 import org.mdlagent.fastinst.provider.BareEntryProvider;
+import org.mdlagent.fastinst.provider.GoProvider;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
@@ -290,7 +291,10 @@ public final class DoctorCommand implements Callable<Integer> {
         } else if (file.library()) {
             say(Finding.NOTE, "linking", "a library: its functions have probes in programs that load it");
         } else {
-            say(Finding.STOP, "linking", "static: the agent cannot be loaded; link it dynamically");
+            say(
+                    Finding.STOP,
+                    "linking",
+                    "static: the agent cannot be loaded; link it dynamically (Go: CGO_ENABLED=1 go build -ldflags=-linkmode=external)");
         }
         if (file.setUser()) {
             say(
@@ -327,7 +331,16 @@ public final class DoctorCommand implements Callable<Integer> {
             return;
         }
         try (ElfFile elf = ElfFile.open(path)) {
-            String leftAlone = BareEntryProvider.leftAlone(path.toString(), elf);
+            if (elf.isGo()) {
+                String reason = GoProvider.leftAlone(elf);
+                if (reason == null) {
+                    say(Finding.OK, "probes", "in Go: calls are counted, in " + GoProvider.census(elf));
+                } else {
+                    say(Finding.STOP, "probes", "none: in Go, and " + reason);
+                }
+                return;
+            }
+            String leftAlone = BareEntryProvider.leftAlone(path.toString());
             if (leftAlone != null) {
                 say(Finding.STOP, "probes", "none: " + leftAlone);
                 return;
@@ -356,10 +369,9 @@ public final class DoctorCommand implements Callable<Integer> {
             say(
                     Finding.NOTE,
                     "longer ones",
-                    "of %,d function%s of %d bytes and more, %.2f %% can be probed"
+                    "of %s of %d bytes and more, %.2f %% can be probed"
                             .formatted(
-                                    census.longer(),
-                                    census.longer() == 1 ? "" : "s",
+                                    functions(census.longer()),
                                     EntryCensus.LONGER_BYTES,
                                     100.0 * census.probedLonger() / census.longer()));
         }
@@ -367,23 +379,22 @@ public final class DoctorCommand implements Callable<Integer> {
             say(
                     Finding.NOTE,
                     "idle probes",
-                    "some jumps each in %,d function%s, where an atomic unit ends within the first five bytes"
-                            .formatted(census.gated(), census.gated() == 1 ? "" : "s"));
+                    "some jumps each in %s, where an atomic unit ends within the first five bytes"
+                            .formatted(functions(census.gated())));
         }
         if (census.counted() > 0) {
             say(
                     Finding.NOTE,
                     "calls only",
-                    "in %,d function%s that look%s at the return address: no durations, no callers"
-                            .formatted(
-                                    census.counted(),
-                                    census.counted() == 1 ? "" : "s",
-                                    census.counted() == 1 ? "s" : ""));
+                    "in %s that look%s at the return address: no durations, no callers"
+                            .formatted(functions(census.counted()), census.counted() == 1 ? "s" : ""));
         }
         census.refused()
-                .forEach((reason, count) -> say(
-                        Finding.NOTE,
-                        "no probe",
-                        "in %,d function%s: %s".formatted(count, count == 1 ? "" : "s", reason)));
+                .forEach((reason, count) ->
+                        say(Finding.NOTE, "no probe", "in %s: %s".formatted(functions(count), reason)));
+    }
+
+    private static String functions(int count) {
+        return "%,d function%s".formatted(count, count == 1 ? "" : "s");
     }
 }

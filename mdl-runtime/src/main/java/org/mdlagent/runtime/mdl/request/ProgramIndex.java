@@ -117,6 +117,9 @@ final class ProgramIndex {
         if (module == null) {
             List<String> known = new ArrayList<>(modules.keySet());
             known.addAll(program.files());
+            if (known.contains(name)) {
+                throw new Unresolvable("/Code/" + name, "metrics see no function of it");
+            }
             throw missing("/Code/" + name, "the program has no such module", Spelling.hint(name, known));
         }
         return module;

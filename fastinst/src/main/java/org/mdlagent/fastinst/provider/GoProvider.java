@@ -1,0 +1,146 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.DynamicSection;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.EntryPuns;
+
+/// Programs in Go, as they are: calls are counted, where a function has found room on its goroutine's stack.
+///
+/// Assumes
+///   A1 goroutines run on threads that libc has made (cgo), so that these are known by their thread-local storage, and
+///      from their beginning: a goroutine's stack has no room for what makes a thread known
+///   A2 Go's runtime blocks signals, and handles them, by itself: no byte of a jump traps
+///   A3 it finds the function of each address on a stack: a probe leaves none there, and what is executed elsewhere
+///      neither calls nor faults
+///   A4 what is in [#OF_RUNTIME] may run on other stacks, with signals blocked, or in a process that is being
+///      forked: it is left alone
+public final class GoProvider implements ProbeProvider {
+    private static final List<String> OF_RUNTIME = List.of(
+            "runtime.",
+            "runtime/",
+            "internal/",
+            "reflect.",
+            "sync/atomic.",
+            "syscall.",
+            "type:",
+            "type.",
+            "go:",
+            "go.",
+            "_cgo",
+            "x_cgo",
+            "crosscall");
+
+    /// Of Go's functions that begin otherwise, most call nothing.
+    private static final String NO_CHECK = "they do not check whether their stack has room";
+
+    private final NativeApi api;
+    private final InstructionSet instructions;
+    private final LoadedImage program;
+    private final FunctionSelection selection;
+
+    public GoProvider(NativeApi api, InstructionSet instructions, LoadedImage program, FunctionSelection selection) {
+        this.api = api;
+        this.instructions = instructions;
+        this.program = program;
+        this.selection = selection;
+    }
+
+    @Override
+    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+        if (!elf.isGo() || !image.equals(program) && !selection.names(image.path())) {
+            return null;
+        }
+        String reason = leftAlone(elf);
+        if (reason == null && !image.equals(program)) {
+            reason = "it is a library in Go: of these, programs alone are probed";
+        }
+        int flags = Memory.getInt(api.session() + HeaderDescriptor.FLAGS);
+        if (reason == null && (flags & HeaderDescriptor.FLAG_KNOWN_THREADS) == 0) {
+            reason = "its threads are not known from their beginning: it has no note of Go's build id";
+        }
+        if (reason != null) {
+            notes.add(image.path() + ": left alone: " + reason);
+            return null;
+        }
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
+        Census census =
+                census(elf, instructions, start -> sites.wants(start + image.bias()), (start, checked, length) -> {
+                    byte[] code = elf.code(start, length);
+                    boolean same = Arrays.equals(Memory.copy(start + image.bias(), code.length), code);
+                    if (same) {
+                        sites.addBare(checked.pun().at(image.bias()), checked.rules());
+                    }
+                });
+        notes.add(image.path() + ": in Go: calls are counted, of " + census);
+        return sites.toProbes();
+    }
+
+    /// Why the functions of a file in Go cannot be counted; null when they can.
+    public static @Nullable String leftAlone(ElfFile elf) throws IOException {
+        DynamicSection linking = elf.dynamic();
+        if (linking == null || !linking.imports("pthread_create")) {
+            return "its threads are made by Go itself, not by libc; build it with CGO_ENABLED=1 and -ldflags=-linkmode=external";
+        }
+        return elf.goFunctions() == null ? "its table of functions is not one of Go 1.18 or later" : null;
+    }
+
+    /// How many functions there are.
+    ///
+    /// @param counted   those whose calls can be counted
+    /// @param ofRuntime those that are left alone because they are Go's own
+    /// @param others    those that begin in another way
+    public record Census(int counted, int ofRuntime, int others) {
+        @Override
+        public String toString() {
+            return "%,d functions; left alone are %,d of Go's runtime, and %,d because %s"
+                    .formatted(counted, ofRuntime, others, NO_CHECK);
+        }
+    }
+
+    private interface Receiver {
+        void accept(long start, EntryPuns.Checked checked, int length) throws IOException;
+    }
+
+    /// Of the file of a program that is not left alone.
+    public static Census census(ElfFile elf) throws IOException {
+        return census(elf, InstructionSet.host(), start -> true, (start, checked, length) -> {});
+    }
+
+    private static Census census(ElfFile elf, InstructionSet instructions, Predicate<Long> wanted, Receiver receiver)
+            throws IOException {
+        SymbolTable functions = elf.goFunctions();
+        int counted = 0;
+        int ofRuntime = 0;
+        int others = 0;
+        for (int i = 0; functions != null && i < functions.size(); i++) {
+            long start = functions.start(i);
+            if (!wanted.test(start)) {
+                continue;
+            }
+            if (OF_RUNTIME.stream().anyMatch(functions.name(i)::startsWith)) {
+                ofRuntime++;
+                continue;
+            }
+            int length = (int) Math.min(functions.length(i), EntryPuns.READ_MAX);
+            EntryPuns.Checked checked = instructions.puns().checked(elf.code(start, length), start);
+            if (checked == null) {
+                others++;
+            } else {
+                counted++;
+                receiver.accept(start, checked, length);
+            }
+        }
+        return new Census(counted, ofRuntime, others);
+    }
+}
