@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// How a function of Go begins: it sees whether its frame has room on the goroutine's stack, and makes the frame. What
 /// enlarges the stack jumps back to the first byte, so a call is counted between the two.
@@ -106,7 +107,7 @@ final class GoEntry {
         if (has(code, at, 0x48, 0x83, 0xEC)) {
             return Math.max(0, code[at + 3]);
         } else if (has(code, at, 0x48, 0x81, 0xEC)) {
-            return Math.max(0, intAt(code, at + 3));
+            return Math.max(0, Encoding.i32(code, at + 3));
         } else if (has(code, at, 0x48, 0x83, 0xC4, 0x80)) {
             return 128;
         }
@@ -145,10 +146,6 @@ final class GoEntry {
             }
         }
         return true;
-    }
-
-    private static int intAt(byte[] code, int at) {
-        return code[at] & 0xFF | (code[at + 1] & 0xFF) << 8 | (code[at + 2] & 0xFF) << 16 | code[at + 3] << 24;
     }
 
     /// `DW_CFA_def_cfa` of the stack pointer.

@@ -153,28 +153,16 @@ public record FunctionProfile(
     /// @param totalError,selfError halves of 95 % intervals, in nanoseconds
     public FunctionProfile withSelf(long nanos, OptionalDouble totalError, OptionalDouble selfError) {
         boolean known = nanos > 0 || (nanos == 0 && selfError.orElse(1) == 0);
-        return with(
-                calls,
-                callsError,
-                sampled,
+        return withTimes(
                 totalNanos,
                 known ? OptionalLong.of(nanos) : OptionalLong.empty(),
                 relative(totalError, totalNanos.orElse(0)),
-                relative(selfError, nanos),
-                latency);
+                relative(selfError, nanos));
     }
 
     /// The same of a sampled function, with time in calls that the sample tells nothing of.
     public FunctionProfile withMore(long nanos) {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                OptionalLong.of(totalNanos.orElse(0) + nanos),
-                selfNanos,
-                totalError,
-                selfError,
-                latency);
+        return withTimes(OptionalLong.of(totalNanos.orElse(0) + nanos), selfNanos, totalError, selfError);
     }
 
     /// Whether its longest timed call is shorter than the other's; false while something is not known.
@@ -203,42 +191,28 @@ public record FunctionProfile(
         long all = totalNanos.orElse(0);
         long left = Math.round(all * (1 - part));
         double ofAll = totalError.orElse(0) * all;
-        return with(
-                calls,
-                callsError,
-                sampled,
+        return withTimes(
                 OptionalLong.of(left),
                 selfNanos,
                 OptionalDouble.of(Math.hypot(ofAll / Math.max(1, left), error)),
-                selfError,
-                latency);
+                selfError);
     }
 
     /// The same, of which the time of outermost calls is not known.
     public FunctionProfile withoutTotal() {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                OptionalLong.empty(),
-                selfNanos,
-                OptionalDouble.empty(),
-                selfError,
-                latency);
+        return withTimes(OptionalLong.empty(), selfNanos, OptionalDouble.empty(), selfError);
     }
 
     /// The same, of which the time without probed functions is a guess that is not shown: how far it is off is not
     /// known.
     public FunctionProfile withGuessedSelf() {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                OptionalDouble.of(Double.POSITIVE_INFINITY),
-                latency);
+        return withTimes(totalNanos, selfNanos, totalError, OptionalDouble.of(Double.POSITIVE_INFINITY));
+    }
+
+    /// The same calls, which took another time.
+    private FunctionProfile withTimes(
+            OptionalLong totalNanos, OptionalLong selfNanos, OptionalDouble totalError, OptionalDouble selfError) {
+        return with(calls, callsError, sampled, totalNanos, selfNanos, totalError, selfError, latency);
     }
 
     private static OptionalDouble relative(OptionalDouble error, long nanos) {
