@@ -22,9 +22,10 @@ import org.mdlagent.runtime.options.Matching;
 /// | function, image | |
 /// | kind, form | [SiteKind] and [SiteInstruction.Form] |
 /// | on or off | |
-/// | address, bytes when off, bytes when on | hexadecimal, as all that follows |
+/// | address, bytes when off, bytes when on | of what is changed; hexadecimal, as all that follows |
 /// | offset and size of what one store exchanges | |
-/// | hop, its bytes | 0 and nothing where the jump leads to the stub |
+/// | site, its bytes | where a gate is changed in its place; else 0 and nothing |
+/// | hop, its bytes | 0 and nothing where the jump leads to the stub or gate |
 /// | stub | |
 /// | copy, its bytes | of displaced instructions; 0 and nothing where there are none |
 ///
@@ -128,6 +129,8 @@ final class ProbesCommand implements Command {
                         hex.formatHex(versions.on()),
                         Integer.toHexString(versions.storeAt()),
                         Integer.toHexString(versions.storeSize()),
+                        Long.toHexString(point.gated().address()),
+                        hex.formatHex(point.gated().bytes()),
                         Long.toHexString(point.hop().address()),
                         hex.formatHex(point.hop().bytes()),
                         Long.toHexString(point.stub()),

@@ -71,6 +71,39 @@ class PointsIT {
         }
     }
 
+    /// A line ends within the first five bytes, whatever the processor's unit is: no store can switch them.
+    @Test
+    void shouldShowAGateAndTheFunctionsOwnBytes() throws Exception {
+        Files.writeString(directory.resolve("split.s"), """
+            .p2align 6
+            .skip 62
+            .type split, @function
+            split: .cfi_startproc
+            push %rbx
+            .cfi_def_cfa_offset 16
+            mov $7, %ebx
+            mov %ebx, %eax
+            pop %rbx
+            .cfi_def_cfa_offset 8
+            ret
+            .cfi_endproc
+            .size split, . - split
+            """);
+        String said = points("-O2 split.s", "exact", "split");
+
+        Matcher own = Pattern.compile("^split  function at ([0-9a-f]+) of .*: a jump that stays, to a gate, now on\n"
+                        + "  on and off\n {4}\\1  e9[0-9a-f]{8} ")
+                .matcher(said);
+        assertThat(own.find()).as(said).isTrue();
+        assertThat(own.group(1)).endsWith("e");
+        Matcher gate = Pattern.compile("(?m)^  gate, off\n {4}([0-9a-f]+)  e9.*\n"
+                        + "  gate, on: one store of \\d bytes at ([0-9a-f]+)\n {4}\\1  e9.*\n")
+                .matcher(said);
+        assertThat(gate.find()).as(said).isTrue();
+        assertThat(gate.group(1)).isNotEqualTo(own.group(1));
+        assertThat(bytes(said, "copy, where the function goes on")).startsWith("53bb07000000");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"-O1 -fpatchable-function-entry=5", "-O1 -fpatchable-function-entry=7,5"})
     void shouldShowWhatACompilerHasLeft(String flags) throws Exception {

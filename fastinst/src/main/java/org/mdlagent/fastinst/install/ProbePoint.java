@@ -7,8 +7,9 @@ import org.mdlagent.arch.site.SiteKind;
 ///
 /// @param function what it belongs to, "" while that is not known
 /// @param on       whether it leads to its stub now
-/// @param versions the site's bytes when it is off, and when it is on
-/// @param hop      what the jump leads to, where it cannot reach the stub; no bytes where it can
+/// @param versions the bytes that are changed when it is off, and when it is on: the site's, or those of its gate
+/// @param gated    the site's own bytes, which stay as they are, where a gate is changed in their place; else no bytes
+/// @param hop      what the jump leads to, where it cannot reach the stub or gate; no bytes where it can
 /// @param stub     address of the site's stub
 /// @param copy     of the instructions that the jump takes the place of; no bytes where a compiler has left room for it
 public record ProbePoint(
@@ -18,6 +19,7 @@ public record ProbePoint(
         SiteInstruction.Form form,
         boolean on,
         Versions versions,
+        Code gated,
         Code hop,
         long stub,
         Code copy) {

@@ -63,10 +63,12 @@ public final class ProbePoints {
     private ProbePoint point(String function, ProbedImage image, SiteKind kind, Trampolines.Site site) {
         SiteInstruction hook = site.hook();
         PatchPlan plan = site.plan();
-        // A gate is elsewhere: the function's own bytes stay as they are.
+        // A gate is elsewhere: the site's own bytes stay as they are.
         boolean gated = site.gate() != 0;
-        long start = gated ? plan.toggleAt() : Math.min(hook.address(), plan.toggleAt());
-        long end = Math.max(gated ? 0 : hook.address() + hook.length(), plan.toggleAt() + plan.toggleSize());
+        long first = gated ? site.gate() : hook.address();
+        int jump = instructions.sites().hop(0, 0).length;
+        long start = Math.min(first, plan.toggleAt());
+        long end = Math.max(first + (gated ? jump : hook.length()), plan.toggleAt() + plan.toggleSize());
         byte[] now = Memory.copy(start, Math.toIntExact(end - start));
         int storeAt = Math.toIntExact(plan.toggleAt() - start);
         byte[] off = with(now, storeAt, plan.toggleSize(), plan.off());
@@ -78,7 +80,8 @@ public final class ProbePoints {
                 hook.form(),
                 Arrays.equals(now, on),
                 new ProbePoint.Versions(start, off, on, storeAt, plan.toggleSize()),
-                code(site.hop(), site.hop() == 0 ? 0 : instructions.sites().hop(0, 0).length),
+                code(gated ? hook.address() : 0, gated ? hook.length() : 0),
+                code(site.hop(), site.hop() == 0 ? 0 : jump),
                 site.stub(),
                 code(site.copySize() == 0 ? 0 : site.body(), site.copySize()));
     }

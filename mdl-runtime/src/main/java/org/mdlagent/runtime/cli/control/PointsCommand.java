@@ -24,7 +24,7 @@ import picocli.CommandLine.ParentCommand;
         description = "Show the code of a running program where a function has probes, off and on.",
         customSynopsis = "mdl points [PID|SESSION] FUNCTION")
 public final class PointsCommand implements Callable<Integer> {
-    private static final int COLUMNS = 15;
+    private static final int COLUMNS = 17;
 
     /// Bytes of one line, at most.
     private static final int LINE_BYTES = 8;
@@ -72,36 +72,48 @@ public final class PointsCommand implements Callable<Integer> {
         if (columns.length != COLUMNS) {
             throw CommandFailure.failed("the agent answers in another way", "use the mdl that started it");
         }
-        long address = Long.parseUnsignedLong(columns[5], 16);
-        byte[] off = bytes(columns[6]);
+        Listed changed = listed(columns[5], columns[6]);
         byte[] on = bytes(columns[7]);
         int storeAt = Integer.parseInt(columns[8], 16);
         int storeSize = Integer.parseInt(columns[9], 16);
-        long hop = Long.parseUnsignedLong(columns[10], 16);
-        long stub = Long.parseUnsignedLong(columns[12], 16);
-        long copy = Long.parseUnsignedLong(columns[13], 16);
-        byte[] copied = bytes(columns[14]);
+        Listed gated = listed(columns[10], columns[11]);
+        Listed hop = listed(columns[12], columns[13]);
+        long stub = Long.parseUnsignedLong(columns[14], 16);
+        Listed copy = listed(columns[15], columns[16]);
+        boolean hasGate = gated.bytes.length > 0;
         out.println(ListCommand.printable("%s  %s at %x of %s: %s, now %s"
                 .formatted(
                         columns[0],
                         words(columns[2]),
-                        address,
+                        hasGate ? gated.address : changed.address,
                         columns[1],
-                        tactic(columns[3], off, address),
+                        hasGate ? "a jump that stays, to a gate" : tactic(columns[3], changed),
                         columns[4])));
-        out.printf("  off%n");
-        all(off, address, out);
-        out.printf("  on: one store of %d bytes at %x%n", storeSize, address + storeAt);
-        jump(on, address, out);
-        if (hop != 0) {
-            out.printf("  hop%n");
-            all(bytes(columns[11]), hop, out);
+        if (hasGate) {
+            out.printf("  on and off%n");
+            jump(gated, out);
+        }
+        String gate = hasGate ? "gate, " : "";
+        if (hasGate && hop.bytes.length > 0) {
+            show("hop", hop, out);
+        }
+        show(gate + "off", changed, out);
+        out.printf("  %son: one store of %d bytes at %x%n", gate, storeSize, changed.address + storeAt);
+        jump(new Listed(changed.address, on), out);
+        if (!hasGate && hop.bytes.length > 0) {
+            show("hop", hop, out);
         }
         out.printf("  stub at %x%n", stub);
-        if (copied.length > 0) {
-            out.printf("  copy, where the function goes on%n");
-            all(copied, copy, out);
+        if (copy.bytes.length > 0) {
+            show("copy, where the function goes on", copy, out);
         }
+    }
+
+    /// Bytes of the program.
+    private record Listed(long address, byte[] bytes) {}
+
+    private static Listed listed(String address, String bytes) {
+        return new Listed(Long.parseUnsignedLong(address, 16), bytes(bytes));
     }
 
     private static byte[] bytes(String hexadecimal) {
@@ -113,13 +125,13 @@ public final class PointsCommand implements Callable<Integer> {
     }
 
     /// How a jump finds room.
-    private String tactic(String form, byte[] off, long address) {
+    private String tactic(String form, Listed off) {
         if (!form.equals("INSTRUCTIONS")) {
             return "left by the compiler (" + words(form) + ")";
         }
         int instructions = 0;
-        for (int at = 0, length; at < off.length; at += length) {
-            length = length(off, at, address);
+        for (int at = 0, length; at < off.bytes.length; at += length) {
+            length = length(off, at);
             if (length == 0) {
                 return "a jump over instructions";
             }
@@ -128,51 +140,52 @@ public final class PointsCommand implements Callable<Integer> {
         return instructions == 1 ? "a jump over 1 instruction" : "a jump over " + instructions + " instructions";
     }
 
-    private int length(byte[] code, int at, long address) {
-        Disassembler.Instruction instruction = instruction(code, at, address);
+    private int length(Listed code, int at) {
+        Disassembler.Instruction instruction = instruction(code, at);
         return instruction == null ? 0 : instruction.length();
     }
 
-    private Disassembler.@Nullable Instruction instruction(byte[] code, int at, long address) {
+    private Disassembler.@Nullable Instruction instruction(Listed code, int at) {
         return disassembler == null
                 ? null
-                : disassembler.first(Arrays.copyOfRange(code, at, code.length), address + at);
+                : disassembler.first(Arrays.copyOfRange(code.bytes, at, code.bytes.length), code.address + at);
     }
 
     /// All instructions; what is none, as bytes.
-    private void all(byte[] code, long address, PrintStream out) {
+    private void show(String title, Listed code, PrintStream out) {
+        out.printf("  %s%n", title);
         int at = 0;
-        while (at < code.length) {
-            at += one(code, at, address, out);
+        while (at < code.bytes.length) {
+            at += one(code, at, out);
         }
     }
 
     /// What is executed, and then what nobody comes to but through a trap.
-    private void jump(byte[] code, long address, PrintStream out) {
-        int at = one(code, 0, address, out);
-        while (at < code.length) {
-            at += rest(code, at, address, "not executed", out);
+    private void jump(Listed code, PrintStream out) {
+        int at = one(code, 0, out);
+        while (at < code.bytes.length) {
+            at += rest(code, at, "not executed", out);
         }
     }
 
-    private int one(byte[] code, int at, long address, PrintStream out) {
-        Disassembler.Instruction instruction = instruction(code, at, address);
+    private int one(Listed code, int at, PrintStream out) {
+        Disassembler.Instruction instruction = instruction(code, at);
         if (instruction == null) {
-            return rest(code, at, address, "", out);
+            return rest(code, at, "", out);
         }
-        line(code, at, instruction.length(), address, instruction.text(), out);
+        line(code, at, instruction.length(), instruction.text(), out);
         return instruction.length();
     }
 
-    private static int rest(byte[] code, int at, long address, String text, PrintStream out) {
-        int length = Math.min(LINE_BYTES, code.length - at);
-        line(code, at, length, address, text, out);
+    private static int rest(Listed code, int at, String text, PrintStream out) {
+        int length = Math.min(LINE_BYTES, code.bytes.length - at);
+        line(code, at, length, text, out);
         return length;
     }
 
-    private static void line(byte[] code, int at, int length, long address, String text, PrintStream out) {
-        String line =
-                "    %x  %-20s  %s".formatted(address + at, HexFormat.of().formatHex(code, at, at + length), text);
+    private static void line(Listed code, int at, int length, String text, PrintStream out) {
+        String line = "    %x  %-20s  %s"
+                .formatted(code.address + at, HexFormat.of().formatHex(code.bytes, at, at + length), text);
         out.println(line.stripTrailing());
     }
 }
