@@ -128,13 +128,13 @@ public final class Probes {
     }
 
     /// Gives functions probes that nobody has named when the program started: [Images#demand]. Those are opened then,
-    /// as
-    /// by [#follow].
+    /// as by [#follow].
     ///
     /// @return null when the application opens or closes an image, or has since the last [#follow]
+    /// @throws IllegalArgumentException when more functions are meant than may be
     /// @throws IOException when code memory is refused
-    public Images.@Nullable Demanded demand(ProbeFilter wanted, boolean one) throws IOException {
-        return images.demand(wanted, one);
+    public Images.@Nullable Demanded demand(ProbeFilter wanted, boolean one, int most) throws IOException {
+        return images.demand(wanted, one, most);
     }
 
     /// Paths of the images that are loaded.

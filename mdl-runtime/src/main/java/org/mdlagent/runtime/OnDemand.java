@@ -13,6 +13,7 @@ import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.request.Focus;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
+import org.mdlagent.runtime.metric.Metrics;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
@@ -50,8 +51,14 @@ final class OnDemand {
     void open(Focus focus) throws IOException {
         for (Resource choice : focus.resources()) {
             List<String> parts = choice.components();
-            if (choice.hierarchy().equals(Hierarchies.CODE) && parts.size() > 1 && !isPattern(parts.get(1))) {
-                open(FunctionGlob.of(parts.get(1) + "!" + (parts.size() > 2 ? parts.get(2) : "*")));
+            if (choice.hierarchy().equals(Hierarchies.CODE)
+                    && parts.size() > 1
+                    && !FunctionGlob.isPattern(parts.get(1))) {
+                if (parts.size() > 2) {
+                    open(FunctionGlob.of(parts.get(1) + "!" + parts.get(2)), Metrics.EXPANDED_MAX);
+                } else {
+                    open(FunctionGlob.of(parts.get(1) + "!*"));
+                }
             }
         }
     }
@@ -62,23 +69,30 @@ final class OnDemand {
     ///     people
     /// @throws IllegalStateException when the program opens and closes libraries all the time
     void open(FunctionGlob wanted) throws IOException {
-        boolean one = !isPattern(wanted.function());
-        if (probes.images().stream().noneMatch(wanted::namesImage) || one && isThere(wanted)) {
+        open(wanted, Integer.MAX_VALUE);
+    }
+
+    /// @param most functions, with those that have probes already
+    private void open(FunctionGlob wanted, int most) throws IOException {
+        boolean one = !FunctionGlob.isPattern(wanted.function());
+        if (probes.images().stream().noneMatch(wanted::namesImage)
+                || one && !there(wanted).isEmpty()) {
             return;
         }
-        Images.Demanded demanded = demand(new Wanted(wanted, options), one);
+        Images.Demanded demanded =
+                demand(wanted, one, Math.max(0, most - there(wanted).size()));
         if (probes.haveOpened()) {
             collector.open(probes.openedFunctions(), false);
         }
-        if (!isThere(wanted)) {
+        if (there(wanted).isEmpty()) {
             throw new IllegalArgumentException(wanted + " has no probe: " + reason(wanted, demanded));
         }
     }
 
-    private Images.Demanded demand(ProbeFilter wanted, boolean one) throws IOException {
+    private Images.Demanded demand(FunctionGlob wanted, boolean one, int most) throws IOException {
         for (int tries = 0; tries < TRIES; tries++) {
             follower.follow();
-            Images.Demanded demanded = probes.demand(wanted, one);
+            Images.Demanded demanded = probes.demand(new Wanted(wanted, options), one, most);
             if (demanded != null) {
                 return demanded;
             }
@@ -87,8 +101,8 @@ final class OnDemand {
         throw new IllegalStateException("the program opens or closes libraries at this moment: try again");
     }
 
-    private boolean isThere(FunctionGlob wanted) {
-        return !probes.functions(new Matching(wanted)).isEmpty();
+    private List<Integer> there(FunctionGlob wanted) {
+        return probes.functions(new Matching(wanted));
     }
 
     private String reason(FunctionGlob wanted, Images.Demanded demanded) {
@@ -102,10 +116,6 @@ final class OnDemand {
         }
         String hint = Spelling.hint(wanted.function(), demanded.symbols());
         return "the library has no such function" + (hint == null ? "" : ", " + hint);
-    }
-
-    private static boolean isPattern(String text) {
-        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
     }
 
     /// What a request names, but for what the options leave out.

@@ -172,6 +172,24 @@ class OnDemandIT {
     }
 
     @Test
+    void shouldRefuseTooManyBeforeAnyHasAProbe() throws Exception {
+        start("exact,libraryFunctions=10000", false);
+
+        assertThat(ask("metric enable " + request("libc.so.6", "*")))
+                .startsWith("error ")
+                .contains(
+                        " functions of ",
+                        "libc.so.6 would get probes, more than the 1000 that may be: narrow the request");
+        assertThat(ask("probes points 0 libc.so.6!getppid"))
+                .isEqualTo("error no function with probes is libc.so.6!getppid\n");
+
+        assertThat(ask("metric enable " + request("libc.so.6", "getppi?"))).startsWith("ok\n1\t1\t");
+        tell(1000);
+        assertThat(counted()).containsOnly(Map.entry(GETPPID, 2000.0));
+        endWell();
+    }
+
+    @Test
     void shouldSayThatThereIsNoRoom() throws Exception {
         start("libraryFunctions=1", false);
 

@@ -50,10 +50,13 @@ final class DemandedFunctions {
     ///
     /// @param one     whether one function is meant: where several have its name, as versions of a symbol do, none
     ///     has a probe if one of them can have none
+    /// @param most    functions that may get probes
     /// @param symbols receives those of an image that has no such function
     /// @return null when there is nothing to be shown
+    /// @throws IllegalArgumentException when they are more
     @Nullable
-    ProbedImage place(Discovery discovery, LoadedImage image, ProbeFilter wanted, boolean one, List<String> symbols) {
+    ProbedImage place(
+            Discovery discovery, LoadedImage image, ProbeFilter wanted, boolean one, int most, List<String> symbols) {
         FilteredFunctions filtered = new FilteredFunctions(api, wanted);
         List<ProbedImage> others =
                 probed.stream().filter(other -> other.isAt(image)).toList();
@@ -65,6 +68,13 @@ final class DemandedFunctions {
         int notesBefore = notes.size();
         try {
             ImageProbes probes = discovery.discover(image, more, notes);
+            int found = probes.texts().stream()
+                    .mapToInt(text -> text.sites().size())
+                    .sum();
+            if (found > most) {
+                throw new IllegalArgumentException(found + " functions of " + image.path()
+                        + " would get probes, more than the " + most + " that may be: narrow the request");
+            }
             boolean refused = notes.size() > notesBefore;
             if (!refused && probes.texts().isEmpty()) {
                 SymbolTable all = probes.elf().symbols();

@@ -259,20 +259,23 @@ public final class Images {
     /// @param wanted names the images ([ProbeFilter#names]) and the functions
     /// @param one    whether it means one function by its name. A pattern means, where an image has probes by the
     ///     session's filter, those
+    /// @param most   functions of an image that may get probes
     /// @return null when the application opens or closes an image, or has since the last [#follow]
-    public @Nullable Demanded demand(ProbeFilter wanted, boolean one) throws IOException {
+    /// @throws IllegalArgumentException when they are more; none of the image has got one then
+    public @Nullable Demanded demand(ProbeFilter wanted, boolean one, int most) throws IOException {
         opened.clear();
         if (discovery == null || !api.holdImages()) {
             return null;
         }
         try {
-            return loaded.haveChanged() ? null : demandHeld(discovery, wanted, one);
+            return loaded.haveChanged() ? null : demandHeld(discovery, wanted, one, most);
         } finally {
             api.releaseImages();
         }
     }
 
-    private @Nullable Demanded demandHeld(Discovery providers, ProbeFilter wanted, boolean one) throws IOException {
+    private @Nullable Demanded demandHeld(Discovery providers, ProbeFilter wanted, boolean one, int most)
+            throws IOException {
         Demanded demanded = new Demanded(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         int notesBefore = notes.size();
         List<ProbedImage> placed = new ArrayList<>();
@@ -280,7 +283,7 @@ public final class Images {
             if (wanted.names(image.path())) {
                 demanded.images.add(image.path());
                 ProbedImage asked = one || !demands.isSelected(image)
-                        ? demands.place(providers, image, wanted, one, demanded.symbols)
+                        ? demands.place(providers, image, wanted, one, most, demanded.symbols)
                         : null;
                 if (asked != null) {
                     placed.add(asked);

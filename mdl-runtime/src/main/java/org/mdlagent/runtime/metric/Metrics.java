@@ -31,7 +31,7 @@ import org.mdlagent.runtime.options.FunctionGlob;
 /// program runs, and shows them to readers of the session. Used by one thread, the agent's.
 public final class Metrics {
     /// Metrics that one request with a pattern may enable.
-    private static final int EXPANDED_MAX = 1000;
+    public static final int EXPANDED_MAX = 1000;
 
     /// Objects that one request with a pattern may measure if each costs a comparison where any of them is used.
     private static final int OBJECTS_MAX = 64;

@@ -80,7 +80,12 @@ public final class FunctionGlob {
 
     /// Whether this is the plain name of a function, without a pattern, an image or a file.
     public boolean isName() {
-        return function.equals(text) && text.indexOf('*') < 0 && text.indexOf('?') < 0;
+        return function.equals(text) && !isPattern(text);
+    }
+
+    /// Whether a text may mean others beside itself.
+    public static boolean isPattern(String text) {
+        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
     }
 
     /// Whether a function is one of those meant.

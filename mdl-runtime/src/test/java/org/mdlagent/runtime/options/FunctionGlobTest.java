@@ -91,6 +91,13 @@ class FunctionGlobTest {
                 .hasMessageContaining("IMAGE!FUNCTION");
     }
 
+    @ParameterizedTest
+    @CsvSource({"f, true", "f*, false", "?, false", "app!f, false", "ns::f, true"})
+    void shouldTellNamesFromPatterns(String text, boolean expected) {
+        assertThat(FunctionGlob.of(text).isName()).isEqualTo(expected);
+        assertThat(FunctionGlob.isPattern(text)).isEqualTo(text.contains("*") || text.contains("?"));
+    }
+
     @Test
     void shouldNeedTheFileOnlyWhenThePatternNamesOne() {
         assertThat(FunctionGlob.of("x.c:f").needsFile()).isTrue();

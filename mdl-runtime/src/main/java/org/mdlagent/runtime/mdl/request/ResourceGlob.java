@@ -15,8 +15,7 @@ public record ResourceGlob(Resource path) {
 
     /// Whether it may mean more than the resource of this very name.
     public boolean isPattern() {
-        String text = path.toString();
-        return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
+        return FunctionGlob.isPattern(path.toString());
     }
 
     /// Whether it means a resource.
