@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
@@ -135,6 +136,11 @@ public final class Probes {
     /// @throws IOException when code memory is refused
     public Images.@Nullable Demanded demand(ProbeFilter wanted, boolean one, int most) throws IOException {
         return images.demand(wanted, one, most);
+    }
+
+    /// Whether the session's filter has chosen the probes of all images of some paths.
+    public boolean areSelected(Predicate<String> paths) {
+        return images.areSelected(paths);
     }
 
     /// Paths of the images that are loaded.

@@ -75,16 +75,17 @@ final class OnDemand {
     /// @param most functions, with those that have probes already
     private void open(FunctionGlob wanted, int most) throws IOException {
         boolean one = !FunctionGlob.isPattern(wanted.function());
-        if (probes.images().stream().noneMatch(wanted::namesImage)
-                || one && !there(wanted).isEmpty()) {
+        if (probes.images().stream().noneMatch(wanted::namesImage) || !one && probes.areSelected(wanted::namesImage)) {
             return;
         }
-        Images.Demanded demanded =
-                demand(wanted, one, Math.max(0, most - there(wanted).size()));
+        int before = probes.functions(new Matching(wanted)).size();
+        if (one && before > 0) {
+            return;
+        }
+        Images.Demanded demanded = demand(wanted, one, Math.max(0, most - before));
         if (probes.haveOpened()) {
             collector.open(probes.openedFunctions(), false);
-        }
-        if (there(wanted).isEmpty()) {
+        } else if (before == 0) {
             throw new IllegalArgumentException(wanted + " has no probe: " + reason(wanted, demanded));
         }
     }
@@ -99,10 +100,6 @@ final class OnDemand {
             LockSupport.parkNanos(TRY_NANOS);
         }
         throw new IllegalStateException("the program opens or closes libraries at this moment: try again");
-    }
-
-    private List<Integer> there(FunctionGlob wanted) {
-        return probes.functions(new Matching(wanted));
     }
 
     private String reason(FunctionGlob wanted, Images.Demanded demanded) {

@@ -1,9 +1,11 @@
 package org.mdlagent.arch.shim;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,24 +24,88 @@ public record MemoryMap(List<Region> regions) {
 
     /// @throws IOException when /proc is not there
     public static MemoryMap read() throws IOException {
+        return of(Files.readAllBytes(MAPS));
+    }
+
+    /// What such a file says. Of a program with many libraries it has thousands of lines, and whoever opens one waits
+    /// for this: so they are read where they stand, and regions of a file that follow each other share its path.
+    static MemoryMap of(byte[] text) {
         List<Region> regions = new ArrayList<>();
-        for (String line : Files.readAllLines(MAPS)) {
-            int dash = line.indexOf('-');
-            int space = line.indexOf(' ', dash);
-            long start = Long.parseUnsignedLong(line, 0, dash, 16);
+        Line line = new Line(text);
+        while (line.next()) {
+            long start = line.hexadecimal();
             if (start < 0) {
                 break; // vsyscall
             }
-            int offset = line.indexOf(' ', space + 1) + 1;
-            int path = line.indexOf('/', offset);
-            regions.add(new Region(
-                    start,
-                    Long.parseUnsignedLong(line, dash + 1, space, 16),
-                    line.charAt(space + 2) == 'w',
-                    Long.parseUnsignedLong(line, offset, line.indexOf(' ', offset), 16),
-                    path < 0 ? "" : line.substring(path)));
+            long end = line.hexadecimal();
+            boolean writable = line.isWritable();
+            regions.add(new Region(start, end, writable, line.hexadecimal(), line.path()));
         }
         return new MemoryMap(List.copyOf(regions));
+    }
+
+    /// One of the file, field by field.
+    private static final class Line {
+        private final byte[] text;
+        private int at;
+        private int end = -1;
+        private String lastPath = "";
+        private int lastPathStart;
+        private int lastPathEnd;
+
+        Line(byte[] text) {
+            this.text = text;
+        }
+
+        /// Goes to the line behind this one.
+        boolean next() {
+            at = end + 1;
+            end = at;
+            while (end < text.length && text[end] != '\n') {
+                end++;
+            }
+            return at < end;
+        }
+
+        /// A number, and what ends it.
+        long hexadecimal() {
+            long value = 0;
+            for (; at < end; at++) {
+                int digit = Character.digit(text[at], 16);
+                if (digit < 0) {
+                    break;
+                }
+                value = value << 4 | digit;
+            }
+            at++;
+            return value;
+        }
+
+        /// Of `rwxp`, and the blank behind it.
+        boolean isWritable() {
+            boolean writable = at + 1 < end && text[at + 1] == 'w';
+            while (at < end && text[at] != ' ') {
+                at++;
+            }
+            at++;
+            return writable;
+        }
+
+        /// From the first slash on.
+        String path() {
+            while (at < end && text[at] != '/') {
+                at++;
+            }
+            if (at >= end) {
+                return "";
+            }
+            if (!Arrays.equals(text, at, end, text, lastPathStart, lastPathEnd)) {
+                lastPath = new String(text, at, end - at, StandardCharsets.UTF_8);
+                lastPathStart = at;
+                lastPathEnd = end;
+            }
+            return lastPath;
+        }
     }
 
     /// The region that holds `address`, null when nothing is mapped there.

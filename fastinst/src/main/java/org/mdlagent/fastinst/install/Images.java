@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
@@ -97,6 +98,11 @@ public final class Images {
         return changes;
     }
 
+    /// Whether all images of some paths have got their probes by the session's filter.
+    public boolean areSelected(Predicate<String> paths) {
+        return known.stream().filter(image -> paths.test(image.path())).allMatch(demands::isSelected);
+    }
+
     /// Those with probes, also when they have been closed.
     public List<ProbedImage> probed() {
         return probed;
@@ -132,7 +138,8 @@ public final class Images {
         }
     }
 
-    private void closeAllBut(List<LoadedImage> now, MemoryMap memory) {
+    private void closeAllBut(List<LoadedImage> loadedNow, MemoryMap memory) {
+        Set<LoadedImage> now = Set.copyOf(loadedNow);
         Set<LoadedImage> gone = new HashSet<>();
         for (ProbedImage image : probed) {
             ProbedImage.Placement placement = image.current();
