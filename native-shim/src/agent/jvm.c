@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,6 +62,16 @@ static void on_exit_request(jint status) { give_up(status ? "the JVM has failed"
 
 static void add_hook(const char *name, void *function) {
   jvm_options[option_count++] = (JavaVMOption){.optionString = (char *)(uintptr_t)name, .extraInfo = function};
+}
+
+/* Children that the program forks have none of the JVM's threads and never enter it. So its heap and code stay behind: without
+ * that, each fork copies their page tables, and the child's end frees them. */
+static void *map_for_this_process(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+  void *memory = mmap(address, length, protection, flags, file, offset);
+  if (memory != MAP_FAILED) {
+    madvise(memory, length, MADV_DONTFORK);
+  }
+  return memory;
 }
 
 /* ---- options */
@@ -263,6 +274,7 @@ void jvm_run(const struct mdl_api *api) {
     return;
   }
   hide_environment(runtime);
+  rebind(handle, "mmap64", (const void *)map_for_this_process);
   collect_options(runtime);
   JavaVMInitArgs arguments = {.version = JNI_VERSION_10, .nOptions = option_count, .options = jvm_options};
   JavaVM *vm;

@@ -96,6 +96,23 @@ class FamilyIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"agent.aot", "mdl-text"})
+    void shouldGiveChildrenTheCodeButNothingThatTheJvmMaps(String file) throws Exception {
+        Path program = Dist.compile(directory, "mapped_in_children", "-fpatchable-function-entry=5");
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Map.of(),
+                ExactCountsIT.exactly(directory.resolve("session"), List.of(program.toString(), file)));
+
+        assertThat(run.status()).isZero();
+        int[] mappings = run.text().lines().mapToInt(Integer::parseInt).toArray();
+        assertThat(mappings).hasSize(2);
+        assertThat(mappings[0]).isPositive();
+        assertThat(mappings[1]).isEqualTo(file.equals("mdl-text") ? mappings[0] : 0);
+    }
+
     @Test
     void shouldStartAnewInWorkersThatExecuteAProgram() throws Exception {
         Path program = Dist.compile(directory, "prefork", "-finstrument-functions");
