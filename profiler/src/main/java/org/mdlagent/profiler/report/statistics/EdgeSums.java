@@ -1,11 +1,13 @@
 package org.mdlagent.profiler.report.statistics;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -31,11 +33,18 @@ public final class EdgeSums {
     /// The self time of a function that calls itself is told where it is so much of the time of all its calls.
     private static final double SELF_MIN = 0.2;
 
+    /// What a recursive function takes off its caller is a guess where few such calls were looked at. That matters
+    /// where all of its calls have more than this part of the caller's self time.
+    private static final double GUESS_MAX = 0.1;
+
     /// An edge with less than this part of its callee's time closes no cycle: it may be a guess that was wrong.
     private static final double CYCLE_MIN = 0.01;
 
     /// By callee, then by caller, which is [#NONE] when it is not known.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
+
+    /// Of these edges; null until it is asked for.
+    private @Nullable Cycles cycles;
 
     private record Edge(long calls, long ticks, long samples) {
         Edge plus(Edge other) {
@@ -55,11 +64,13 @@ public final class EdgeSums {
 
     /// Adds calls of a function by another, which is [#NONE] when it is not known.
     public void add(int callee, int caller, long calls, long ticks, long samples) {
+        cycles = null;
         edges.get(callee).merge(caller, new Edge(calls, ticks, samples), Edge::plus);
     }
 
     /// Forgets the calls of a function.
     public void withhold(int callee) {
+        cycles = null;
         edges.get(callee).clear();
     }
 
@@ -148,7 +159,8 @@ public final class EdgeSums {
     /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
     /// they are where no caller is known. Of a sampled function that calls itself the total has the time of these
     /// calls once; there is none where too few of its outermost calls were looked at, or where it calls itself by
-    /// way of others. Its self time is not known where too little is left.
+    /// way of others. Its self time is not known where too little is left, and that of its callers where too few of
+    /// their calls of it were looked at.
     ///
     /// @param nested whether the totals of exact functions have nested calls in them, too
     public List<FunctionProfile> withSelf(
@@ -165,11 +177,15 @@ public final class EdgeSums {
         }
         Cycles cycles = cycles();
         List<FunctionProfile> known = new ArrayList<>(functions.size());
+        BitSet guessed = callersOfGuesses(functions, inCallees, cycles);
         for (int i = 0; i < inCallees.length; i++) {
             FunctionProfile function = functions.get(i);
             if (function.totalNanos().isPresent()) {
                 long self = ofAllCalls(function) - inCallees[i];
                 function = function.withSelf(self, errors.ofTotal(i), errors.ofSelf(i));
+                if (guessed.get(i)) {
+                    function = function.withGuessedSelf();
+                }
                 if (nested || !function.exact()) {
                     function = outermost(function, i, cycles);
                 }
@@ -177,6 +193,37 @@ public final class EdgeSums {
             known.add(function);
         }
         return known;
+    }
+
+    /// The functions whose self time hangs on a guess: they call a recursive one, and few of these calls were looked
+    /// at. Where few were looked at in all, callers may be missing among the edges: any function may be one whose
+    /// calls take as long.
+    private BitSet callersOfGuesses(List<FunctionProfile> functions, long[] inCallees, Cycles cycles) {
+        BitSet callers = new BitSet();
+        for (int i = 0; i < functions.size(); i++) {
+            FunctionProfile callee = functions.get(i);
+            int index = i;
+            if (callee.exact() || part(index, caller -> cycles.join(caller, index)) <= NESTED_MAX) {
+                continue;
+            }
+            Map<Integer, Edge> ofCallee = edges.get(index);
+            boolean few = outermostSamples(index, cycles) < OUTERMOST_MIN;
+            for (int caller = 0; caller < inCallees.length; caller++) {
+                FunctionProfile function = functions.get(caller);
+                Edge edge = ofCallee.get(caller);
+                boolean guess = edge != null && edge.samples < OUTERMOST_MIN
+                        || edge == null && few && nanosPerCall(function) >= nanosPerCall(callee);
+                double self = ofAllCalls(function) - inCallees[caller];
+                if (guess && !cycles.join(caller, index) && ofAllCalls(callee) > GUESS_MAX * self) {
+                    callers.set(caller);
+                }
+            }
+        }
+        return callers;
+    }
+
+    private static double nanosPerCall(FunctionProfile function) {
+        return (double) ofAllCalls(function) / Math.max(1, function.calls());
     }
 
     /// The edges, between these functions.
@@ -226,15 +273,18 @@ public final class EdgeSums {
     }
 
     private Cycles cycles() {
-        List<int[]> callers = new ArrayList<>(edges.size());
-        for (Map<Integer, Edge> edge : edges) {
-            double ticks = edge.values().stream().mapToDouble(Edge::ticks).sum();
-            callers.add(edge.entrySet().stream()
-                    .filter(entry -> entry.getKey() != NONE && entry.getValue().ticks >= CYCLE_MIN * ticks)
-                    .mapToInt(Map.Entry::getKey)
-                    .toArray());
+        if (cycles == null) {
+            cycles = new Cycles(edges.stream().map(EdgeSums::callersThatCount).toList());
         }
-        return new Cycles(callers);
+        return cycles;
+    }
+
+    private static int[] callersThatCount(Map<Integer, Edge> edges) {
+        double ticks = edges.values().stream().mapToDouble(Edge::ticks).sum();
+        return edges.entrySet().stream()
+                .filter(entry -> entry.getKey() != NONE && entry.getValue().ticks >= CYCLE_MIN * ticks)
+                .mapToInt(Map.Entry::getKey)
+                .toArray();
     }
 
     private long outermostSamples(int callee, Cycles cycles) {

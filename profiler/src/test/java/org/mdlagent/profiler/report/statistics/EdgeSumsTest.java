@@ -153,6 +153,41 @@ class EdgeSumsTest {
         assertThat(known.shownTotalNanos()).isEmpty();
     }
 
+    private static boolean isGuess(FunctionProfile function) {
+        return Double.isInfinite(function.selfError().orElse(0));
+    }
+
+    @Test
+    void shouldWithholdTheSelfTimeOfACallerWhoseCallsOfARecursiveFunctionWereHardlyLookedAt() throws Exception {
+        edges.add(MIDDLE, MIDDLE, 1, 60, 900);
+        edges.add(MIDDLE, OTHER, 1, 20, 100);
+        edges.add(MIDDLE, OUTER, 1, 20, 29);
+        assertThat(withSelf()).extracting(EdgeSumsTest::isGuess).containsExactly(true, false, false, false);
+    }
+
+    @Test
+    void shouldShowTheSelfTimeOfCallersWhoseCallsWereLookedAt() throws Exception {
+        edges.add(MIDDLE, MIDDLE, 1, 60, 900);
+        edges.add(MIDDLE, OUTER, 1, 20, 30);
+        assertThat(withSelf()).extracting(EdgeSumsTest::isGuess).containsOnly(false);
+    }
+
+    @Test
+    void shouldShowTheSelfTimeOfACallerThatARecursiveFunctionCannotChange() throws Exception {
+        edges.add(OTHER, OTHER, 1, 60, 900);
+        edges.add(OTHER, OUTER, 1, 20, 29);
+        assertThat(withSelf()).extracting(EdgeSumsTest::isGuess).containsExactly(false, false, false, true);
+    }
+
+    @Test
+    void shouldWithholdTheSelfTimeOfWhatMayBeTheCallerOfARecursiveFunction() throws Exception {
+        edges.add(MIDDLE, MIDDLE, 1, 60, 900);
+        assertThat(withSelf())
+                .extracting(EdgeSumsTest::isGuess)
+                .as("to the inner one it makes no difference, and calls of the last are too short")
+                .containsExactly(true, true, false, false);
+    }
+
     private List<FunctionProfile> withSelf() throws Exception {
         return withSelf(functions);
     }
