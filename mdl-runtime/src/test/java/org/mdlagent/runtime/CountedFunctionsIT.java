@@ -1,6 +1,7 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
@@ -108,7 +109,8 @@ class CountedFunctionsIT {
         }
     }
 
-    /// It is called so rarely that its windows stay open.
+    /// It is called so rarely that its windows stay open, unless the machine is so busy that the agent ends them late.
+    /// Then what is not known exactly has bounds.
     @ParameterizedTest
     @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
     void shouldCountEveryCallWhileWindowsTakeTurnsWithOtherTiers(String flags) throws Exception {
@@ -126,7 +128,12 @@ class CountedFunctionsIT {
         JsonNode report = end(process);
 
         JsonNode work = Dist.function(report, "work");
-        assertThat(work.get("calls").asLong()).isEqualTo(calls);
+        boolean exact = work.get("callsExact").asBoolean();
+        assertThat(work.get("calls").asDouble())
+                .as("%s", work)
+                .isCloseTo(
+                        calls,
+                        within(exact ? 0 : SIGMAS / 2 * work.get("callsError").asDouble() * calls));
         assertThat(work.get("exact").asBoolean()).isFalse();
         assertThat(work.get("sampled").asLong()).isBetween(1L, calls);
         assertThat(work.get("minNanos").asDouble()).isGreaterThan(0.97 * nanos);
