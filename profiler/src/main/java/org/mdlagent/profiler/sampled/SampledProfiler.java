@@ -297,6 +297,7 @@ public final class SampledProfiler implements Collector {
             stopped.forget();
             allowance.set(spending.pace());
             moveTo(chosen);
+            tiers.chooseNotBefore(spending.endChoice(now, api.tsc()));
         }
     }
 

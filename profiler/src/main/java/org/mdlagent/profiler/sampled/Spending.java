@@ -35,6 +35,11 @@ final class Spending {
     /// However little CPU time a program takes, windows do not rest for longer.
     private static final double REST_NANOS_MAX = 20e9;
 
+    /// However dear they are, looks and choices of tiers are no further apart.
+    private static final double LOOK_NANOS_MAX = 2e9;
+
+    private static final double CHOICE_NANOS_MAX = 5e9;
+
     private final NativeApi api;
     private final ProbeCost probeCost;
     private final Tiers tiers;
@@ -43,7 +48,8 @@ final class Spending {
     private final double ticksPerNano;
     private final Runnable overBudget;
     private final Governor governor;
-    private final Looks looks;
+    private final Spacing looks;
+    private final Spacing choices;
     private final SplittableRandom random = new SplittableRandom();
     private final long header;
 
@@ -94,7 +100,8 @@ final class Spending {
         this.ticksPerNano = ticksPerNano;
         this.overBudget = overBudget;
         governor = new Governor(budget < 1 ? AIM * budget : budget);
-        looks = new Looks(budget);
+        looks = new Spacing(budget, SampledProfiler.LOOK_NANOS, LOOK_NANOS_MAX);
+        choices = new Spacing(budget, 0, CHOICE_NANOS_MAX);
         header = api.session();
     }
 
@@ -162,6 +169,14 @@ final class Spending {
     /// Tells what a look has taken.
     void endLook(long beginTsc, long endTsc) {
         looks.end((endTsc - beginTsc) / ticksPerNano);
+    }
+
+    /// Tells what a choice of tiers has taken.
+    ///
+    /// @return when the next one may be
+    long endChoice(long beginTsc, long endTsc) {
+        choices.end((endTsc - beginTsc) / ticksPerNano);
+        return endTsc + (long) (choices.nanosBetween(share()) * ticksPerNano);
     }
 
     void beginRotation(long now) {

@@ -1,12 +1,8 @@
 package org.mdlagent.profiler.slice;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.session.FunctionRecords;
-import org.mdlagent.arch.session.ThreadBlock;
-import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.profiler.EnteredCalls;
 import org.mdlagent.profiler.estimate.ProbeCost;
@@ -19,8 +15,7 @@ final class CallTables {
     private final EnteredCalls counters;
     private final FunctionRecords functions;
 
-    /// The threads' blocks, the newest first.
-    private final List<ThreadBlock> threads = new ArrayList<>();
+    private final ThreadRows rows;
 
     /// By function: calls that probes have counted.
     private long[] entered = {};
@@ -30,15 +25,13 @@ final class CallTables {
         this.exact = exact;
         counters = new EnteredCalls(header);
         functions = new FunctionRecords(header);
+        rows = new ThreadRows(header);
     }
 
     /// Looks at all threads.
     void refresh() {
         entered = counters.read(functions.countAcquire());
-        threads.clear();
-        for (ThreadBlock thread : new ThreadBlocks(header)) {
-            threads.add(thread);
-        }
+        rows.read(entered.length);
     }
 
     int functions() {
@@ -63,21 +56,22 @@ final class CallTables {
 
     /// Calls that the durations of a function are of.
     long timed(int function) {
-        long sum = 0;
-        for (int i = 0; i <= threads.size(); i++) {
-            long row = row(i, function);
-            sum += row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
+        long own = functions.get(function).row();
+        long sum = own == 0 ? 0 : Memory.getLong(own + RowDescriptor.COUNT);
+        for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
+            sum += Memory.getLong(rows.row(at) + RowDescriptor.COUNT);
         }
         return sum;
     }
 
     /// Adds all that is known of a function.
     void add(int function, RowSums sums) {
-        for (int i = 0; i <= threads.size(); i++) {
-            long row = row(i, function);
-            if (row != 0) {
-                sums.add(row);
-            }
+        for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
+            sums.add(rows.row(at));
+        }
+        long own = functions.get(function).row();
+        if (own != 0) {
+            sums.add(own);
         }
     }
 
@@ -88,6 +82,9 @@ final class CallTables {
         double cpuSeconds = Math.max(1, Memory.getLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS)) / 1e9;
         double ticks = cost.sampled(0, Memory.getLong(header + HeaderDescriptor.SAMPLES));
         for (int i = 0; i < entered.length; i++) {
+            if (entered[i] == 0) {
+                continue;
+            }
             double byChance = isExact(i) ? 0 : timedByChance(i);
             long all = isExact(i) ? timed(i) : 0;
             ticks += cost.of(entered[i], byChance, all, calls(i) / cpuSeconds);
@@ -97,24 +94,13 @@ final class CallTables {
 
     private double timedByChance(int function) {
         double sum = 0;
-        for (int i = 0; i < threads.size(); i++) {
-            long row = row(i, function);
-            sum += row == 0
-                    ? 0
-                    : ProbeCost.byChance(
-                            Memory.getLong(row + RowDescriptor.COUNT),
-                            Memory.getLong(row + RowDescriptor.SAMPLES),
-                            Memory.getInt(row + RowDescriptor.WEIGHT));
+        for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
+            long row = rows.row(at);
+            sum += ProbeCost.byChance(
+                    Memory.getLong(row + RowDescriptor.COUNT),
+                    Memory.getLong(row + RowDescriptor.SAMPLES),
+                    Memory.getInt(row + RowDescriptor.WEIGHT));
         }
         return sum;
-    }
-
-    /// A function's row in a thread, or behind the last thread its own; 0 when there is none.
-    private long row(int thread, int function) {
-        if (thread == threads.size()) {
-            return functions.get(function).row();
-        }
-        long rows = threads.get(thread).rows();
-        return rows == 0 ? 0 : Memory.getLong(rows + (long) function * Long.BYTES);
     }
 }

@@ -102,12 +102,14 @@ public final class TimeSlices {
         long calls = tables.calls(function);
         FunctionMark mark = marks[function];
         if (mark == null) {
+            if (calls == 0 && tables.timed(function) == 0) {
+                return null;
+            }
             mark = new FunctionMark();
-        }
-        if (!mark.isPassed(calls, tables.timed(function))) {
+            marks[function] = mark;
+        } else if (!mark.isPassed(calls, tables.timed(function))) {
             return null;
         }
-        marks[function] = mark;
         sums.clear();
         tables.add(function, sums);
         bytes.clear();

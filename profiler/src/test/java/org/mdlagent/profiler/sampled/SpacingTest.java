@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.api.Test;
 
-class LooksTest {
+class SpacingTest {
     private static final double BUDGET = 0.01;
 
-    private final Looks looks = new Looks(BUDGET);
+    private static final double NANOS_MIN = 200e6;
+    private static final double NANOS_MAX = 2e9;
+
+    private final Spacing looks = new Spacing(BUDGET, NANOS_MIN, NANOS_MAX);
 
     private void look(int times, double nanos) {
         for (int i = 0; i < times; i++) {
@@ -26,9 +29,9 @@ class LooksTest {
     @Test
     void shouldStayWithinTheTimesThatAreSensible() {
         look(100, 100e3);
-        assertThat(looks.nanosBetween(1)).isEqualTo(SampledProfiler.LOOK_NANOS);
+        assertThat(looks.nanosBetween(1)).isEqualTo(NANOS_MIN);
         look(100, 1e9);
-        assertThat(looks.nanosBetween(1)).isEqualTo(1e9);
+        assertThat(looks.nanosBetween(1)).isEqualTo(NANOS_MAX);
     }
 
     @Test
@@ -41,8 +44,8 @@ class LooksTest {
 
     @Test
     void shouldNotWaitWhereNoBudgetLimitsIt() {
-        Looks free = new Looks(1);
+        Spacing free = new Spacing(1, NANOS_MIN, NANOS_MAX);
         free.end(1e9);
-        assertThat(free.nanosBetween(0.1)).isEqualTo(SampledProfiler.LOOK_NANOS);
+        assertThat(free.nanosBetween(0.1)).isEqualTo(NANOS_MIN);
     }
 }
