@@ -45,8 +45,8 @@ public final class Agent {
 
     private static final int FIRST_TRIES = 100;
 
-    /// The heap does not grow above this where there are few functions.
-    private static final long HEAP_BYTES_USUAL = 32L << 20;
+    /// Of a smaller heap a collection gives little back.
+    private static final long HEAP_BYTES_USUAL = 16L << 20;
 
     /// Between two looks at what has been loaded without a waiting opener, and at what metrics have counted.
     private static final long LOOK_NANOS = 100_000_000;

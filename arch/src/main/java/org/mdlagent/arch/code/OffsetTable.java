@@ -14,6 +14,10 @@ public final class OffsetTable {
     /// A power of two, at least half of which are 0: the position of an offset, raised by one.
     private int[] slots = {};
 
+    /// What leaves the highest bits of a hash, as many as `slots` takes. These spread offsets at equal distances
+    /// evenly; lower ones do not.
+    private int shift;
+
     private int size;
 
     /// An empty one.
@@ -80,15 +84,21 @@ public final class OffsetTable {
         offsets = Arrays.copyOf(offsets, capacity);
         numbers = Arrays.copyOf(numbers, capacity);
         slots = new int[2 * Integer.highestOneBit(capacity)];
+        shift = Long.SIZE - Integer.numberOfTrailingZeros(slots.length);
         for (int i = 0; i < size; i++) {
             slots[slot(offsets[i])] = i + 1;
         }
     }
 
+    /// The slot of an offset that is tried first.
+    static int firstSlot(long offset, int shift) {
+        return (int) (offset * HASH >>> shift);
+    }
+
     /// That of an offset, or the one that it would have.
     private int slot(long offset) {
         int mask = slots.length - 1;
-        int slot = (int) (offset * HASH >>> Integer.SIZE) & mask;
+        int slot = firstSlot(offset, shift);
         while (slots[slot] != 0 && offsets[slots[slot] - 1] != offset) {
             slot = slot + 1 & mask;
         }

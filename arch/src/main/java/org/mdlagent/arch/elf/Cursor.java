@@ -186,22 +186,29 @@ final class Cursor {
         return text((int) at, length);
     }
 
-    /// The string at a position that is known to lie inside, to its NUL, the end of the part, or a limit.
-    String textAt(int at) {
-        return text(at, stringLength(at));
+    /// The string at a position that is known to lie inside, as far as a byte behind its first that ends it, to its
+    /// NUL, the end of the part, or a limit.
+    String textUntil(byte end, int at) {
+        return text(at, lengthUntil(end, at, STRING_MAX));
     }
 
     /// Bytes of the string at a position that is known to lie inside, as far as a byte behind its first that ends it,
     /// and no more than `most`.
     int lengthUntil(byte end, int at, int most) {
-        int length = 0;
-        while (length < most
-                && at + length < limit
-                && bytes[at + length] != 0
-                && (length == 0 || bytes[at + length] != end)) {
-            length++;
+        int stop = most < limit - at ? at + most : limit;
+        int i = at;
+        if (i < stop && bytes[i] != 0) {
+            i++;
         }
-        return length;
+        while (i > at && i < stop && bytes[i] != 0 && bytes[i] != end) {
+            i++;
+        }
+        return i - at;
+    }
+
+    /// Whether a byte stands at a position, which may be the end of the part.
+    boolean isAt(int at, byte sought) {
+        return at < limit && bytes[at] == sought;
     }
 
     private int stringLength(int at) {
@@ -231,11 +238,14 @@ final class Cursor {
 
     /// Whether these bytes are in the part, somewhere.
     boolean holds(byte[] sought) {
+        byte[] all = bytes;
+        byte first = sought[0];
+        int end = limit;
         int at = 0;
-        while (at < limit && !holdsAt(at, sought)) {
+        while (at < end && (all[at] != first || !holdsAt(at, sought))) {
             at++;
         }
-        return at < limit;
+        return at < end;
     }
 
     /// A string as files have it, with a NUL behind it.

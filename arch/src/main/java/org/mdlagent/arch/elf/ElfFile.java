@@ -28,6 +28,10 @@ public final class ElfFile implements AutoCloseable {
     private @Nullable List<Section> sections;
     private @Nullable DynamicSection dynamic;
     private @Nullable SymbolTable symbols;
+
+    /// The string table of `.symtab`.
+    private @Nullable Cursor symbolNames;
+
     private @Nullable EhFrame ehFrame;
     private @Nullable ElfFile debugFile;
     private boolean debugFileKnown;
@@ -279,10 +283,19 @@ public final class ElfFile implements AutoCloseable {
     public boolean mentions(String function) throws ElfFormatException {
         Section table = section(Section.SYMBOL_TABLE);
         if (table != null) {
-            return contents(linked(table)).holds(Cursor.terminated(function));
+            return symbolNames(table).holds(Cursor.terminated(function));
         }
         DynamicSection linking = dynamic();
         return linking != null && linking.definesAny(Set.of(function));
+    }
+
+    private Cursor symbolNames(Section table) throws ElfFormatException {
+        Cursor result = symbolNames;
+        if (result == null) {
+            result = contents(linked(table));
+            symbolNames = result;
+        }
+        return result;
     }
 
     private SymbolTable readSymbols() throws ElfFormatException {
@@ -291,7 +304,7 @@ public final class ElfFile implements AutoCloseable {
             if (table.entrySize() != SymbolTable.ENTRY_SIZE || table.size() % SymbolTable.ENTRY_SIZE != 0) {
                 throw bad("symbols of 24 bytes", table.offset());
             }
-            return new SymbolTable(contents(table), contents(linked(table)), executableSegments());
+            return new SymbolTable(contents(table), symbolNames(table), executableSegments());
         }
         ElfFile apart = debugFile();
         if (apart != null && apart.section(Section.SYMBOL_TABLE) != null) {

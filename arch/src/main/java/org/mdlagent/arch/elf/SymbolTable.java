@@ -16,6 +16,8 @@ public final class SymbolTable {
     /// Behind it stands the version that linkers put behind a name.
     private static final byte VERSION = '@';
 
+    private static final int RADIX_BITS = 11;
+
     private static final int TYPE_VARIABLE = 1;
     static final int TYPE_FUNCTION = 2;
     private static final int TYPE_RESOLVER = 10;
@@ -33,6 +35,9 @@ public final class SymbolTable {
     private final int[] named;
 
     private final int[] firstNames;
+
+    /// What [#at] found last: mostly the same is asked for then, or the next.
+    private int lastFound;
 
     /// The highest end of the functions up to and including this one; built when [#containing(long)] needs it.
     private long @Nullable [] ends;
@@ -98,9 +103,34 @@ public final class SymbolTable {
             }
             keys[n++] = distance << indexBits | at / ENTRY_SIZE;
         }
-        keys = Arrays.copyOf(keys, n);
-        Arrays.sort(keys);
-        return keys;
+        return sorted(Arrays.copyOf(keys, n), indexBits, Long.SIZE - Long.numberOfLeadingZeros(span) + indexBits);
+    }
+
+    /// Sorts keys by their bits from `low` to below `high`, some at a time, those of the lowest value first; equal ones
+    /// stay as they are. It takes a tenth of the time of comparing, which is interpreted at first.
+    private static long[] sorted(long[] keys, int low, int high) {
+        long[] from = keys;
+        long[] to = new long[keys.length];
+        int[] next = new int[1 << RADIX_BITS];
+        for (int shift = low; shift < high; shift += RADIX_BITS) {
+            Arrays.fill(next, 0);
+            for (long key : from) {
+                next[(int) (key >>> shift) & next.length - 1]++;
+            }
+            int before = 0;
+            for (int i = 0; i < next.length; i++) {
+                int count = next[i];
+                next[i] = before;
+                before += count;
+            }
+            for (long key : from) {
+                to[next[(int) (key >>> shift) & next.length - 1]++] = key;
+            }
+            long[] done = to;
+            to = from;
+            from = done;
+        }
+        return from;
     }
 
     private static long lowest(List<Segment> executable) {
@@ -148,9 +178,7 @@ public final class SymbolTable {
 
     /// Without the version that linkers put behind it, as in `malloc@@GLIBC_2.2.5`.
     private String nameOf(int entry) {
-        String name = strings.textAt(symbols.intAt(entry * ENTRY_SIZE));
-        int version = name.indexOf(VERSION);
-        return version > 0 ? name.substring(0, version) : name;
+        return strings.textUntil(VERSION, symbols.intAt(entry * ENTRY_SIZE));
     }
 
     /// How many functions there are; the other methods number them from 0, by ascending address.
@@ -168,6 +196,11 @@ public final class SymbolTable {
         return lengths[function];
     }
 
+    /// How many names a function has.
+    public int nameCount(int function) {
+        return (function + 1 < size ? firstNames[function + 1] : named.length) - firstNames[function];
+    }
+
     /// A function's name, mangled.
     public String name(int function) {
         return nameOf(entries[function]);
@@ -175,7 +208,7 @@ public final class SymbolTable {
 
     /// All its names, mangled, first the one that says most.
     public List<String> names(int function) {
-        int end = function + 1 < size ? firstNames[function + 1] : named.length;
+        int end = firstNames[function] + nameCount(function);
         List<String> names = new ArrayList<>(List.of(name(function)));
         for (int i = firstNames[function]; i < end; i++) {
             if (named[i] != entries[function]) {
@@ -196,8 +229,8 @@ public final class SymbolTable {
     /// Whether a function's name, mangled, has a character of one byte behind its first.
     public boolean hasInside(int function, char character) {
         int at = symbols.intAt(entries[function] * ENTRY_SIZE);
-        int length = strings.lengthUntil(VERSION, at, Integer.MAX_VALUE);
-        return strings.lengthUntil((byte) character, at, length) < length;
+        int before = strings.lengthUntil((byte) character, at, Integer.MAX_VALUE);
+        return strings.isAt(at + before, (byte) character) && strings.lengthUntil(VERSION, at, before) == before;
     }
 
     /// Whether the code is a resolver that the dynamic linker calls to choose the function of this name.
@@ -238,8 +271,19 @@ public final class SymbolTable {
 
     /// The function that starts at an address, or -1.
     public int at(long address) {
+        int last = lastFound;
+        for (int i = last; i < size && i <= last + 1; i++) {
+            if (starts[i] == address) {
+                lastFound = i;
+                return i;
+            }
+        }
         int i = Arrays.binarySearch(starts, 0, size, address);
-        return i < 0 ? -1 : i;
+        if (i < 0) {
+            return -1;
+        }
+        lastFound = i;
+        return i;
     }
 
     /// The function that an address lies in, or -1. Of several it is the one that starts last; one of unknown length

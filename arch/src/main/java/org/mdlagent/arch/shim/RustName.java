@@ -33,11 +33,11 @@ final class RustName {
 
     /// The name of a v0 symbol, null when it is none.
     static @Nullable String of(String symbol) {
-        int suffix = symbol.indexOf('.');
-        String mangled = suffix < 0 ? symbol : symbol.substring(0, suffix);
-        if (!mangled.startsWith("_R")) {
+        if (!symbol.startsWith("_R")) {
             return null;
         }
+        int suffix = symbol.indexOf('.');
+        String mangled = suffix < 0 ? symbol : symbol.substring(0, suffix);
         RustName name = new RustName(mangled.substring(2));
         try {
             name.path(true);

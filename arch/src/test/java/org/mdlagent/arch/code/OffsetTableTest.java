@@ -3,11 +3,14 @@ package org.mdlagent.arch.code;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OffsetTableTest {
     private final OffsetTable table = new OffsetTable();
@@ -43,6 +46,20 @@ class OffsetTableTest {
             assertThat(table.contains(offset)).isEqualTo(map.containsKey(offset));
             assertThat(table.get(offset, 1 << 20)).isEqualTo(map.getOrDefault(offset, 1 << 20));
         }
+    }
+
+    /// Of a program whose functions are of one size, or aligned.
+    @ParameterizedTest
+    @ValueSource(ints = {16, 32, 48, 64, 4096})
+    void shouldSpreadOffsetsAtEqualDistances(int distance) {
+        int bits = 18;
+        BitSet slots = new BitSet(1 << bits);
+        for (long i = 0; i < 100_000; i++) {
+            slots.set(OffsetTable.firstSlot(0x49_5050 + i * distance, Long.SIZE - bits));
+        }
+
+        // By chance it would be 83,000.
+        assertThat(slots.cardinality()).isGreaterThan(90_000);
     }
 
     @Test

@@ -140,6 +140,25 @@ class SymbolTableTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("programs")
+    void shouldFindFunctionsInAnyOrder(Path program) throws IOException {
+        try (ElfFile file = ElfFile.open(program)) {
+            SymbolTable symbols = file.symbols();
+            for (int step : new int[] {1, -1, 2, -2, 7, -7, 0}) {
+                int i = symbols.size() / 2;
+                for (int count = 0; count < 3 * symbols.size(); count++) {
+                    long start = symbols.start(i);
+                    assertThat(symbols.at(start)).isEqualTo(i);
+                    if (i + 1 == symbols.size() || symbols.start(i + 1) != start + 1) {
+                        assertThat(symbols.at(start + 1)).isEqualTo(-1);
+                    }
+                    i = Math.floorMod(i + step, symbols.size());
+                }
+            }
+        }
+    }
+
     /// By the definition, with no search structure.
     private static int holder(SymbolTable symbols, long address) {
         for (int i = symbols.size() - 1; i >= 0; i--) {

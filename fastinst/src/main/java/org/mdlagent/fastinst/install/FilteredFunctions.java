@@ -51,9 +51,15 @@ public final class FilteredFunctions implements FunctionSelection {
             String symbol = symbol(image, offset, symbols);
             return filter.includes(image, file, symbol) ? symbol : null;
         }
-        for (String symbol : symbols.names(at)) {
-            if (filter.includes(image, file, name(symbol))) {
-                return symbol;
+        String first = symbols.name(at);
+        if (filter.includes(image, file, name(first))) {
+            return first;
+        }
+        if (symbols.nameCount(at) > 1) {
+            for (String symbol : symbols.names(at)) {
+                if (filter.includes(image, file, name(symbol))) {
+                    return symbol;
+                }
             }
         }
         return null;

@@ -70,8 +70,36 @@ public final class EntrySites {
     ///
     /// @param room bytes in front of the function that nobody executes
     void add(long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
+        if (isProbed(function)) {
+            addProbed(at, role, function, room, forms);
+        }
+    }
+
+    /// Adds the site at the first instruction of a function: that of a function that is left out is not looked at.
+    ///
+    /// @param room as in [#add]
+    void addFirst(SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
+        if (isProbed(function)) {
+            addProbed(instructions.search().firstInstruction(function), role, function, room, forms);
+        }
+    }
+
+    /// Names are compared with patterns at first, which leave most of a large program out.
+    private boolean isProbed(long function) {
+        if (segmentOf(function) == null) {
+            return false;
+        }
+        if (!wanted.test(function - image.bias())) {
+            leftOut = leftOut || !isExcluded(function);
+            return false;
+        }
+        return !isExcluded(function);
+    }
+
+    private void addProbed(
+            long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
         Segment segment = segmentOf(at);
-        if (segment == null || segmentOf(function) == null || isExcluded(function) || !wants(function)) {
+        if (segment == null) {
             return;
         }
         long end = image.bias() + segment.address() + segment.fileSize();
@@ -98,9 +126,9 @@ public final class EntrySites {
     }
 
     private @Nullable Segment segmentOf(long address) {
-        for (Segment segment : segments) {
-            if (segment.contains(address - image.bias())) {
-                return segment;
+        for (int i = 0; i < segments.size(); i++) {
+            if (segments.get(i).contains(address - image.bias())) {
+                return segments.get(i);
             }
         }
         return null;

@@ -11,15 +11,20 @@ import org.mdlagent.arch.shim.LoadedImage;
 /// The functions of an image, as far as unwind tables and, where these have gaps, symbols tell, at the addresses where
 /// it was loaded.
 final class LoadedRanges implements CodeRanges {
-    private long[] starts = new long[1024];
-    private long[] lengths = new long[1024];
+    private long[] starts;
+    private long[] lengths;
     private int size;
+
+    /// Where [#functionAround] found its last one: mostly the next one is asked for then.
+    private int lastFound = -1;
 
     LoadedRanges(LoadedImage image, ElfFile elf) throws IOException {
         EhFrame frames = elf.ehFrame();
         SymbolTable symbols = elf.symbols();
         long bias = image.bias();
         int frameCount = frames == null ? 0 : frames.size();
+        starts = new long[Math.max(frameCount, symbols.size())];
+        lengths = new long[starts.length];
         int symbol = 0;
         long end = 0;
         for (int i = 0; i <= frameCount; i++) {
@@ -41,8 +46,8 @@ final class LoadedRanges implements CodeRanges {
 
     private void add(long start, long length) {
         if (size == starts.length) {
-            starts = Arrays.copyOf(starts, 2 * size);
-            lengths = Arrays.copyOf(lengths, 2 * size);
+            starts = Arrays.copyOf(starts, size + size / 2 + 1);
+            lengths = Arrays.copyOf(lengths, starts.length);
         }
         starts[size] = start;
         lengths[size++] = length;
@@ -65,9 +70,18 @@ final class LoadedRanges implements CodeRanges {
 
     /// Start of the function that `address` lies in, 0 when there is none.
     long functionAround(long address) {
+        int next = lastFound + 1;
+        if (next < size && address >= starts[next] && address < starts[next] + lengths[next]) {
+            lastFound = next;
+            return starts[next];
+        }
         int found = Arrays.binarySearch(starts, 0, size, address);
         int before = found >= 0 ? found : -found - 2;
-        return before >= 0 && address < starts[before] + lengths[before] ? starts[before] : 0;
+        if (before < 0 || address >= starts[before] + lengths[before]) {
+            return 0;
+        }
+        lastFound = before;
+        return starts[before];
     }
 
     /// Start of the first function at `address` or behind it, 0 when there is none.

@@ -46,12 +46,7 @@ public final class PatchableEntryProvider implements ProbeProvider {
                 continue;
             }
             int room = Math.toIntExact(Math.max(0, function - address));
-            sites.add(
-                    instructions.search().firstInstruction(function),
-                    SiteInstruction.Role.FUNCTION,
-                    function,
-                    room,
-                    NOPS);
+            sites.addFirst(SiteInstruction.Role.FUNCTION, function, room, NOPS);
         }
         if (unknown > 0) {
             notes.add(image.path() + ": " + unknown
