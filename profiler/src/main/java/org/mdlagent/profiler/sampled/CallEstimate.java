@@ -30,6 +30,10 @@ final class CallEstimate {
     /// So many parts of the time for each window may have been a phase that no window has met.
     private static final double UNMET_PARTS = 3;
 
+    /// Where there was no window at all, nothing is known but that hardly a function is called more often than this, in
+    /// calls for each nanosecond.
+    private static final double RATE_MAX = 0.01;
+
     private double exact;
     private double blocks;
 
@@ -181,8 +185,8 @@ final class CallEstimate {
             return 0;
         }
         if (nanosEver == 0) {
-            double deviation = (blocks + blockCalls(now)) / Confidence.QUANTILE_95;
-            return deviation * deviation;
+            double most = Math.max(blocks + blockCalls(now), RATE_MAX * unseenNanos(now));
+            return square(most / Confidence.QUANTILE_95);
         }
         double wider = Confidence.quantile95(Math.max(1, FREEDOM_OF_DIFFERENCE * windowsEver)) / Confidence.QUANTILE_95;
         double prediction = PREDICTION_PART * (added + blockAdded(now)) / Confidence.QUANTILE_95;
@@ -193,8 +197,16 @@ final class CallEstimate {
     /// Calls that there may have been in a phase that no window has met.
     private double unmetCalls(double now) {
         double part = Math.min(1, UNMET_PARTS / Math.max(1, windowsEver));
-        double nanos = unseen + Math.max(0, blockNanos(now) - seen);
-        return met == 0 ? 0 : part * nanos * ratesMet / met;
+        return met == 0 ? 0 : part * unseenNanos(now) * ratesMet / met;
+    }
+
+    /// The program's time in no window.
+    private double unseenNanos(double now) {
+        return unseen + Math.max(0, blockNanos(now) - seen);
+    }
+
+    private static double square(double value) {
+        return value * value;
     }
 
     private double varianceOfRate() {

@@ -88,7 +88,11 @@ final class StoppedFunctions {
             windows.start(i, stopped - readings.lost(), rate, rare);
             if (rare) {
                 turns.need();
-                turns.add(i);
+                if (rate > 0) {
+                    turns.add(i);
+                } else {
+                    turns.addUnknown(i);
+                }
             }
             open.weigh(i);
             if (cheap) {

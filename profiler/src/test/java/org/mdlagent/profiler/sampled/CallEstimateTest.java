@@ -186,6 +186,18 @@ class CallEstimateTest {
         assertThat(1.96 * Math.sqrt(estimate.variance(200_000))).isGreaterThan(2 * 0.1 * 200_000);
     }
 
+    /// Its rate was that of the program's start.
+    @Test
+    void shouldKnowNothingWithoutAWindow() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.addExact(1000);
+        estimate.startWindows(0, 1e-4, 100);
+        estimate.endBlock(5e8);
+
+        assertThat(estimate.calls(1e9)).isCloseTo(101_000, within(1.0));
+        assertThat(1.96 * Math.sqrt(estimate.variance(1e9))).isGreaterThan(9e6);
+    }
+
     /// From 0 to 10,000 ns, in windows of 100 ns.
     private static CallEstimate blockOfAlikeWindows(double rateBefore, double counted, double slowdown) {
         CallEstimate estimate = new CallEstimate();
