@@ -267,24 +267,6 @@ static void shouldKeepProcessesApartWhileTheirBlocksAreFew(void) {
   }
 }
 
-/* A sampled session does not tell processes apart, and its agent adds up all counters several times a second. */
-static void shouldShareBlocksOfManyFunctionsInASampledSession(void) {
-  enum { CHILDREN = 20, CAPACITY = 1 << 16, BLOCKS = (1 << 18) / CAPACITY };
-  for (int exact = 0; exact < 2; exact++) {
-    fixture(exact);
-    session->function_capacity = CAPACITY;
-    for (int i = 0; i < CHILDREN; i++) {
-      pid_t child = fork();
-      if (child == 0) {
-        call(i % FUNCTIONS);
-        _exit(0);
-      }
-      end_of(child);
-    }
-    CHECK_EQUAL(session->thread_count, exact ? CHILDREN : BLOCKS);
-  }
-}
-
 static void shouldNeitherLeakNorMixOverTenThousandForks(void) {
   enum { FORKS = 10000, AT_ONCE = 4, RECORDS = 1024, BLOCKS = 64 };
   fixture(true);
@@ -723,7 +705,6 @@ TESTS({"shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem", shouldNotSeeWhatR
       {"shouldNotTakeAProcessForEndedThatItsMainThreadHasLeft", shouldNotTakeAProcessForEndedThatItsMainThreadHasLeft},
       {"shouldNotBeDisturbedByVforkAndSpawn", shouldNotBeDisturbedByVforkAndSpawn},
       {"shouldKeepProcessesApartWhileTheirBlocksAreFew", shouldKeepProcessesApartWhileTheirBlocksAreFew},
-      {"shouldShareBlocksOfManyFunctionsInASampledSession", shouldShareBlocksOfManyFunctionsInASampledSession},
       {"shouldNeitherLeakNorMixOverTenThousandForks", shouldNeitherLeakNorMixOverTenThousandForks},
       {"shouldGoOnWithoutARecordWhenAllAreOfLivingProcesses", shouldGoOnWithoutARecordWhenAllAreOfLivingProcesses},
       {"shouldAddUpTheCpuTimeOfForkedProcessesThatLiveAndThatHaveEnded",

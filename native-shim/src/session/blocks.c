@@ -5,10 +5,7 @@
 #include <stddef.h>
 
 /* Where there are many threads their rings are smaller, so that thousands have room: 32 KiB each instead of 256. */
-enum { RING_RECORDS = 8192, RING_RECORDS_OF_MANY = 1024 };
-
-/* So many blocks are kept apart. Where the agent adds up their counters several times a second, so many counters. */
-enum { BLOCKS_KEPT = 64, COUNTERS_KEPT = 1 << 18 };
+enum { RING_RECORDS = 8192, RING_RECORDS_OF_MANY = 1024, BLOCKS_KEPT = 64 };
 
 static struct mdl_thread *claim_own(const struct mdl_process *self) {
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
@@ -73,9 +70,7 @@ bool blocks_disown(const struct mdl_process *process) {
 
 /* Whether each process can have blocks of its own, so that its functions' calls are known. */
 static bool is_roomy(void) {
-  uint64_t blocks = __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED);
-  bool few = session->flags & MDL_EXACT || blocks * session->function_capacity < COUNTERS_KEPT;
-  return blocks < BLOCKS_KEPT && few &&
+  return __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED) < BLOCKS_KEPT &&
          __atomic_load_n(&session->arena_next, __ATOMIC_RELAXED) < session->limit / 4;
 }
 

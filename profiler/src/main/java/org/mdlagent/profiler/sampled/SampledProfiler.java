@@ -297,7 +297,6 @@ public final class SampledProfiler implements Collector {
             stopped.forget();
             allowance.set(spending.pace());
             moveTo(chosen);
-            tiers.chooseNotBefore(spending.endChoice(now, api.tsc()));
         }
     }
 

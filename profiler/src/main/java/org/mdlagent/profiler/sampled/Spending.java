@@ -35,11 +35,6 @@ final class Spending {
     /// However little CPU time a program takes, windows do not rest for longer.
     private static final double REST_NANOS_MAX = 20e9;
 
-    /// However dear they are, looks and choices of tiers are no further apart.
-    private static final double LOOK_NANOS_MAX = 2e9;
-
-    private static final double CHOICE_NANOS_MAX = 5e9;
-
     private final NativeApi api;
     private final ProbeCost probeCost;
     private final Tiers tiers;
@@ -48,8 +43,7 @@ final class Spending {
     private final double ticksPerNano;
     private final Runnable overBudget;
     private final Governor governor;
-    private final Spacing looks;
-    private final Spacing choices;
+    private final Looks looks;
     private final SplittableRandom random = new SplittableRandom();
     private final long header;
 
@@ -100,8 +94,7 @@ final class Spending {
         this.ticksPerNano = ticksPerNano;
         this.overBudget = overBudget;
         governor = new Governor(budget < 1 ? AIM * budget : budget);
-        looks = new Spacing(budget, SampledProfiler.LOOK_NANOS, LOOK_NANOS_MAX);
-        choices = new Spacing(budget, 0, CHOICE_NANOS_MAX);
+        looks = new Looks(budget);
         header = api.session();
     }
 
@@ -169,14 +162,6 @@ final class Spending {
     /// Tells what a look has taken.
     void endLook(long beginTsc, long endTsc) {
         looks.end((endTsc - beginTsc) / ticksPerNano);
-    }
-
-    /// Tells what a choice of tiers has taken.
-    ///
-    /// @return when the next one may be
-    long endChoice(long beginTsc, long endTsc) {
-        choices.end((endTsc - beginTsc) / ticksPerNano);
-        return endTsc + (long) (choices.nanosBetween(share()) * ticksPerNano);
     }
 
     void beginRotation(long now) {

@@ -88,11 +88,7 @@ final class StoppedFunctions {
             windows.start(i, stopped - readings.lost(), rate, rare);
             if (rare) {
                 turns.need();
-                if (rate > 0) {
-                    turns.add(i);
-                } else {
-                    turns.addUnknown(i);
-                }
+                turns.add(i);
             }
             open.weigh(i);
             if (cheap) {

@@ -58,10 +58,6 @@ final class Turns {
 
     private boolean[] members = {};
     private int size;
-
-    /// Those of which nothing is known yet.
-    private boolean[] unknown = {};
-
     private boolean needed;
 
     /// The function whose turn is next.
@@ -97,7 +93,6 @@ final class Turns {
     /// Makes room for functions that have come.
     void grow(int functions) {
         members = Arrays.copyOf(members, functions);
-        unknown = Arrays.copyOf(unknown, functions);
         callsAtBegin = Arrays.copyOf(callsAtBegin, functions);
         told = Arrays.copyOf(told, functions);
     }
@@ -126,17 +121,9 @@ final class Turns {
         size++;
     }
 
-    /// The same of a function that was stopped at its first call. It comes first: by its rate, which is 0 as far as
-    /// anybody knows, it would never have a turn.
-    void addUnknown(int function) {
-        add(function);
-        unknown[function] = true;
-    }
-
     void remove(int function) {
         size -= members[function] ? 1 : 0;
         members[function] = false;
-        unknown[function] = false;
     }
 
     /// Ends the turn of those that are open and begins that of the next, when it is time.
@@ -181,7 +168,6 @@ final class Turns {
                     weights.set(function, all, Math.min(counted, told[function]));
                 }
                 estimates.endTiming(function, now);
-                unknown[function] = false;
                 length = observed;
             }
             if (open > 0 && counted / open >= tooMany) {
@@ -260,11 +246,8 @@ final class Turns {
         return tiers.countedPart(estimates.rate(function));
     }
 
-    /// The binary order of how many calls of a function have not been seen; the highest where nobody knows.
+    /// The binary order of how many calls of a function have not been seen.
     private int order(int function) {
-        if (unknown[function]) {
-            return ORDERS - 1;
-        }
         double unseen = estimates.rate(function) * estimates.untimed(function, readings.progress());
         return Math.clamp(Math.getExponent(unseen) + ORDERS / 4, 0, ORDERS - 1);
     }

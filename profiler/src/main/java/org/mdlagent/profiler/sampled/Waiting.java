@@ -8,9 +8,8 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
-/// How long the program's threads have waited for processors, as the kernel accounts for it (`/proc/TID/schedstat`:
-/// time
-/// on processors, time in which it could have run and did not, both in nanoseconds).
+/// How long the program's threads have waited for processors, as the kernel accounts for it in `/proc/TID/schedstat`:
+/// the time on processors, and that in which it could have run and did not, both in nanoseconds.
 final class Waiting {
     /// The newest threads stand for all.
     private static final int THREADS_MAX = 16;

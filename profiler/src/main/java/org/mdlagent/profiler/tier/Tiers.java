@@ -33,11 +33,10 @@ public final class Tiers {
     private static final double BURST_SECONDS_OF_EACH = 2e-5;
 
     /// A function is looked at closely where timing all of its calls took more than this part of the budget; in so many
-    /// threads, and until so many timed calls are seen.
+    /// threads.
     private static final double DEAR_PART = 0.001;
 
-    private static final int THREADS_MAX = 16;
-    private static final int TIMED_ENOUGH = 1000;
+    private static final int THREADS_MAX = 64;
 
     /// The part of the session's memory that threads' rows may take up, and what one takes with its chunks.
     private static final int ROWS_PART = 3;
@@ -246,11 +245,6 @@ public final class Tiers {
         return nextChoiceTsc;
     }
 
-    /// Tiers are chosen no earlier, but for a burst.
-    public void chooseNotBefore(long tsc) {
-        nextChoiceTsc = Math.max(nextChoiceTsc, tsc);
-    }
-
     /// What windows say of rates.
     public interface WindowRates {
         /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose, and not a number where
@@ -334,7 +328,7 @@ public final class Tiers {
         double timed = 0;
         int looks = 0;
         for (ThreadBlock thread : threads) {
-            if (++looks > THREADS_MAX || timed >= TIMED_ENOUGH) {
+            if (++looks > THREADS_MAX) {
                 break;
             }
             long rows = thread.rows();

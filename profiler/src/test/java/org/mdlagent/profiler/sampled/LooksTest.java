@@ -5,13 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.api.Test;
 
-class SpacingTest {
+class LooksTest {
     private static final double BUDGET = 0.01;
 
-    private static final double NANOS_MIN = 200e6;
-    private static final double NANOS_MAX = 2e9;
-
-    private final Spacing looks = new Spacing(BUDGET, NANOS_MIN, NANOS_MAX);
+    private final Looks looks = new Looks(BUDGET);
 
     private void look(int times, double nanos) {
         for (int i = 0; i < times; i++) {
@@ -29,9 +26,9 @@ class SpacingTest {
     @Test
     void shouldStayWithinTheTimesThatAreSensible() {
         look(100, 100e3);
-        assertThat(looks.nanosBetween(1)).isEqualTo(NANOS_MIN);
+        assertThat(looks.nanosBetween(1)).isEqualTo(SampledProfiler.LOOK_NANOS);
         look(100, 1e9);
-        assertThat(looks.nanosBetween(1)).isEqualTo(NANOS_MAX);
+        assertThat(looks.nanosBetween(1)).isEqualTo(1e9);
     }
 
     @Test
@@ -44,8 +41,8 @@ class SpacingTest {
 
     @Test
     void shouldNotWaitWhereNoBudgetLimitsIt() {
-        Spacing free = new Spacing(1, NANOS_MIN, NANOS_MAX);
+        Looks free = new Looks(1);
         free.end(1e9);
-        assertThat(free.nanosBetween(0.1)).isEqualTo(NANOS_MIN);
+        assertThat(free.nanosBetween(0.1)).isEqualTo(SampledProfiler.LOOK_NANOS);
     }
 }
