@@ -20,6 +20,9 @@ public final class OffsetTable {
 
     private int size;
 
+    /// The position that was found last: mostly the next one is asked for then, or the same.
+    private int lastFound;
+
     /// An empty one.
     public OffsetTable() {}
 
@@ -39,16 +42,26 @@ public final class OffsetTable {
     }
 
     public boolean contains(long offset) {
-        return size > 0 && slots[slot(offset)] != 0;
+        return position(offset) >= 0;
     }
 
     /// The number at an offset, `otherwise` when there is none.
     public int get(long offset, int otherwise) {
-        if (size == 0) {
-            return otherwise;
+        int position = position(offset);
+        return position < 0 ? otherwise : numbers[position];
+    }
+
+    /// Where an offset stands, -1 when it is not there.
+    private int position(long offset) {
+        for (int i = lastFound; i < size && i <= lastFound + 1; i++) {
+            if (offsets[i] == offset) {
+                lastFound = i;
+                return i;
+            }
         }
-        int position = slots[slot(offset)];
-        return position == 0 ? otherwise : numbers[position - 1];
+        int position = size == 0 ? -1 : slots[slot(offset)] - 1;
+        lastFound = position < 0 ? lastFound : position;
+        return position;
     }
 
     /// Gives an offset a number, in place of the one that it had.
@@ -74,6 +87,7 @@ public final class OffsetTable {
 
     public void clear() {
         size = 0;
+        lastFound = 0;
         offsets = new long[0];
         numbers = new int[0];
         slots = new int[0];

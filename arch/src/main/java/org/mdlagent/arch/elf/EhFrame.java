@@ -143,10 +143,32 @@ public final class EhFrame {
     public long length(int range) throws ElfFormatException {
         long known = lengths[range];
         if (known == 0) {
-            known = new Fde(entries[range]).length;
+            known = readLength(entries[range]);
             lengths[range] = known;
         }
         return known;
+    }
+
+    /// As in [Fde], but without an object for each: all ranges are asked for their lengths.
+    private long readLength(int position) throws ElfFormatException {
+        frames.position(position);
+        long rest = lengthOfEntry();
+        int idAt = frames.position();
+        Cie cie = cieOf(idAt, frames.u32(), frames);
+        frames.position(idAt + Integer.BYTES);
+        long start = PointerEncoding.read(cie.pointerEncoding, frames, bases);
+        long length = PointerEncoding.readSize(cie.pointerEncoding, frames);
+        if (frames.position() - idAt > rest) {
+            throw frames.bad("a range inside its description");
+        }
+        requireSound(start, length, frames);
+        return length;
+    }
+
+    private static void requireSound(long start, long length, Cursor at) throws ElfFormatException {
+        if (length < 0 || start + length < start) {
+            throw at.bad("a range that ends behind its start");
+        }
     }
 
     /// Whether a range is what signal handlers return to, not a function.
@@ -274,16 +296,10 @@ public final class EhFrame {
         Fde(int position) throws ElfFormatException {
             Cursor body = body(position);
             int idAt = body.position();
-            long distance = body.u32();
-            if (distance == 0 || distance > idAt) {
-                throw body.bad("the distance to a common information entry");
-            }
-            this.cie = cie(idAt - (int) distance);
+            this.cie = cieOf(idAt, body.u32(), body);
             this.start = PointerEncoding.read(cie.pointerEncoding, body, bases);
             this.length = PointerEncoding.readSize(cie.pointerEncoding, body);
-            if (length < 0 || start + length < start) {
-                throw body.bad("a range that ends behind its start");
-            }
+            requireSound(start, length, body);
             if (cie.augmented) {
                 body.skip(body.uleb());
             }
@@ -298,11 +314,26 @@ public final class EhFrame {
     /// What follows an entry's length.
     private Cursor body(int position) throws ElfFormatException {
         frames.position(position);
+        return frames.take(lengthOfEntry());
+    }
+
+    private long lengthOfEntry() throws ElfFormatException {
         long length = frames.u32();
         if (length == 0xffff_ffffL) {
             throw frames.bad("32-bit DWARF");
         }
-        return frames.take(length);
+        return length;
+    }
+
+    /// The common entry of a description.
+    ///
+    /// @param idAt     position of the distance to it
+    /// @param distance backwards
+    private Cie cieOf(int idAt, long distance, Cursor at) throws ElfFormatException {
+        if (distance == 0 || distance > idAt) {
+            throw at.bad("the distance to a common information entry");
+        }
+        return cie(idAt - (int) distance);
     }
 
     /// Most descriptions have the same one as those before them.

@@ -48,6 +48,25 @@ class OffsetTableTest {
         }
     }
 
+    /// Mostly they are asked for in the order in which they came.
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, -1, 2, 7})
+    void shouldFindOffsetsInAnyOrder(int step) {
+        for (int i = 0; i < 1000; i++) {
+            assertThat(table.contains(16L * i)).isFalse();
+            table.put(16L * i, i);
+        }
+        int i = 500;
+        for (int count = 0; count < 1000; count++) {
+            assertThat(table.get(16L * i, -1)).isEqualTo(i);
+            assertThat(table.get(16L * i + 8, -1)).isEqualTo(-1);
+            table.put(16L * i, i + 1);
+            assertThat(table.get(16L * i, -1)).isEqualTo(i + 1);
+            table.put(16L * i, i);
+            i = Math.floorMod(i + step, 1000);
+        }
+    }
+
     /// Of a program whose functions are of one size, or aligned.
     @ParameterizedTest
     @ValueSource(ints = {16, 32, 48, 64, 4096})

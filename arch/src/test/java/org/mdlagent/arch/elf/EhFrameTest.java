@@ -2,8 +2,12 @@ package org.mdlagent.arch.elf;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -118,6 +122,30 @@ class EhFrameTest {
             assertThat(requireNonNull(bare.ehFrame()).cfaAt(pc))
                     .isEqualTo(new CfaRule.RegisterOffset(Machine.X86_64.stackPointer(), 8));
         }
+    }
+
+    @Test
+    void shouldRefuseARangeThatReachesOutOfItsDescription() throws IOException {
+        Path program = Programs.cpp("-O2", "-g");
+        byte[] bytes = Files.readAllBytes(program);
+        ByteBuffer words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int at;
+        try (ElfFile file = ElfFile.open(program)) {
+            at = (int) requireNonNull(file.section(".eh_frame")).offset();
+        }
+        while (words.getInt(at + 4) == 0) { // common entries
+            at += 4 + words.getInt(at);
+        }
+        words.putInt(at, 8);
+        EhFrame damaged = requireNonNull(ElfFile.of("damaged", bytes).ehFrame());
+
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < damaged.size(); i++) {
+                        damaged.length(i);
+                    }
+                })
+                .isInstanceOf(ElfFormatException.class)
+                .hasMessageContaining("a range inside its description");
     }
 
     private static String print(CfaRule rule) {

@@ -1,7 +1,6 @@
 package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -17,26 +16,29 @@ public final class FunctionRanges {
     /// No function with probes.
     public static final int NONE = -1;
 
-    private final long[] starts;
-    private final long[] ends;
+    private final LoadedRanges code;
+
+    /// Of the addresses in `code`, which may be those of an earlier time.
+    private final long bias;
+
     private final int[] functions;
 
-    private FunctionRanges(int size) {
-        starts = new long[size];
-        ends = new long[size];
-        functions = new int[size];
+    /// Where [#find] found its last one: mostly the same is asked for then, or the next.
+    private int lastFound;
+
+    private FunctionRanges(LoadedRanges code, long bias) {
+        this.code = code;
+        this.bias = bias;
+        functions = new int[code.size()];
     }
 
     /// @param functions index of each probed function's record by the offset of its address
     public static FunctionRanges of(LoadedImage image, ElfFile elf, OffsetTable functions) throws IOException {
         SymbolTable symbols = elf.symbols();
-        LoadedRanges code = new LoadedRanges(image, elf);
-        FunctionRanges ranges = new FunctionRanges(code.size());
+        FunctionRanges ranges = new FunctionRanges(new LoadedRanges(image, elf), image.bias());
         Map<Integer, String> parts = new HashMap<>();
-        for (int i = 0; i < ranges.starts.length; i++) {
-            long start = code.start(i) - image.bias();
-            ranges.starts[i] = start;
-            ranges.ends[i] = start + code.length(i);
+        for (int i = 0; i < ranges.size(); i++) {
+            long start = ranges.start(i);
             ranges.functions[i] = functions.get(start, NONE);
             String whole = functions.contains(start) ? "" : partOf(symbols, start);
             if (!whole.isEmpty()) {
@@ -77,31 +79,56 @@ public final class FunctionRanges {
 
     /// Bytes of the code that starts at `offset`, 0 when they are not known.
     public long length(long offset) {
-        Range range = around(offset);
-        return range == null || range.start != offset ? 0 : range.end - offset;
+        int found = find(offset);
+        return found < 0 || start(found) != offset ? 0 : code.length(found);
     }
 
     /// Index of the function that the code at `offset` belongs to, [#NONE] when that has no probes or is not known.
     public int at(long offset) {
-        Range range = around(offset);
-        return range == null ? NONE : range.function;
+        int found = find(offset);
+        return found < 0 ? NONE : functions[found];
     }
 
     public int size() {
-        return starts.length;
+        return functions.length;
+    }
+
+    private long start(int number) {
+        return code.start(number) - bias;
     }
 
     /// The pieces of code in ascending order, numbered from 0.
     public Range get(int number) {
-        return new Range(starts[number], ends[number], functions[number]);
+        long start = start(number);
+        return new Range(start, start + code.length(number), functions[number]);
     }
 
     /// The piece of code that `offset` lies in.
     @Nullable
     public Range around(long offset) {
-        int found = Arrays.binarySearch(starts, offset);
-        int range = found >= 0 ? found : -found - 2;
-        return range >= 0 && offset < ends[range] ? get(range) : null;
+        int found = find(offset);
+        return found < 0 ? null : get(found);
+    }
+
+    /// The number of the piece that `offset` lies in, -1 when it lies in none.
+    private int find(long offset) {
+        for (int i = lastFound; i < functions.length && i <= lastFound + 1; i++) {
+            if (isIn(offset, i)) {
+                lastFound = i;
+                return i;
+            }
+        }
+        int before = code.lastNotBehind(offset + bias);
+        if (before < 0 || !isIn(offset, before)) {
+            return -1;
+        }
+        lastFound = before;
+        return before;
+    }
+
+    private boolean isIn(long offset, int number) {
+        long into = offset - start(number);
+        return into >= 0 && into < code.length(number);
     }
 
     /// One piece of code.

@@ -75,13 +75,18 @@ final class LoadedRanges implements CodeRanges {
             lastFound = next;
             return starts[next];
         }
-        int found = Arrays.binarySearch(starts, 0, size, address);
-        int before = found >= 0 ? found : -found - 2;
+        int before = lastNotBehind(address);
         if (before < 0 || address >= starts[before] + lengths[before]) {
             return 0;
         }
         lastFound = before;
         return starts[before];
+    }
+
+    /// The last function that does not start behind `address`, -1 when there is none.
+    int lastNotBehind(long address) {
+        int found = Arrays.binarySearch(starts, 0, size, address);
+        return found >= 0 ? found : -found - 2;
     }
 
     /// Start of the first function at `address` or behind it, 0 when there is none.

@@ -59,27 +59,36 @@ public final class UnwindTable {
     private static final int HEADER = 12;
     private static final int TABLE_ROW = 8;
 
+    /// Bytes of a frame without rows.
+    private static final int LEAF_FRAME = 20;
+
+    private static final int TERMINATOR = Integer.BYTES;
+    private static final int FRAMES_FIRST = 1024;
+
     /// In a frame: what leads to its common entry, and to its code.
     private static final int CIE_AT = 4;
 
     private static final int CODE_AT = 8;
 
     private final long at;
-    private final int count;
-    private final Bytes table;
-    private final Bytes frames = new Bytes(1024);
 
-    /// Where `.eh_frame` begins.
-    private final long framesAt;
+    /// All of it, from the header on. A large program's has megabytes, so there is one array.
+    private final Bytes out;
+
+    /// How many rows the search table has so far.
+    private int rows;
 
     private int stubCie;
     private int plainCie;
 
     private UnwindTable(long at, int count) {
         this.at = at;
-        this.count = count;
-        table = new Bytes(TABLE_ROW * count);
-        framesAt = at + HEADER + (long) TABLE_ROW * count;
+        int framesAt = HEADER + TABLE_ROW * count;
+        out = new Bytes(framesAt + FRAMES_FIRST);
+        out.put(1, ENCODING_PC_RELATIVE_INT, ENCODING_INT, ENCODING_TABLE_RELATIVE_INT);
+        out.putInt(framesAt - Integer.BYTES);
+        out.putInt(count);
+        out.size = framesAt;
     }
 
     /// @param at        where it will stand; its length does not depend on it
@@ -92,7 +101,7 @@ public final class UnwindTable {
         }
         UnwindTable table = new UnwindTable(at, count);
         table.describe(ranges, recording, personality);
-        return table.toBytes();
+        return table.out.toBytes();
     }
 
     private static int stubs(TrampolineRange range) {
@@ -102,43 +111,48 @@ public final class UnwindTable {
     private void describe(List<TrampolineRange> ranges, List<UnwindRow> recording, long personality) {
         stubCie = commonEntry(personality);
         plainCie = commonEntry(0);
-        for (TrampolineRange range : ranges) {
+        for (int i = 0; i < ranges.size(); i++) {
+            TrampolineRange range = ranges.get(i);
             switch (range.kind()) {
                 case RECORDING -> frame(plainCie, range.start(), range.length(), recording);
                 case FRAMED -> frame(plainCie, range.start(), range.length(), FRAMED_ROWS);
                 case LEAF -> frame(plainCie, range.start(), range.length(), List.of());
                 case DISPLACED -> displaced(range);
-                case FUNCTION_STUBS -> {
-                    int first = frames.size();
-                    frame(stubCie, range.start(), FunctionStub.SIZE, STUB_ROWS);
-                    int end = frames.size();
-                    for (int i = 1; i < stubs(range); i++) {
-                        again(first, end, stubCie, range.start() + (long) i * FunctionStub.SIZE);
-                    }
-                }
+                case FUNCTION_STUBS -> functionStubs(range, ranges.size() - i - 1);
             }
         }
-        frames.putInt(0);
+        out.putInt(0);
+    }
+
+    /// @param more ranges that come behind these stubs, leaves mostly
+    private void functionStubs(TrampolineRange range, int more) {
+        int first = out.size();
+        frame(stubCie, range.start(), FunctionStub.SIZE, STUB_ROWS);
+        int end = out.size();
+        out.expect(Math.multiplyExact(stubs(range) - 1, end - first) + more * LEAF_FRAME + TERMINATOR);
+        for (int i = 1; i < stubs(range); i++) {
+            again(first, end, stubCie, range.start() + (long) i * FunctionStub.SIZE);
+        }
     }
 
     /// @param personality 0 for none
     private int commonEntry(long personality) {
         int start = begin();
-        frames.putInt(0);
-        frames.put(1, 'z');
+        out.putInt(0);
+        out.put(1, 'z');
         if (personality != 0) {
-            frames.put('P');
+            out.put('P');
         }
-        frames.put('R', 0, 1, DATA_ALIGNMENT, RETURN_ADDRESS);
+        out.put('R', 0, 1, DATA_ALIGNMENT, RETURN_ADDRESS);
         if (personality != 0) {
-            frames.put(10, ENCODING_ABSOLUTE);
-            frames.putInt((int) personality);
-            frames.putInt((int) (personality >> 32));
+            out.put(10, ENCODING_ABSOLUTE);
+            out.putInt((int) personality);
+            out.putInt((int) (personality >> 32));
         } else {
-            frames.put(1);
+            out.put(1);
         }
-        frames.put(ENCODING_PC_RELATIVE_INT);
-        frames.put(CFA_DEF_CFA, RSP, 8, CFA_OFFSET | RETURN_ADDRESS, 1);
+        out.put(ENCODING_PC_RELATIVE_INT);
+        out.put(CFA_DEF_CFA, RSP, 8, CFA_OFFSET | RETURN_ADDRESS, 1);
         end(start);
         return start;
     }
@@ -156,16 +170,17 @@ public final class UnwindTable {
 
     /// The frame that stands from `first` to `end` once more, for other code.
     private void again(int first, int end, int cie, long code) {
-        int start = frames.size();
+        int start = out.size();
         row(code, start);
-        frames.append(frames.bytes, first, end);
-        frames.setInt(start + CIE_AT, start + CIE_AT - cie);
-        frames.setInt(start + CODE_AT, Math.toIntExact(code - (framesAt + start + CODE_AT)));
+        out.append(first, end);
+        out.setInt(start + CIE_AT, start + CIE_AT - cie);
+        out.setInt(start + CODE_AT, Math.toIntExact(code - (at + start + CODE_AT)));
     }
 
     private void row(long code, int frame) {
-        table.putInt(Math.toIntExact(code - at));
-        table.putInt(Math.toIntExact(framesAt + frame - at));
+        int row = HEADER + TABLE_ROW * rows++;
+        out.setInt(row, Math.toIntExact(code - at));
+        out.setInt(row + Integer.BYTES, frame);
     }
 
     private void displaced(TrampolineRange range) {
@@ -174,7 +189,7 @@ public final class UnwindTable {
         for (FrameRule rule : range.rules()) {
             advance(rule.offset() - from);
             from = rule.offset();
-            frames.put(rule.instructions());
+            out.put(rule.instructions());
         }
         end(start);
     }
@@ -182,18 +197,18 @@ public final class UnwindTable {
     private int beginFrame(int cie, long code, long length) {
         int start = begin();
         row(code, start);
-        frames.putInt(frames.size() - cie);
-        frames.putInt(Math.toIntExact(code - (framesAt + frames.size())));
-        frames.putInt(Math.toIntExact(length));
-        frames.put(0);
+        out.putInt(out.size() - cie);
+        out.putInt(Math.toIntExact(code - (at + out.size())));
+        out.putInt(Math.toIntExact(length));
+        out.put(0);
         return start;
     }
 
     private void advance(int bytes) {
         if (bytes < CFA_ADVANCE) {
-            frames.put(CFA_ADVANCE | bytes);
+            out.put(CFA_ADVANCE | bytes);
         } else {
-            frames.put(CFA_ADVANCE_2, bytes, bytes >> 8);
+            out.put(CFA_ADVANCE_2, bytes, bytes >> 8);
         }
     }
 
@@ -201,52 +216,42 @@ public final class UnwindTable {
         switch (rule) {
             case CALLED -> {
                 returnAddressOnTop();
-                frames.put(CFA_SAME_VALUE, RBX);
+                out.put(CFA_SAME_VALUE, RBX);
             }
             case POPPED -> {
-                frames.put(CFA_DEF_CFA, RSP, 0);
-                frames.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_R11, RET);
+                out.put(CFA_DEF_CFA, RSP, 0);
+                out.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_R11, RET);
             }
             case FRAMED -> {
-                frames.put(CFA_DEF_CFA_EXPRESSION, 10, OP_BREG_RBX, KEY, OP_DEREF);
-                frames.put(OP_BREG_RBX, SIBLING, OP_DEREF_SIZE, 1, OP_MINUS, OP_LIT_7, OP_PLUS);
-                frames.put(CFA_VAL_EXPRESSION, RSP, 3, OP_BREG_RBX, KEY, OP_DEREF);
-                frames.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_RBX, RET);
-                frames.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);
+                out.put(CFA_DEF_CFA_EXPRESSION, 10, OP_BREG_RBX, KEY, OP_DEREF);
+                out.put(OP_BREG_RBX, SIBLING, OP_DEREF_SIZE, 1, OP_MINUS, OP_LIT_7, OP_PLUS);
+                out.put(CFA_VAL_EXPRESSION, RSP, 3, OP_BREG_RBX, KEY, OP_DEREF);
+                out.put(CFA_EXPRESSION, RETURN_ADDRESS, 2, OP_BREG_RBX, RET);
+                out.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);
             }
             case RETURNING -> {
                 returnAddressOnTop();
-                frames.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);
+                out.put(CFA_EXPRESSION, RBX, 2, OP_BREG_RBX, SAVED_RBX);
             }
-            case RBX_IN_RCX -> frames.put(CFA_REGISTER, RBX, RCX);
+            case RBX_IN_RCX -> out.put(CFA_REGISTER, RBX, RCX);
         }
     }
 
     private void returnAddressOnTop() {
-        frames.put(CFA_DEF_CFA, RSP, 8, CFA_OFFSET | RETURN_ADDRESS, 1, CFA_RESTORE | RSP);
+        out.put(CFA_DEF_CFA, RSP, 8, CFA_OFFSET | RETURN_ADDRESS, 1, CFA_RESTORE | RSP);
     }
 
     private int begin() {
-        int start = frames.size();
-        frames.putInt(0);
+        int start = out.size();
+        out.putInt(0);
         return start;
     }
 
     private void end(int start) {
-        while ((frames.size() - start) % Integer.BYTES != 0) {
-            frames.put(0); // DW_CFA_nop
+        while ((out.size() - start) % Integer.BYTES != 0) {
+            out.put(0); // DW_CFA_nop
         }
-        frames.setInt(start, frames.size() - start - Integer.BYTES);
-    }
-
-    private byte[] toBytes() {
-        Bytes all = new Bytes(HEADER + table.size + frames.size);
-        all.put(1, ENCODING_PC_RELATIVE_INT, ENCODING_INT, ENCODING_TABLE_RELATIVE_INT);
-        all.putInt(Math.toIntExact(framesAt - (at + Integer.BYTES)));
-        all.putInt(count);
-        all.append(table.bytes, 0, table.size);
-        all.append(frames.bytes, 0, frames.size);
-        return all.bytes;
+        out.setInt(start, out.size() - start - Integer.BYTES);
     }
 
     /// Bytes in the order of the machine, least significant first.
@@ -285,10 +290,22 @@ public final class UnwindTable {
             Encoding.putInt(bytes, at, value);
         }
 
-        void append(byte[] others, int from, int to) {
+        /// Puts what stands from `from` to `to` once more.
+        void append(int from, int to) {
             reserve(to - from);
-            System.arraycopy(others, from, bytes, size, to - from);
+            System.arraycopy(bytes, from, bytes, size, to - from);
             size += to - from;
+        }
+
+        /// Makes room for so many bytes and no more.
+        void expect(int more) {
+            if (size + more > bytes.length) {
+                bytes = Arrays.copyOf(bytes, Math.addExact(size, more));
+            }
+        }
+
+        byte[] toBytes() {
+            return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
         }
 
         private void reserve(int more) {

@@ -61,6 +61,40 @@ class UnwindTableTest {
         assertThat(table.getInt(stubs + 4)).as("the mark of a common entry").isZero();
     }
 
+    /// A large program's table has megabytes.
+    @Test
+    void shouldDescribeManyStubsAndHaveNothingBehindThem() {
+        int stubs = 10_000;
+        long leaves = STUBS + 64L * stubs;
+        long at = leaves + 64;
+        byte[] table = UnwindTable.build(
+                at,
+                List.of(
+                        new TrampolineRange(STUBS, 64L * stubs, Kind.FUNCTION_STUBS),
+                        new TrampolineRange(leaves, 48, Kind.LEAF)),
+                recording,
+                PERSONALITY);
+
+        ByteBuffer bytes = ByteBuffer.wrap(table).order(ByteOrder.LITTLE_ENDIAN);
+        assertThat(bytes.getInt(8)).isEqualTo(stubs + 1);
+        int first = bytes.getInt(HEADER + 4);
+        byte[] rules = Arrays.copyOfRange(table, first + 12, bytes.getInt(HEADER + 8 + 4));
+        int end = 0;
+        for (int i = 0; i <= stubs; i++) {
+            int frame = bytes.getInt(HEADER + 8 * i + 4);
+            assertThat(frame).isEqualTo(i == 0 ? first : end);
+            assertThat(at + bytes.getInt(HEADER + 8 * i)).isEqualTo(STUBS + 64L * i);
+            assertThat(at + frame + 8 + bytes.getInt(frame + 8)).isEqualTo(STUBS + 64L * i);
+            end = frame + 4 + bytes.getInt(frame);
+            if (i < stubs) {
+                assertThat(frame + 4 - bytes.getInt(frame + 4)).isEqualTo(first + 4 - bytes.getInt(first + 4));
+                assertThat(Arrays.copyOfRange(table, frame + 12, end)).isEqualTo(rules);
+            }
+        }
+        assertThat(bytes.getInt(end)).as("the end").isZero();
+        assertThat(table).hasSize(end + 4);
+    }
+
     @Test
     void shouldDescribeStubsAsReadelfUnderstands() throws Exception {
         List<String> dump = readelf();
