@@ -23,7 +23,7 @@ public final class EhFrame {
     private final int[] entries;
 
     /// Of the ranges, as far as they have been read; else 0.
-    private final long[] lengths;
+    private final int[] lengths;
 
     private final Map<Integer, Cie> cies = new HashMap<>();
     private @Nullable Cie lastCie;
@@ -34,7 +34,7 @@ public final class EhFrame {
         this.bases = bases;
         this.starts = starts;
         this.entries = entries;
-        this.lengths = new long[starts.length];
+        this.lengths = new int[starts.length];
     }
 
     static @Nullable EhFrame read(ElfFile file) throws ElfFormatException {
@@ -141,16 +141,14 @@ public final class EhFrame {
 
     /// Bytes of a range.
     public long length(int range) throws ElfFormatException {
-        long known = lengths[range];
-        if (known == 0) {
-            known = readLength(entries[range]);
-            lengths[range] = known;
+        if (lengths[range] == 0) {
+            lengths[range] = readLength(entries[range]);
         }
-        return known;
+        return lengths[range];
     }
 
     /// As in [Fde], but without an object for each: all ranges are asked for their lengths.
-    private long readLength(int position) throws ElfFormatException {
+    private int readLength(int position) throws ElfFormatException {
         frames.position(position);
         long rest = lengthOfEntry();
         int idAt = frames.position();
@@ -162,7 +160,10 @@ public final class EhFrame {
             throw frames.bad("a range inside its description");
         }
         requireSound(start, length, frames);
-        return length;
+        if (length > Integer.MAX_VALUE) {
+            throw frames.bad("a range shorter than 2 GiB");
+        }
+        return (int) length;
     }
 
     private static void requireSound(long start, long length, Cursor at) throws ElfFormatException {

@@ -82,28 +82,34 @@ public final class SymbolTable {
 
     /// One long per function, address above index, sorts without objects.
     private long[] sortedKeys(long lowest, long span, int indexBits) throws ElfFormatException {
-        long[] keys = new long[symbols.limit() / ENTRY_SIZE / 2 + 1];
+        int functions = 0;
+        for (int at = 0; at + ENTRY_SIZE <= symbols.limit(); at += ENTRY_SIZE) {
+            functions += isFunction(at, lowest, span) ? 1 : 0;
+        }
+        long[] keys = new long[functions];
         int n = 0;
         for (int at = 0; at + ENTRY_SIZE <= symbols.limit(); at += ENTRY_SIZE) {
-            int head = symbols.intAt(at + 4);
-            int type = head & 15;
-            boolean defined = head >>> 16 != 0;
-            if (!defined || (type != TYPE_FUNCTION && type != TYPE_RESOLVER)) {
-                continue;
-            }
-            long distance = symbols.longAt(at + 8) - lowest;
-            if (distance < 0 || distance >= span) {
+            if (!isFunction(at, lowest, span)) {
                 continue;
             }
             if ((symbols.intAt(at) & 0xffff_ffffL) >= strings.limit()) {
                 throw symbols.bad("names inside the string table");
             }
-            if (n == keys.length) {
-                keys = Arrays.copyOf(keys, 2 * n);
-            }
-            keys[n++] = distance << indexBits | at / ENTRY_SIZE;
+            keys[n++] = symbols.longAt(at + 8) - lowest << indexBits | at / ENTRY_SIZE;
         }
-        return sorted(Arrays.copyOf(keys, n), indexBits, Long.SIZE - Long.numberOfLeadingZeros(span) + indexBits);
+        return sorted(keys, indexBits, Long.SIZE - Long.numberOfLeadingZeros(span) + indexBits);
+    }
+
+    /// Whether the entry at a position is that of a function in code of this image.
+    private boolean isFunction(int at, long lowest, long span) {
+        int head = symbols.intAt(at + 4);
+        int type = head & 15;
+        boolean defined = head >>> 16 != 0;
+        if (!defined || type != TYPE_FUNCTION && type != TYPE_RESOLVER) {
+            return false;
+        }
+        long distance = symbols.longAt(at + 8) - lowest;
+        return distance >= 0 && distance < span;
     }
 
     /// Sorts keys by their bits from `low` to below `high`, some at a time, those of the lowest value first; equal ones

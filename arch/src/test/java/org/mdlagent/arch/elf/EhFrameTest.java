@@ -2,7 +2,6 @@ package org.mdlagent.arch.elf;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -126,26 +125,49 @@ class EhFrameTest {
 
     @Test
     void shouldRefuseARangeThatReachesOutOfItsDescription() throws IOException {
+        assertThat(problems((words, common, first) -> words.putInt(first, 8)))
+                .containsOnlyOnce("a range inside its description in .eh_frame");
+    }
+
+    @Test
+    void shouldRefuseARangeOfTwoGigabytes() throws IOException {
+        assertThat(problems((words, common, first) -> {
+                    int encoding = common + 16; // behind "zR", both alignments, the return address and a length
+                    assertThat(words.get(encoding)).isEqualTo((byte) 0x1B);
+                    words.put(encoding, (byte) 0x04); // eight bytes
+                    words.putLong(first + 8, 16);
+                    words.putLong(first + 16, 1L << 31);
+                }))
+                .contains("a range shorter than 2 GiB in .eh_frame");
+    }
+
+    private interface Damage {
+        /// @param common position of the first common entry
+        /// @param first  position of the first description
+        void to(ByteBuffer words, int common, int first);
+    }
+
+    /// What is wrong with ranges of a damaged file.
+    private static List<String> problems(Damage damage) throws IOException {
         Path program = Programs.cpp("-O2", "-g");
         byte[] bytes = Files.readAllBytes(program);
         ByteBuffer words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        int at;
+        int common;
         try (ElfFile file = ElfFile.open(program)) {
-            at = (int) requireNonNull(file.section(".eh_frame")).offset();
+            common = (int) requireNonNull(file.section(".eh_frame")).offset();
         }
-        while (words.getInt(at + 4) == 0) { // common entries
-            at += 4 + words.getInt(at);
-        }
-        words.putInt(at, 8);
+        int first = common + 4 + words.getInt(common);
+        damage.to(words, common, first);
         EhFrame damaged = requireNonNull(ElfFile.of("damaged", bytes).ehFrame());
-
-        assertThatThrownBy(() -> {
-                    for (int i = 0; i < damaged.size(); i++) {
-                        damaged.length(i);
-                    }
-                })
-                .isInstanceOf(ElfFormatException.class)
-                .hasMessageContaining("a range inside its description");
+        List<String> problems = new ArrayList<>();
+        for (int i = 0; i < damaged.size(); i++) {
+            try {
+                damaged.length(i);
+            } catch (ElfFormatException e) {
+                problems.add(e.expected());
+            }
+        }
+        return problems;
     }
 
     private static String print(CfaRule rule) {

@@ -12,7 +12,7 @@ import org.mdlagent.arch.shim.LoadedImage;
 /// it was loaded.
 final class LoadedRanges implements CodeRanges {
     private long[] starts;
-    private long[] lengths;
+    private int[] lengths;
     private int size;
 
     /// Where [#functionAround] found its last one: mostly the next one is asked for then.
@@ -24,7 +24,7 @@ final class LoadedRanges implements CodeRanges {
         long bias = image.bias();
         int frameCount = frames == null ? 0 : frames.size();
         starts = new long[Math.max(frameCount, symbols.size())];
-        lengths = new long[starts.length];
+        lengths = new int[starts.length];
         int symbol = 0;
         long end = 0;
         for (int i = 0; i <= frameCount; i++) {
@@ -50,7 +50,7 @@ final class LoadedRanges implements CodeRanges {
             lengths = Arrays.copyOf(lengths, starts.length);
         }
         starts[size] = start;
-        lengths[size++] = length;
+        lengths[size++] = Math.toIntExact(length);
     }
 
     @Override
