@@ -181,6 +181,26 @@ class CountedFunctionsIT {
         assertThat(called.get("exact").asBoolean()).isFalse();
     }
 
+    /// A thread pays for calls that it has made. Did it pay for 64 calls before the first of each function, it could
+    /// not
+    /// afford the eighth function here.
+    @ParameterizedTest
+    @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
+    void shouldNotStopFunctionsThatAThreadCallsAFewTimes(String flags) throws Exception {
+        Path program = Dist.compile(directory, "seldom", flags);
+        Process process = Dist.start(List.of(program.toString()), "wait,budgetPercent=0.01,session=" + session());
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        Dist.await("tiers have been chosen", () -> price() != 0);
+        process.outputWriter().write("\n");
+        process.outputWriter().flush();
+        assertThat(awaitCalls(output)).isEqualTo(1000);
+
+        assertThat(SessionWords.of(SessionFile.locate(session())).get(HeaderDescriptor.EXPIRED))
+                .isZero();
+        JsonNode unused = end(process);
+    }
+
     private long price() throws IOException {
         return SessionWords.of(SessionFile.locate(session())).get(HeaderDescriptor.TICK_PRICE);
     }

@@ -299,10 +299,8 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(checkDeadline);
-        out.readTsc();
-        out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
-        out.jump(ABOVE, over);
-        pay(limit::open, over);
+        out.mov(RDI, RAX);
+        checkDeadlineAndPay(over, limit::open);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.jump(counted);
         out.bind(over);
@@ -320,15 +318,25 @@ public final class RecordingAssembler {
         Label inTime = new Label();
         out.testLowByteIndexed(RDX, RSI, DEADLINE_CHECK_CALLS - 1);
         out.jump(NOT_EQUAL, inTime);
-        checkDeadlineAtOnce(over, price);
+        out.loadIndexed(RDI, RDX, RSI, 0);
+        checkDeadlineAndPay(over, price);
         out.bind(inTime);
     }
 
-    private void checkDeadlineAtOnce(Label over, SpendingLimit.Price price) {
+    /// The same for the call that follows RDI others, which are paid for: before a thread's first there is nothing.
+    private void checkDeadlineAndPay(Label over, SpendingLimit.Price price) {
+        Label paid = new Label();
+        checkDeadlineAtOnce(over);
+        out.test(RDI);
+        out.jump(EQUAL, paid);
+        pay(price, over);
+        out.bind(paid);
+    }
+
+    private void checkDeadlineAtOnce(Label over) {
         out.readTsc();
         out.cmp(RAX, R9, (int) FunctionDescriptor.DEADLINE);
         out.jump(ABOVE, over);
-        pay(price, over);
     }
 
     private void pay(SpendingLimit.Price price, Label over) {
@@ -347,13 +355,13 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(timed);
-        checkDeadlineAtOnce(over, limit::byChance);
-        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
-        out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
-        out.leaIndexed(RAX, RAX, RSI);
-        out.loadInt(RDI, RAX, (int) CountdownDescriptor.WEIGHT);
+        findWeight();
         out.test(RDI);
         out.jump(EQUAL, undrawn);
+        checkDeadlineAtOnce(over);
+        pay(limit::byChance, over);
+        findWeight();
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
         drawInterval(out, RAX, R9, RSI, R11);
         // As above: its windows may be closed, and its exits with them.
@@ -370,6 +378,13 @@ public final class RecordingAssembler {
         out.load(RDI, R9, (int) FunctionDescriptor.ADDRESS);
         out.mov(RAX, R8);
         out.jump(slow);
+    }
+
+    /// RAX the function's countdown, RDI what its next timed call stands for.
+    private void findWeight() {
+        out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
+        out.leaIndexed(RAX, RAX, RSI);
+        out.loadInt(RDI, RAX, (int) CountdownDescriptor.WEIGHT);
     }
 
     /// Emits what starts the countdown of a function anew, with the interval that the thread has drawn (`tier.c`).

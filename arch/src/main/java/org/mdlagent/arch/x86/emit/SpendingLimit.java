@@ -18,13 +18,19 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// comes to look at it.
 ///
 /// Each tick of measuring takes up some ticks of the thread's time: 100 at a budget of 1 %. A thread pays for some of a
-/// function's calls at once, and saves no more than [#SAVED] (the generic cell rate algorithm, ITU-T I.371):
+/// function's calls at once, when it has made them, and saves no more than [#SAVED] (the generic cell rate algorithm,
+/// ITU-T I.371):
 ///
 /// ```
 ///   saved = min(now - thread.paid, SAVED)
 ///   saved < price: the function's windows are over from now on
 ///   else:          thread.paid = now - (saved - price)
 /// ```
+///
+/// So what a thread calls less often is never stopped by it. Did it pay before the first of those calls, a thread that
+/// has
+/// just begun had spent everything after some seven hundred functions, and stopped all others at their first call, for
+/// all threads and processes.
 ///
 /// Threads do not wait for each other. A handler that comes in between pays, too, and the code that it has
 /// interrupted overwrites that: it has paid for some calls less.
@@ -63,7 +69,7 @@ final class SpendingLimit {
         out.multiplyBy(price, price, RecordingAssembler.DEADLINE_CHECK_CALLS * RecordingTicks.COUNTED);
     }
 
-    /// The price of the calls from one that is timed by chance to the next.
+    /// The price of the calls from the one before that was timed by chance to this one.
     void byChance(Register price, Register function, Register scratch) {
         out.loadInt(scratch, function, (int) FunctionDescriptor.MEAN);
         out.multiplyBy(scratch, scratch, RecordingTicks.COUNTED);

@@ -210,13 +210,15 @@ final class WholeCallAssembler {
         out.jump(counted);
 
         out.bind(timed);
-        checkDeadline(slow, limit::byChance);
+        out.leaIndexed(RDX, RDX, RCX);
+        out.loadInt(RDX, RDX, (int) CountdownDescriptor.WEIGHT);
+        out.test(RDX);
+        out.jump(EQUAL, slow);
+        checkDeadline(slow, limit::byChance, false);
         findThread(slow);
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
         out.loadInt(RCX, RDX, (int) CountdownDescriptor.WEIGHT);
-        out.test(RCX);
-        out.jump(EQUAL, slow);
         out.store(RSP, WEIGHT_AT, RCX);
         findFrame(slow, slow);
         out.addTo(R10, SP, FRAME);
@@ -415,7 +417,7 @@ final class WholeCallAssembler {
         out.loadInt(RCX, RAX, INDEX);
         out.testLowByteIndexed(R10, RCX, RecordingAssembler.DEADLINE_CHECK_CALLS - 1);
         out.jump(NOT_EQUAL, inTime);
-        checkDeadline(slow, price);
+        checkDeadline(slow, price, true);
         out.loadThreadWord(R10, shim.tlsOffset());
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.bind(inTime);
@@ -423,8 +425,11 @@ final class WholeCallAssembler {
 
     /// RCX index of the function in RAX; goes on at `slow` where the agent has given no sign of life for long, or the
     /// thread cannot afford more. Changes R10 and RDX.
-    private void checkDeadline(Label slow, SpendingLimit.Price price) {
+    ///
+    /// @param ofCalls whether the price is of calls that are counted: before a thread's first one there is none
+    private void checkDeadline(Label slow, SpendingLimit.Price price, boolean ofCalls) {
         Label over = new Label();
+        Label paid = new Label();
         Label inTime = new Label();
         out.mov(RCX, RAX);
         out.readTsc();
@@ -432,7 +437,15 @@ final class WholeCallAssembler {
         out.jump(ABOVE, slow);
         out.store(RSP, SITE_AT, R11);
         out.loadThreadWord(R10, shim.tlsOffset());
+        if (ofCalls) {
+            out.load(R11, R10, (int) ThreadDescriptor.CALLS);
+            out.loadInt(RDX, RCX, INDEX);
+            out.loadIndexed(R11, R11, RDX, 0);
+            out.test(R11);
+            out.jump(EQUAL, paid);
+        }
         limit.pay(price, RAX, RCX, R10, R11, RDX, over);
+        out.bind(paid);
         out.load(R11, RSP, SITE_AT);
         out.jump(inTime);
         out.bind(over);
