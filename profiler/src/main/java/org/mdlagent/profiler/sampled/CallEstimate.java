@@ -30,11 +30,28 @@ final class CallEstimate {
     /// So many parts of the time for each window may have been a phase that no window has met.
     private static final double UNMET_PARTS = 3;
 
-    /// Where there was no window at all, nothing is known but that hardly a function is called more often than this, in
+    /// Where there was no window at all, a function was called as often as it ever was while all calls were counted, at
+    /// most. Where that is not known, for these were too few, hardly a function is called more often than this, in
     /// calls for each nanosecond.
     private static final double RATE_MAX = 0.01;
 
+    private static final long CALLS_KNOWN = 64;
+
+    /// The rate of late is that of about so much of the program's time: it is what a function is taken to be called at
+    /// until a window tells better, and what a single look has seen hangs on what the program did just then.
+    private static final double LATE_NANOS = 1e9;
+
     private double exact;
+
+    /// The highest rate while all calls were counted, 0 where that is not known.
+    private double peak;
+
+    /// Calls of late, the older the less they weigh; as of when, and since when.
+    private double late;
+
+    private double lateNow;
+    private double lateSince = Double.NaN;
+
     private double blocks;
 
     /// Of these, calls that were added for what windows cost.
@@ -88,8 +105,31 @@ final class CallEstimate {
     private double callsNanos;
     private double nanos2;
 
-    void addExact(long count) {
+    /// @param now   when they end
+    /// @param nanos CPU time of the program in which these calls were
+    void addExact(long count, double now, double nanos) {
         exact += count;
+        if (nanos <= 0) {
+            return;
+        }
+        if (count >= CALLS_KNOWN) {
+            peak = Math.max(peak, count / nanos);
+        }
+        if (Double.isNaN(lateSince)) {
+            lateSince = now - nanos;
+        }
+        late = late * weight(now - lateNow) + count * LATE_NANOS / nanos * (1 - weight(nanos));
+        lateNow = now;
+    }
+
+    private static double weight(double age) {
+        return Math.exp(-Math.max(0, age) / LATE_NANOS);
+    }
+
+    /// Calls for each nanosecond of late, while all were counted; 0 where that is not known.
+    double lateRate(double now) {
+        double span = now - lateSince;
+        return span > 0 ? late * weight(now - lateNow) / LATE_NANOS / (1 - weight(span)) : 0;
     }
 
     /// Starts the first block after calls were counted exactly.
@@ -165,6 +205,8 @@ final class CallEstimate {
     /// Ends the block; what comes is counted exactly.
     void endWindows(double now) {
         endBlock(now);
+        late = 0;
+        lateSince = Double.NaN;
         windowed = false;
     }
 
@@ -185,7 +227,8 @@ final class CallEstimate {
             return 0;
         }
         if (nanosEver == 0) {
-            double most = Math.max(blocks + blockCalls(now), RATE_MAX * unseenNanos(now));
+            double rate = peak > 0 ? peak : RATE_MAX;
+            double most = Math.max(blocks + blockCalls(now), rate * unseenNanos(now));
             return square(most / Confidence.QUANTILE_95);
         }
         double wider = Confidence.quantile95(Math.max(1, FREEDOM_OF_DIFFERENCE * windowsEver)) / Confidence.QUANTILE_95;

@@ -80,21 +80,25 @@ final class CallEstimates {
     }
 
     /// Adds what is fresh.
-    void count(int function, long calls) {
-        estimate(function).addExact(fresh(function, calls));
+    ///
+    /// @param nanos CPU time of the program since the last look
+    void count(int function, long calls, double nanos) {
+        estimate(function).addExact(fresh(function, calls), readings.progress(), nanos);
         counted[function] = calls;
         changed[function] = true;
     }
 
     /// The function is windowed from now on.
     ///
-    /// @param rate  as far as that is known
+    /// @param rate  as far as that is known, where it was not counted of late
     /// @param known whether a window is not needed to know how often it is called
     void startWindows(int function, double now, double rate, boolean known) {
         windowed[function] = true;
-        rates[function] = known ? rate : Double.NaN;
+        double late = estimate(function).lateRate(readings.progress());
+        double best = late > 0 ? late : rate;
+        rates[function] = known ? best : Double.NaN;
         timed[function] = now;
-        estimate(function).startWindows(now, rate, windowNanos);
+        estimate(function).startWindows(now, best, windowNanos);
     }
 
     /// @param now      its end

@@ -261,7 +261,7 @@ final class OpenFunctions {
             }
             boolean counted = tiers.isCounted(i);
             all += counted ? 0 : fresh;
-            estimates.count(i, readings.calls(i));
+            estimates.count(i, readings.calls(i), passed);
             double rate = passed > 0 ? fresh / passed : 0;
             if (!counted && (windows.isFrequent(rate) || turns.areNeeded())) {
                 windows.start(i, readings.progress(), rate, true);

@@ -16,6 +16,9 @@ final class StoppedFunctions {
 
     private static final double CHEAP_PART_OF_ALL = 0.3;
 
+    /// Nor one that is called no more than so many times as often as when its tier was chosen.
+    private static final double RISE = 1.25;
+
     /// They are looked for so often at most, for each function that there is.
     private static final double NANOS_OF_EACH = 20e3;
 
@@ -78,8 +81,9 @@ final class StoppedFunctions {
             }
             double stopped = open.cpuAt(Memory.getLong(record + FunctionDescriptor.DEADLINE));
             Tier before = new Tier(tiers.mean(i));
-            double rate = rate(i, stopped - open.cpuAtLook());
-            estimates.count(i, readings.calls(i));
+            double nanos = Math.max(windowNanos, stopped - open.cpuAtLook());
+            double rate = rate(i, nanos);
+            estimates.count(i, readings.calls(i), nanos);
             boolean cheap = tiers.isCounted(i) && goesOn(i, rate);
             if (tiers.isCounted(i)) {
                 open.move(i, Tier.WINDOWED, false);
@@ -105,7 +109,7 @@ final class StoppedFunctions {
     /// @param nanos of CPU time in which it may have been called
     private double rate(int function, double nanos) {
         double fresh = estimates.fresh(function, readings.calls(function));
-        double seen = fresh / Math.max(windowNanos, nanos);
+        double seen = fresh / nanos;
         double before = tiers.rate(function);
         return before > 0 ? before + fresh / (fresh + CALLS_KNOWN) * (seen - before) : seen;
     }
@@ -116,8 +120,10 @@ final class StoppedFunctions {
     /// @param rate calls for each nanosecond of CPU time, of late
     private boolean goesOn(int function, double rate) {
         double part = tiers.price(function) / ticksPerNano * Math.max(rate, tiers.rate(function));
-        boolean cheap = !turns.areNeeded() && part < CHEAP_PART * budget && goingOn + part < CHEAP_PART_OF_ALL * budget;
-        goingOn += cheap ? part : 0;
-        return cheap;
+        boolean cheap = !turns.areNeeded() && part < CHEAP_PART * budget;
+        boolean asChosen = rate <= RISE * tiers.rate(function);
+        boolean goesOn = (cheap || asChosen) && goingOn + part < CHEAP_PART_OF_ALL * budget;
+        goingOn += goesOn ? part : 0;
+        return goesOn;
     }
 }

@@ -41,8 +41,12 @@ public final class TierChoice {
     private static final double TIMED_MIN = 60;
     private static final double TIMED_MAX = 1000;
 
-    /// What is known of a function is worth as much as this part of the program's time, whatever its own is.
+    /// What is known of a function is worth as much as this part of the program's time, whatever its own is; but of all
+    /// functions together no more than the other part. Else one with a tenth of the time came behind thousands of
+    /// rare ones.
     private static final double WORTH = 1e-4;
+
+    private static final double WORTH_OF_ALL = 0.1;
 
     /// Bits for a function's number in a key.
     private static final int NUMBER_BITS = 22;
@@ -55,6 +59,9 @@ public final class TierChoice {
     private long[] ranked = {};
 
     private int ranks;
+
+    /// Functions that are called.
+    private int called;
 
     TierChoice(ProbeCost cost) {
         this.cost = cost;
@@ -126,13 +133,15 @@ public final class TierChoice {
                 ranked[ranks++] = i;
             }
         }
+        called = ranks;
     }
 
     /// Sorts those in the list, first what is worth the most for what it costs.
     private void rank(IntToDoubleFunction ticks, double[] shares) {
+        double worth = Math.min(WORTH, WORTH_OF_ALL / called);
         for (int rank = 0; rank < ranks; rank++) {
             int function = function(rank);
-            double price = ticks.applyAsDouble(function) / (WORTH + shares[function]);
+            double price = ticks.applyAsDouble(function) / (worth + shares[function]);
             // Numbers above 0 are in the order of their bits.
             ranked[rank] = Double.doubleToRawLongBits(price) & ~NUMBER_MASK | function;
         }

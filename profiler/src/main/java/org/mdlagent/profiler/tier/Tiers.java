@@ -38,6 +38,12 @@ public final class Tiers {
 
     private static final int THREADS_MAX = 64;
 
+    /// What its calls take is looked up anew when it has been called so many times as often as at the last look; and of
+    /// so many functions at each choice, in turn.
+    private static final double LOOKUP_FACTOR = 2;
+
+    private static final int LOOKUPS_IN_TURN = 64;
+
     /// The part of the session's memory that threads' rows may take up, and what one takes with its chunks.
     private static final int ROWS_PART = 3;
 
@@ -70,6 +76,13 @@ public final class Tiers {
     private double[] rates = {};
 
     private long[] callsAtChoice = {};
+
+    /// By function: what one of its timed calls took, in ticks, and its calls, when that was looked up last; and whose
+    /// turn is next.
+    private double[] ticksOfEach = {};
+
+    private long[] callsAtLookup = {};
+    private int nextLookup;
 
     /// Functions that were called, at the last choice.
     private int called;
@@ -119,6 +132,8 @@ public final class Tiers {
         named = Arrays.copyOf(named, functions);
         rates = Arrays.copyOf(rates, functions);
         callsAtChoice = Arrays.copyOf(callsAtChoice, functions);
+        ticksOfEach = Arrays.copyOf(ticksOfEach, functions);
+        callsAtLookup = Arrays.copyOf(callsAtLookup, functions);
     }
 
     /// A function has a tier from its first call on.
@@ -303,7 +318,7 @@ public final class Tiers {
         double income = budget * ticksPerNano * 1e9;
         choice.choose(
                 free,
-                shares(income, calls.length),
+                shares(income, calls),
                 chosen,
                 Math.max(0, income - taken),
                 Math.min(seconds, cpuSeconds),
@@ -312,14 +327,27 @@ public final class Tiers {
     }
 
     /// By function: its part of the time of a thread, as its timed calls tell; 0 of those that cost next to nothing.
-    private double[] shares(double income, int functions) {
-        double[] shares = new double[functions];
-        for (int i = 0; i < functions; i++) {
+    private double[] shares(double income, long[] calls) {
+        double[] shares = new double[calls.length];
+        for (int i = 0; i < Math.min(LOOKUPS_IN_TURN, calls.length); i++) {
+            nextLookup = nextLookup < calls.length - 1 ? nextLookup + 1 : 0;
+            callsAtLookup[nextLookup] = 0;
+        }
+        for (int i = 0; i < calls.length; i++) {
             if (cost.exact(rates[i]) * rates[i] > DEAR_PART * income) {
-                shares[i] = Math.min(1, rates[i] * ticksPerCall(i) / (1e9 * ticksPerNano));
+                shares[i] = Math.min(1, rates[i] * ticksOfEach(i, calls[i]) / (1e9 * ticksPerNano));
             }
         }
         return shares;
+    }
+
+    /// Rows are in no cache, and there is one for each thread: they are not looked at for each choice.
+    private double ticksOfEach(int function, long calls) {
+        if (calls >= LOOKUP_FACTOR * callsAtLookup[function]) {
+            callsAtLookup[function] = calls;
+            ticksOfEach[function] = ticksPerCall(function);
+        }
+        return ticksOfEach[function];
     }
 
     /// As the first threads know it; 0 where they do not.

@@ -2,6 +2,7 @@ package org.mdlagent.profiler.sampled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -97,8 +98,8 @@ class CallEstimateTest {
     @Test
     void shouldAddUpExactCounts() {
         CallEstimate estimate = new CallEstimate();
-        estimate.addExact(3);
-        estimate.addExact(1L << 40);
+        estimate.addExact(3, 1e9, 1e9);
+        estimate.addExact(1L << 40, 2e9, 1e9);
 
         assertThat(estimate.calls(0)).isEqualTo((1L << 40) + 3.0);
         assertThat(estimate.calls(1e12)).isEqualTo((1L << 40) + 3.0);
@@ -108,12 +109,12 @@ class CallEstimateTest {
     @Test
     void shouldAddExactCountsToBlocks() {
         CallEstimate estimate = new CallEstimate();
-        estimate.addExact(7);
+        estimate.addExact(7, 1000, 1000);
         estimate.startWindows(1000, 0.2, 50);
         estimate.addWindow(1500, 10, 1, 50);
         estimate.addWindow(2000, 30, 1, 50);
         estimate.endWindows(2000);
-        estimate.addExact(5);
+        estimate.addExact(5, 9000, 7000);
 
         assertThat(estimate.calls(9000)).isCloseTo(7 + 0.4 * 1000 + 5, within(1e-9));
         // Half the mean square of what successive windows differ by, the one before the first among them, for the part
@@ -186,11 +187,44 @@ class CallEstimateTest {
         assertThat(1.96 * Math.sqrt(estimate.variance(200_000))).isGreaterThan(2 * 0.1 * 200_000);
     }
 
-    /// Its rate was that of the program's start.
+    /// However unlike the times between looks are, and wherever in them the function was not called at all.
+    @Test
+    void shouldKnowTheRateOfLate() {
+        CallEstimate estimate = new CallEstimate();
+        assertThat(estimate.lateRate(1e9)).isZero();
+        SplittableRandom random = new SplittableRandom(3);
+        double now = 5e9;
+        for (int i = 0; i < 100; i++) {
+            double nanos = random.nextDouble(1e6, 1e9);
+            now += nanos;
+            estimate.addExact(Math.round(nanos * 1e-3), now, nanos);
+            assertThat(estimate.lateRate(now)).isCloseTo(1e-3, withinPercentage(1));
+        }
+        now += 1e9;
+        assertThat(estimate.lateRate(now)).isCloseTo(1e-3 / Math.E, withinPercentage(1));
+        estimate.addExact(10_000_000, now + 10e9, 10e9);
+        assertThat(estimate.lateRate(now + 10e9)).isCloseTo(1e-3, withinPercentage(1));
+        estimate.endWindows(now + 10e9);
+        assertThat(estimate.lateRate(now + 11e9)).isZero();
+    }
+
+    @Test
+    void shouldTakeTheHighestRateSeenForTheMostWithoutAWindow() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.addExact(1000, 5e6, 5e6);
+        estimate.addExact(1000, 5.5e7, 5e7);
+        estimate.startWindows(0, 1e-4, 100);
+
+        assertThat(estimate.calls(1e9)).isCloseTo(102_000, within(1.0));
+        assertThat(1.96 * Math.sqrt(estimate.variance(1e9))).isCloseTo(200_000, within(1000.0));
+    }
+
+    /// Its rate was that of the program's start, of few calls.
     @Test
     void shouldKnowNothingWithoutAWindow() {
         CallEstimate estimate = new CallEstimate();
-        estimate.addExact(1000);
+        estimate.addExact(63, 1e6, 1e6);
+        estimate.addExact(937, 1e6, 0);
         estimate.startWindows(0, 1e-4, 100);
         estimate.endBlock(5e8);
 

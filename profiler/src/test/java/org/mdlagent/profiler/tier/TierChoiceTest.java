@@ -88,6 +88,22 @@ class TierChoiceTest {
         assertThat(means[19_999]).isEqualTo(TierChoice.WINDOWED);
     }
 
+    /// Were each of them worth what one of a few is, all that there is would go to these.
+    @Test
+    void shouldCountAFunctionWithMuchOfTheTimeBeforeThousandsOfRareOnes() {
+        double[] rates = new double[40_000];
+        double[] shares = new double[rates.length];
+        Arrays.fill(rates, 250);
+        Arrays.fill(shares, 2e-5);
+        rates[7] = 50_000;
+        shares[7] = 0.1;
+        int[] chosen = new int[rates.length];
+
+        choice.choose(rates, shares, chosen, INCOME, 1, ROOM);
+
+        assertThat(chosen[7]).isPositive();
+    }
+
     @Test
     void shouldTimeSomeHundredCallsOfACountedFunctionEachSecond() {
         int[] means = chosen(250_000);
