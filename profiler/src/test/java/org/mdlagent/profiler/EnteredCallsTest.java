@@ -106,6 +106,19 @@ class EnteredCallsTest {
         shouldReadAll();
     }
 
+    /// The kernel gives a thread the number of one that has ended.
+    @Test
+    void shouldSeeAThreadThatHasTheNumberOfTheLastOne() {
+        Block block = new Block(1);
+        block.end();
+        for (int i = 0; i < 100; i++) {
+            shouldReadAll();
+        }
+        block.begin(1);
+        block.count(3, 7);
+        shouldReadAll();
+    }
+
     @Test
     void shouldNotReadBlocksThatRestEachTime() {
         Block block = new Block(1);

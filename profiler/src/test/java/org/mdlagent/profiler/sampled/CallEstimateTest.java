@@ -206,6 +206,8 @@ class CallEstimateTest {
         assertThat(estimate.lateRate(now + 10e9)).isCloseTo(1e-3, withinPercentage(1));
         estimate.endWindows(now + 10e9);
         assertThat(estimate.lateRate(now + 11e9)).isZero();
+        estimate.addExact(100_000, now + 20e9, 1e8);
+        assertThat(estimate.lateRate(now + 20e9)).isCloseTo(1e-3, withinPercentage(1));
     }
 
     @Test

@@ -93,10 +93,10 @@ class TierChoiceTest {
     void shouldCountAFunctionWithMuchOfTheTimeBeforeThousandsOfRareOnes() {
         double[] rates = new double[40_000];
         double[] shares = new double[rates.length];
-        Arrays.fill(rates, 250);
-        Arrays.fill(shares, 2e-5);
-        rates[7] = 50_000;
-        shares[7] = 0.1;
+        Arrays.fill(rates, 27);
+        Arrays.fill(shares, 2.7e-6);
+        rates[7] = 59_000;
+        shares[7] = 0.03;
         int[] chosen = new int[rates.length];
 
         choice.choose(rates, shares, chosen, INCOME, 1, ROOM);
