@@ -28,9 +28,8 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// ```
 ///
 /// So what a thread calls less often is never stopped by it. Did it pay before the first of those calls, a thread that
-/// has
-/// just begun had spent everything after some seven hundred functions, and stopped all others at their first call, for
-/// all threads and processes.
+/// has just begun had spent everything after some seven hundred functions, and stopped all others at their first call,
+/// for all threads and processes.
 ///
 /// Threads do not wait for each other. A handler that comes in between pays, too, and the code that it has
 /// interrupted overwrites that: it has paid for some calls less.
