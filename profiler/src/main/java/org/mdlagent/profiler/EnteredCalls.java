@@ -9,8 +9,7 @@ import org.mdlagent.arch.shim.Memory;
 /// By function: calls that probes have counted, in all threads together.
 ///
 /// Blocks whose threads have ended stay as they are until others take them over. Those that have not changed for some
-/// readings are in a sum of their own, and are not read each time: a server that begins a process for each connection
-/// has
+/// readings are in a sum of their own, and are not read each time: a server with a process for each connection has
 /// dozens of them.
 public final class EnteredCalls {
     /// After so many readings without a thread a block belongs to that sum.

@@ -61,9 +61,19 @@ class EnteredCallsTest {
     }
 
     private void shouldReadAll() {
-        long[] read = calls.read(FUNCTIONS);
-        for (int i = 0; i < FUNCTIONS; i++) {
+        shouldRead(FUNCTIONS);
+    }
+
+    private void shouldRead(int functions) {
+        long[] read = calls.read(functions);
+        for (int i = 0; i < functions; i++) {
             assertThat(read[i]).isEqualTo(sum(i));
+        }
+    }
+
+    private void readUntilBlocksRest(int functions) {
+        for (int i = 0; i < 100; i++) {
+            shouldRead(functions);
         }
     }
 
@@ -97,9 +107,7 @@ class EnteredCallsTest {
         Block block = new Block(1);
         block.count(3, 5);
         block.end();
-        for (int i = 0; i < 100; i++) {
-            shouldReadAll();
-        }
+        readUntilBlocksRest(FUNCTIONS);
         block.begin(2);
         block.count(3, 7);
         block.end();
@@ -111,9 +119,7 @@ class EnteredCallsTest {
     void shouldSeeAThreadThatHasTheNumberOfTheLastOne() {
         Block block = new Block(1);
         block.end();
-        for (int i = 0; i < 100; i++) {
-            shouldReadAll();
-        }
+        readUntilBlocksRest(FUNCTIONS);
         block.begin(1);
         block.count(3, 7);
         shouldReadAll();
@@ -124,9 +130,7 @@ class EnteredCallsTest {
         Block block = new Block(1);
         block.count(3, 5);
         block.end();
-        for (int i = 0; i < 100; i++) {
-            shouldReadAll();
-        }
+        readUntilBlocksRest(FUNCTIONS);
         // Nobody writes to it.
         block.counters.setAtIndex(ValueLayout.JAVA_LONG, 3, 1000);
 
@@ -138,9 +142,7 @@ class EnteredCallsTest {
         Block block = new Block(1);
         block.count(3, 5);
         block.end();
-        for (int i = 0; i < 100; i++) {
-            long[] unused = calls.read(FUNCTIONS / 2);
-        }
+        readUntilBlocksRest(FUNCTIONS / 2);
         block.count(FUNCTIONS - 1, 9);
         shouldReadAll();
     }

@@ -23,9 +23,6 @@ public final class FunctionRanges {
 
     private final int[] functions;
 
-    /// Where [#find] found its last one: mostly the same is asked for then, or the next.
-    private int lastFound;
-
     private FunctionRanges(LoadedRanges code, long bias) {
         this.code = code;
         this.bias = bias;
@@ -110,25 +107,8 @@ public final class FunctionRanges {
         return found < 0 ? null : get(found);
     }
 
-    /// The number of the piece that `offset` lies in, -1 when it lies in none.
     private int find(long offset) {
-        for (int i = lastFound; i < functions.length && i <= lastFound + 1; i++) {
-            if (isIn(offset, i)) {
-                lastFound = i;
-                return i;
-            }
-        }
-        int before = code.lastNotBehind(offset + bias);
-        if (before < 0 || !isIn(offset, before)) {
-            return -1;
-        }
-        lastFound = before;
-        return before;
-    }
-
-    private boolean isIn(long offset, int number) {
-        long into = offset - start(number);
-        return into >= 0 && into < code.length(number);
+        return code.find(offset + bias);
     }
 
     /// One piece of code.

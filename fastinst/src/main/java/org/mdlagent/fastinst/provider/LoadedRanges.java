@@ -15,8 +15,8 @@ final class LoadedRanges implements CodeRanges {
     private int[] lengths;
     private int size;
 
-    /// Where [#functionAround] found its last one: mostly the next one is asked for then.
-    private int lastFound = -1;
+    /// Where [#find] found its last one: mostly the same is asked for then, or the next.
+    private int lastFound;
 
     LoadedRanges(LoadedImage image, ElfFile elf) throws IOException {
         EhFrame frames = elf.ehFrame();
@@ -70,23 +70,30 @@ final class LoadedRanges implements CodeRanges {
 
     /// Start of the function that `address` lies in, 0 when there is none.
     long functionAround(long address) {
-        int next = lastFound + 1;
-        if (next < size && address >= starts[next] && address < starts[next] + lengths[next]) {
-            lastFound = next;
-            return starts[next];
-        }
-        int before = lastNotBehind(address);
-        if (before < 0 || address >= starts[before] + lengths[before]) {
-            return 0;
-        }
-        lastFound = before;
-        return starts[before];
+        int found = find(address);
+        return found < 0 ? 0 : starts[found];
     }
 
-    /// The last function that does not start behind `address`, -1 when there is none.
-    int lastNotBehind(long address) {
+    /// The number of the function that `address` lies in, -1 when it lies in none.
+    int find(long address) {
+        for (int i = lastFound; i < size && i <= lastFound + 1; i++) {
+            if (isIn(address, i)) {
+                lastFound = i;
+                return i;
+            }
+        }
         int found = Arrays.binarySearch(starts, 0, size, address);
-        return found >= 0 ? found : -found - 2;
+        int before = found >= 0 ? found : -found - 2;
+        if (before < 0 || !isIn(address, before)) {
+            return -1;
+        }
+        lastFound = before;
+        return before;
+    }
+
+    private boolean isIn(long address, int number) {
+        long into = address - starts[number];
+        return into >= 0 && into < lengths[number];
     }
 
     /// Start of the first function at `address` or behind it, 0 when there is none.
