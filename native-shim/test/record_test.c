@@ -529,6 +529,36 @@ static void shouldTakeOffWhatReadingTheClockTakes(void) {
   session->clock_ticks = 0;
 }
 
+/* Of all calls that still run; in exact mode the word in their frames is another. */
+static void shouldTakeOffWhatRecordingOthersTook(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  for (int i = 0; i < 3; i++) {
+    set_mean(i, 1);
+    arm(i, LONG_WINDOW);
+    sample_enter(i, KEY(i + 1));
+  }
+  sample_leave(2, KEY(3));
+  struct mdl_frame *inner = (struct mdl_frame *)mdl_self->sp - 1;
+  uint64_t before = inner->children;
+  CHECK(before > 0); /* the third call was recorded here */
+  record_leaves_out(mdl_self, 1u << 31);
+  CHECK_EQUAL(inner->children, before + (1u << 31));
+  CHECK_EQUAL((inner - 1)->children, before + (1u << 31));
+  sample_leave(1, KEY(2));
+  sample_leave(0, KEY(1));
+  CHECK(row(2)->total > 0);
+  CHECK_EQUAL(row(1)->total, 0);
+  CHECK_EQUAL(row(0)->total, 0);
+  CHECK_EQUAL(row(0)->count + row(1)->count, 2);
+
+  fixture(true);
+  enter(0, KEY(1));
+  record_leaves_out(mdl_self, 1u << 31);
+  CHECK_EQUAL(((struct mdl_frame *)mdl_self->sp - 1)->children, 0);
+  leave(0, KEY(1));
+}
+
 /* Nobody would look at it any more. */
 static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
   fixture(false);
@@ -943,6 +973,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
        shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
       {"shouldTimeCallsByChanceAndCountAll", shouldTimeCallsByChanceAndCountAll},
       {"shouldTakeOffWhatReadingTheClockTakes", shouldTakeOffWhatReadingTheClockTakes},
+      {"shouldTakeOffWhatRecordingOthersTook", shouldTakeOffWhatRecordingOthersTook},
       {"shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife", shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife},
       {"shouldTimeACallWhateverWasTimedBefore", shouldTimeACallWhateverWasTimedBefore},
       {"shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges",

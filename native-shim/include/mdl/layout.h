@@ -198,7 +198,8 @@ struct mdl_frame {
   uint64_t key;      /*  0 canonical frame address of the call, which is unique among live frames */
   uint64_t function; /*  8 struct mdl_function */
   uint64_t tsc;      /* 16 when the call began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
-  uint64_t children; /* 24 ticks spent in probed callees: exact mode; else with MDL_CPU_TIME: tsc when the call began */
+  uint64_t children; /* 24 exact mode: ticks spent in probed callees; else with MDL_CPU_TIME: tsc when the call began, and
+                           without: ticks that were spent within the call to record others (record_leaves_out) */
   uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function */
   uint64_t rbx;      /* 40 the caller's */
   uint64_t site;     /* 48 struct mdl_site of the trampoline, 0 in frames that probes in the body push */

@@ -218,6 +218,7 @@ static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame
 }
 
 __attribute__((used)) void calls_leave(struct mdl_frame *frame, uint64_t ticks) {
+  uint64_t began = __rdtsc();
   int error = errno;
   struct mdl_thread *thread = record_known_thread();
   bool is_own = thread && record_is_stacked(thread, frame);
@@ -230,6 +231,10 @@ __attribute__((used)) void calls_leave(struct mdl_frame *frame, uint64_t ticks) 
   __atomic_store_n(&frame->key, 0, __ATOMIC_RELEASE);
   if (is_own) {
     __atomic_store_n(&thread->sp, (uintptr_t)frame, __ATOMIC_RELAXED);
+  }
+  if (thread) {
+    /* To restore the registers takes as long as it took to save them. */
+    record_leaves_out(thread, __rdtsc() - ticks + (began - ticks));
   }
   errno = error;
 }

@@ -13,6 +13,9 @@
 #include "record/tier.h"
 #include "record/windows.h"
 
+/* Calls that still run, the innermost ones: others are long. */
+enum { LEFT_OUT_OF = 32 };
+
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self) {
   struct mdl_thread *thread = record_known_thread();
   if (thread) {
@@ -113,6 +116,25 @@ static uint64_t without_reading(uint64_t elapsed) {
   return elapsed > reading ? elapsed - reading : 0;
 }
 
+/* Without what the recording of others took within the call. A handler that ran behind the reading of the clock may have
+ * added what is no part of this call. */
+static uint64_t without_recording(const struct mdl_frame *frame, uint64_t elapsed) {
+  uint64_t recording = is_exact() || is_cpu_time() ? 0 : frame->children;
+  return elapsed > recording ? elapsed - recording : 0;
+}
+
+void record_leaves_out(struct mdl_thread *thread, uint64_t ticks) {
+  if (is_exact() || is_cpu_time()) {
+    return; /* there frames have another use for the word */
+  }
+  struct mdl_frame *frame = (struct mdl_frame *)thread->sp - 1;
+  for (int i = 0; i < LEFT_OUT_OF && (uintptr_t)frame > thread->sp_base; i++, frame--) {
+    if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNTIMED | MDL_FRAME_MEASURED))) {
+      add(&frame->children, ticks);
+    }
+  }
+}
+
 /* `call_site`: where the call returns to. */
 static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t call_site, uint64_t now) {
   struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
@@ -128,7 +150,7 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
   }
   /* A thread's CPU time begins anew where a fork, or another thread, returns from the call. */
   uint64_t elapsed = measured ? frame->tsc : now > frame->tsc ? now - frame->tsc : 0;
-  uint64_t ticks = measured ? elapsed : without_reading(elapsed);
+  uint64_t ticks = measured ? elapsed : without_reading(without_recording(frame, elapsed));
   struct mdl_function *function = function_of(frame);
   uint64_t start = is_cpu_time() ? frame->children : measured ? now - ticks : frame->tsc;
   uint32_t weight = weight_of(frame);
@@ -158,6 +180,7 @@ void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, ui
 }
 
 void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key, uint64_t call_site) {
+  uint64_t began = __rdtsc();
   uint64_t now = record_now();
   record_identify(site, address);
   struct mdl_thread *thread = record_known_thread();
@@ -171,6 +194,7 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
     if (weight != 1) {
       __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
     }
+    record_leaves_out(thread, __rdtsc() - began);
   }
   const struct mdl_function *function =
       (const struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);

@@ -16,4 +16,8 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t 
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight);
 void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now);
 
+/* Takes time that a call's recording took off the calls of the thread that still run: it is many times what a short
+ * function takes. Their exits do so (DurationClock). */
+void record_leaves_out(struct mdl_thread *thread, uint64_t ticks);
+
 #endif

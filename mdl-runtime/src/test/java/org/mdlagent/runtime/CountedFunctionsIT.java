@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -182,8 +183,7 @@ class CountedFunctionsIT {
     }
 
     /// A thread pays for calls that it has made. Did it pay for 64 calls before the first of each function, it could
-    /// not
-    /// afford the eighth function here.
+    /// not afford the eighth function here.
     @ParameterizedTest
     @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
     void shouldNotStopFunctionsThatAThreadCallsAFewTimes(String flags) throws Exception {
@@ -199,6 +199,29 @@ class CountedFunctionsIT {
         assertThat(SessionWords.of(SessionFile.locate(session())).get(HeaderDescriptor.EXPIRED))
                 .isZero();
         JsonNode unused = end(process);
+    }
+
+    /// Most calls are recorded by generated code, the first ones by the shim.
+    @Test
+    void shouldNotTakeTheRecordingOfOthersForACallsTime() throws Exception {
+        Path program = Dist.compile(
+                directory,
+                "told",
+                "-fpatchable-function-entry=5",
+                "-I" + Dist.root().resolve("include"));
+        Process process = Dist.start(
+                List.of(program.toString(), "1000"),
+                "wait,exact=spent,exact=own,budgetPercent=100,session=" + session());
+
+        JsonNode report = end(process);
+
+        for (String name : List.of("spent", "own")) {
+            JsonNode function = Dist.function(report, name);
+            assertThat(function.get("calls").asLong()).isEqualTo(1000);
+            assertThat(function.get("sampled").asLong()).isEqualTo(1000);
+        }
+        assertThat(Dist.function(report, "spent").get("maxNanos").asLong()).isZero();
+        assertThat(Dist.function(report, "own").get("maxNanos").asLong()).isPositive();
     }
 
     private long price() throws IOException {

@@ -1,5 +1,7 @@
 package org.mdlagent.arch.code;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /// Code that has the effect of instructions which stand elsewhere.
@@ -23,17 +25,12 @@ public record RelocatedCode(byte[] bytes, int[] starts, int jump) {
             throw new IllegalArgumentException("code that depends on where it stands");
         }
         byte[] copy = Arrays.copyOf(bytes, bytes.length);
-        long displacement = int32(copy, jump) - distance;
+        ByteBuffer code = ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN);
+        long displacement = code.getInt(jump) - distance;
         if (displacement != (int) displacement) {
             throw new IllegalArgumentException("out of reach: a jump that leads " + displacement + " bytes further");
         }
-        for (int i = 0; i < Integer.BYTES; i++) {
-            copy[jump + i] = (byte) (displacement >> Byte.SIZE * i);
-        }
+        code.putInt(jump, (int) displacement);
         return new RelocatedCode(copy, starts, jump);
-    }
-
-    private static int int32(byte[] code, int at) {
-        return code[at] & 0xFF | (code[at + 1] & 0xFF) << 8 | (code[at + 2] & 0xFF) << 16 | code[at + 3] << 24;
     }
 }

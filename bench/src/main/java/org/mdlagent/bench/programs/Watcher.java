@@ -44,10 +44,6 @@ enum Watcher {
         return build;
     }
 
-    boolean isAgent() {
-        return options != null;
-    }
-
     /// Whose figures this one's are compared with.
     Watcher base() {
         return this == XRAY || this == NOBODY_CLANG ? NOBODY_CLANG : NOBODY;

@@ -1,5 +1,7 @@
 package org.mdlagent.fastinst.install;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -108,10 +110,10 @@ public final class SessionTables {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         int size = Integer.BYTES + bytes.length + 1; // with a NUL
         byte[] string = new byte[size + Long.BYTES - 1 & -Long.BYTES];
-        for (int i = 0; i < Integer.BYTES; i++) {
-            string[i] = (byte) (bytes.length >> Byte.SIZE * i);
-        }
-        System.arraycopy(bytes, 0, string, Integer.BYTES, bytes.length);
+        ByteBuffer.wrap(string)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(bytes.length)
+                .put(bytes);
         long at = take(string.length);
         Memory.put(at, string);
         return offset(at);

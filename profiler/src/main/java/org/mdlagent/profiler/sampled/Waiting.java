@@ -28,7 +28,10 @@ final class Waiting {
         double waited = 0;
         int looked = 0;
         for (ThreadBlock thread : threads) {
-            if (looked < THREADS_MAX && thread.isLiveAcquire()) {
+            if (looked == THREADS_MAX) {
+                break;
+            }
+            if (thread.isLiveAcquire()) {
                 looked++;
                 long[] times = times(Path.of("/proc", Integer.toString(thread.tid()), "schedstat"));
                 ran += times[0];

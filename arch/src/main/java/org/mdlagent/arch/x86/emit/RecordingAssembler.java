@@ -433,7 +433,7 @@ public final class RecordingAssembler {
             // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
             out.load(R8, RCX, TOP_CHILDREN);
         }
-        clock.elapsed(RCX, TOP_TSC, 0);
+        clock.elapsedWithoutShim(RCX, TOP_TSC, 0, R8);
         pop();
         if (shim.exact()) {
             out.addTo(RCX, TOP_CHILDREN, RAX);
@@ -515,7 +515,7 @@ public final class RecordingAssembler {
         clock.requireAgent(R8, slow);
         out.cmpInt(RCX, TOP_WEIGHT, 0);
         out.jump(NOT_EQUAL, inRow);
-        clock.elapsed(RCX, TOP_TSC, 0);
+        clock.elapsedWithoutShim(RCX, TOP_TSC, 0, R8);
         clock.takeOffReading();
         out.load(R8, RCX, clock.startField() - FRAME);
         out.load(RDX, RCX, TOP_TSC);
@@ -579,7 +579,7 @@ public final class RecordingAssembler {
         out.bind(measured);
         // Before code of the shim that is in no cache.
         out.mov(R8, RAX);
-        clock.elapsed(RCX, TOP_TSC, 0);
+        clock.elapsedWithoutShim(RCX, TOP_TSC, 0, R9);
         clock.takeOffReading();
         out.store(RCX, TOP_TSC, RAX);
         out.storeByte(RCX, TOP_FLAGS, FrameDescriptor.FLAG_MEASURED);

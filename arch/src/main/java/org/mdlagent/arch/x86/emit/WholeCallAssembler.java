@@ -637,10 +637,10 @@ final class WholeCallAssembler {
         recordInRow(slowRecord);
     }
 
-    /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`.
+    /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`. Changes RCX and RDX.
     private void findTicks(Label slow) {
         clock.requireAgent(RDX, slow);
-        clock.elapsed(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES);
+        clock.elapsedWithoutShim(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES, RCX);
         findTopFrame(slow);
         out.cmpByte(RBX, FRAME_FLAGS, 0);
         out.jump(NOT_EQUAL, slow);

@@ -51,6 +51,9 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
 
     /// With how far they may be off, unless they were counted.
     static Quantity calls(FunctionProfile function) {
+        if (function.shownCalls().isEmpty()) {
+            return UNKNOWN;
+        }
         Quantity calls = count(function.calls());
         if (function.areCallsGuessed()) {
             return calls.guessed();

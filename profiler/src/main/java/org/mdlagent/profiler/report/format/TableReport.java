@@ -120,8 +120,13 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         for (FunctionProfile function : shown) {
             Latency latency = function.latency();
             boolean known = function.damage() == null;
-            columns.get(0).add(known ? Quantity.calls(function) : Quantity.UNKNOWN);
-            columns.get(1).add(known && seconds > 0 ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
+            OptionalLong calls = function.shownCalls();
+            columns.get(0).add(Quantity.calls(function));
+            columns.get(1)
+                    .add(
+                            calls.isPresent() && seconds > 0
+                                    ? Quantity.rate(calls.getAsLong() / seconds)
+                                    : Quantity.UNKNOWN);
             Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
             Quantity total = whole.part(function.shownTotalNanos(), function.totalError());
             columns.get(2).add(function.areCallsGuessed() ? self.guessed() : self);

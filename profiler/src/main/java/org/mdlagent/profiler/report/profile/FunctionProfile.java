@@ -45,6 +45,9 @@ public record FunctionProfile(
     /// The relative error beyond which an estimate of time is not shown: it may be nothing, then.
     private static final double ERROR_MAX = 1;
 
+    /// The same of calls, of which the order of magnitude tells something.
+    private static final double CALLS_ERROR_MAX = 10;
+
     /// One whose figures are what they should be.
     public FunctionProfile(
             String name,
@@ -138,9 +141,15 @@ public record FunctionProfile(
         return damage == null ? OptionalLong.of(calls) : OptionalLong.empty();
     }
 
-    /// Whether the duration of each of its calls is known, and not of a sample.
+    /// Calls as they may be shown; unknown where not even their order of magnitude is known.
+    public OptionalLong shownCalls() {
+        return callsError.orElse(0) > CALLS_ERROR_MAX ? OptionalLong.empty() : knownCalls();
+    }
+
+    /// Whether the duration of each of its calls is known, and not of a sample. Of calls that were estimated, there may
+    /// be more than those that were timed.
     public boolean eachTimed() {
-        return sampled >= calls;
+        return sampled >= calls && callsError.isEmpty();
     }
 
     /// The duration that `percentile` percent (0 to 100) of its calls did not exceed; empty where too few were timed.

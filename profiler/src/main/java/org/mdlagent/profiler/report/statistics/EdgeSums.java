@@ -160,7 +160,7 @@ public final class EdgeSums {
     /// they are where no caller is known. Of a sampled function that calls itself the total has the time of these
     /// calls once; there is none where too few of its outermost calls were looked at, or where it calls itself by
     /// way of others. Its self time is not known where too little is left, and that of its callers where too few of
-    /// their calls of it were looked at.
+    /// their calls of it were looked at. Nor is that of callers of what nobody knows how long it took.
     ///
     /// @param nested whether the totals of exact functions have nested calls in them, too
     public List<FunctionProfile> withSelf(
@@ -183,7 +183,9 @@ public final class EdgeSums {
             if (function.totalNanos().isPresent()) {
                 long self = ofAllCalls(function) - inCallees[i];
                 function = function.withSelf(self, errors.ofTotal(i), errors.ofSelf(i));
-                if (guessed.get(i)) {
+                boolean hangsOnUnknown =
+                        errors.ofTotal(i).isPresent() && errors.ofSelf(i).isEmpty();
+                if (guessed.get(i) || hangsOnUnknown) {
                     function = function.withGuessedSelf();
                 }
                 if (nested || !function.exact()) {

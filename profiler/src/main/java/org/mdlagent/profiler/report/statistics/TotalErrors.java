@@ -76,10 +76,10 @@ public final class TotalErrors {
         FunctionProfile callee = functions.get(edge.callee());
         double total = Math.max(1, callee.totalNanos().orElse(0));
         double part = Math.min(1, edge.nanos() / total);
-        ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()]
-                + total
-                        * total
-                        * square(samples, (double) samples / runLength, callee, runs -> part * (1 - part) / runs);
+        double ofPart = square(samples, (double) samples / runLength, callee, runs -> part * (1 - part) / runs);
+        // Where a single run has told whose calls they are, all of them may be somebody else's.
+        double ofPartAtMost = Double.isNaN(ofPart) ? 1 : ofPart;
+        ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()] + total * total * ofPartAtMost;
         callsOfCallees[edge.caller()] += edge.calls();
     }
 
@@ -109,9 +109,15 @@ public final class TotalErrors {
 
     private double squareOf(int index) {
         FunctionProfile function = functions.get(index);
-        return runLength == 0
-                ? Double.NaN
-                : square(function.sampled(), independent[index], function, runs -> variance(function, runs));
+        if (runLength == 0) {
+            return Double.NaN;
+        }
+        // Of calls that windows have missed, none was timed: where all that was counted was timed, calls are off as
+        // far.
+        double ofCalls = Confidence.ofChance(function.callsError().orElse(0))
+                * function.totalNanos().orElse(0);
+        return square(function.sampled(), independent[index], function, runs -> variance(function, runs))
+                + ofCalls * ofCalls;
     }
 
     /// What chance does to a figure that was estimated from some of a function's calls.
@@ -128,7 +134,7 @@ public final class TotalErrors {
         return runs < 2 ? Double.NaN : deviation * deviation;
     }
 
-    /// Of a total, due to chance; NaN where it is not known.
+    /// Of a total, due to which calls were timed; NaN where it is not known.
     ///
     /// @param samples independent ones
     static double variance(FunctionProfile function, double samples) {
@@ -138,9 +144,6 @@ public final class TotalErrors {
         }
         Latency.Moments duration = function.latency().moments();
         double calls = function.calls();
-        double callsError = Confidence.ofChance(function.callsError().orElse(0));
-        double callsDeviation = callsError * calls / Confidence.QUANTILE_95;
-        return calls * calls * duration.variance() / samples
-                + duration.mean() * duration.mean() * callsDeviation * callsDeviation;
+        return calls * calls * duration.variance() / samples;
     }
 }

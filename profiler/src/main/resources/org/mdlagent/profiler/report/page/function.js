@@ -62,7 +62,7 @@ function neighbours(title, edges) {
 }
 
 function callsOf(f) {
-  if (f.damage !== undefined) {
+  if (!saysCalls(f)) {
     return "-";
   }
   if (f.callsExact) {

@@ -83,7 +83,11 @@ function spark(f) {
 const most = { selfNanos: 0, totalNanos: 0 };
 
 /** Whether the duration of each of its calls is known, and not of a sample. */
-const eachTimed = (f) => f.sampled >= f.calls;
+const eachTimed = (f) => f.sampled >= f.calls && f.callsError === undefined;
+
+/** Calls of which not even the order of magnitude is known are not shown. */
+const CALLS_ERROR_MAX = 10;
+const saysCalls = (f) => f.damage === undefined && !(f.callsError > CALLS_ERROR_MAX);
 
 /** Whether the calls are an estimate of which nobody knows how far it is off. */
 const callsAreGuessed = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
@@ -129,14 +133,14 @@ const COLUMNS = [
     key: "calls",
     title: "Calls",
     draw: (f, cell) => {
-      cell.append(count(f.calls));
-      appendError(cell, f, f.callsError);
+      cell.append(saysCalls(f) ? count(f.calls) : "-");
+      appendError(cell, f, saysCalls(f) ? f.callsError : undefined);
     },
   },
   {
     key: "rate",
     title: "Rate",
-    draw: (f, cell) => cell.append(f.rate === undefined || f.damage !== undefined ? "-" : `${count(f.rate)}/s`),
+    draw: (f, cell) => cell.append(f.rate === undefined || !saysCalls(f) ? "-" : `${count(f.rate)}/s`),
   },
   { key: "selfNanos", title: "Self", draw: share("selfNanos") },
   { key: "totalNanos", title: "Total", draw: share("totalNanos") },

@@ -2,8 +2,11 @@ package org.mdlagent.profiler.report.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.OptionalDouble;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profiles;
 
 class QuantityTest {
     @ParameterizedTest
@@ -37,6 +40,24 @@ class QuantityTest {
     @CsvSource({"0.5,0.50 /s", "3,3 /s", "3.26,3.3 /s", "96800,97 k/s"})
     void shouldGiveRatesPerSecond(double rate, String expected) {
         assertThat(Quantity.rate(rate).text()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.1,3 ±10%", "2.16,3 ±216%", "10,3 ±>999%", "10.1,-"})
+    void shouldNotShowCallsOfWhichNobodyKnowsTheirOrderOfMagnitude(double error, String expected) {
+        FunctionProfile function = Profiles.function("f", 1, 2, 3);
+
+        Quantity calls = Quantity.calls(function.with(
+                3,
+                OptionalDouble.of(error),
+                3,
+                function.totalNanos(),
+                function.selfNanos(),
+                function.totalError(),
+                function.selfError(),
+                function.latency()));
+
+        assertThat(calls.text()).isEqualTo(expected);
     }
 
     @ParameterizedTest

@@ -188,6 +188,32 @@ class EdgeSumsTest {
                 .containsExactly(true, true, false, false);
     }
 
+    /// How long a callee took is known of one of its calls alone, and not how far that may be off.
+    @Test
+    void shouldWithholdTheSelfTimeOfACallerOfWhatNobodyKnows() throws Exception {
+        edges.add(MIDDLE, OUTER, 1, 40, 1);
+        List<FunctionProfile> times = new ArrayList<>(functions);
+        times.set(OUTER, timed(functions.get(OUTER), 2, OptionalDouble.empty(), 200_000));
+        times.set(MIDDLE, timed(functions.get(MIDDLE), 1, OptionalDouble.of(0.1), 40));
+        List<FunctionProfile> known = withSelf(times);
+        assertThat(known).extracting(EdgeSumsTest::isGuess).containsExactly(true, false, false, false);
+        assertThat(known.get(OUTER).shownSelfNanos()).isEmpty();
+        assertThat(known.get(OUTER).shownTotalNanos()).isPresent();
+    }
+
+    private static FunctionProfile timed(
+            FunctionProfile function, long sampled, OptionalDouble callsError, long nanos) {
+        return function.with(
+                function.calls(),
+                callsError,
+                sampled,
+                OptionalLong.of(nanos),
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                function.latency());
+    }
+
     private List<FunctionProfile> withSelf() throws Exception {
         return withSelf(functions);
     }

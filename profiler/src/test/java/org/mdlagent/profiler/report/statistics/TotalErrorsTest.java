@@ -89,6 +89,29 @@ class TotalErrorsTest {
         assertThat(errors.ofTotal(0)).hasValue(3 * 50 + 0.001 * 6_000_000);
     }
 
+    /// Windows that have met each call that they counted may have missed most of all calls.
+    @Test
+    void shouldBeNoSurerOfATotalThanOfItsCalls() {
+        long[] nanos = LongStream.range(1, 1000).map(n -> 1000 * n).toArray();
+        FunctionProfile function = function(nanos, true);
+        FunctionProfile estimated = function.with(
+                function.calls(),
+                OptionalDouble.of(3),
+                function.sampled(),
+                function.totalNanos(),
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                function.latency());
+
+        TotalErrors errors = new TotalErrors(List.of(estimated), sampled);
+
+        assertThat(errors.ofTotal(0).orElseThrow())
+                .isGreaterThan(2.9 * estimated.totalNanos().orElseThrow());
+        assertThat(estimated.eachTimed()).isFalse();
+        assertThat(function.eachTimed()).isTrue();
+    }
+
     /// Of a machine that is so busy that threads wait half as long as they run.
     @Test
     void shouldAllowForWaitsThatNoSampleHasMet() throws Exception {
@@ -158,7 +181,7 @@ class TotalErrorsTest {
     }
 
     @Test
-    void shouldSayNothingOfSelfTimesWhereCallersAreKnownOfASingleRun() {
+    void shouldTakeAllForSomebodyElsesWhereCallersAreKnownOfASingleRun() {
         FunctionProfile caller = function(new long[] {3_000_000_000L}, true);
         FunctionProfile callee =
                 function(LongStream.generate(() -> 1000).limit(1000).toArray(), true);
@@ -166,7 +189,7 @@ class TotalErrorsTest {
 
         errors.addCallee(new EdgeSums.Estimate(0, 1, 1000, 1_000_000, runLength), runLength);
 
-        assertThat(errors.ofSelf(0)).isEmpty();
-        assertThat(errors.ofTotal(0)).isPresent();
+        assertThat(errors.ofSelf(0).orElseThrow() - errors.ofTotal(0).orElseThrow())
+                .isCloseTo(1_000_000, within(100_000.0));
     }
 }
