@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 
@@ -205,10 +206,7 @@ class CountedFunctionsIT {
     @Test
     void shouldNotTakeTheRecordingOfOthersForACallsTime() throws Exception {
         Path program = Dist.compile(
-                directory,
-                "told",
-                "-fpatchable-function-entry=5",
-                "-I" + Dist.root().resolve("include"));
+                directory, "told", "-fpatchable-function-entry=5", "-DCHILDREN=" + FrameDescriptor.CHILDREN);
         Process process = Dist.start(
                 List.of(program.toString(), "1000"),
                 "wait,exact=spent,exact=own,budgetPercent=100,session=" + session());
