@@ -167,11 +167,11 @@ final class ProfileReader {
                 losses,
                 Loss.Reason.DAMAGE,
                 sums.stream().filter(FunctionSums::isDamaged).count());
-        List<FunctionProfile> raised = edges.raised(profiles);
-        List<EdgeSums.Estimate> between = edges.estimates(raised);
         double[] independent = sums.stream()
                 .mapToDouble(sum -> sum.independent(facts.sampleSize()))
                 .toArray();
+        List<FunctionProfile> raised = edges.raised(profiles, new TotalErrors(profiles, facts, independent));
+        List<EdgeSums.Estimate> between = edges.estimates(raised);
         List<FunctionProfile> known =
                 edges.withSelf(raised, between, new TotalErrors(raised, facts, independent), false);
         return new Profile(

@@ -74,11 +74,14 @@ public final class EdgeSums {
         edges.get(callee).clear();
     }
 
-    /// The functions, of which none that is sampled has less time than the calls that it makes: of the few that
-    /// are long its sample may have none, and a callee's may. Nor is its longest call shorter than that of a
+    /// The functions, of which none that is sampled has less time than the calls that it makes are known to take at
+    /// least: of the few that are long its sample may have none, and a callee's may. What is beyond may be the
+    /// callee's error. Nor is its longest call shorter than that of a
     /// callee that nobody else calls. Functions that call each other say nothing of each other: their times have
     /// the same calls in them many times.
-    public List<FunctionProfile> raised(List<FunctionProfile> functions) {
+    ///
+    /// @param errors of these functions
+    public List<FunctionProfile> raised(List<FunctionProfile> functions, TotalErrors errors) {
         Cycles cycles = cycles();
         double[] nanos = functions.stream().mapToDouble(EdgeSums::ofAllCalls).toArray();
         double[] before = nanos.clone();
@@ -86,7 +89,7 @@ public final class EdgeSums {
         boolean changed = true;
         for (int level = 0; level < LEVELS && changed; level++) {
             changed = false;
-            double[] inCallees = inCallees(nanos, cycles);
+            double[] inCallees = inCallees(nanos, cycles, errors);
             for (int i = 0; i < nanos.length; i++) {
                 FunctionProfile function = functions.get(i);
                 if (!function.exact() && function.totalNanos().isPresent() && inCallees[i] >= nanos[i] + 1) {
@@ -104,14 +107,16 @@ public final class EdgeSums {
         return List.of(raised);
     }
 
-    private double[] inCallees(double[] nanos, Cycles cycles) {
+    /// @param nanos of each function's calls
+    private double[] inCallees(double[] nanos, Cycles cycles, TotalErrors errors) {
         double[] sums = new double[nanos.length];
         for (int i = 0; i < nanos.length; i++) {
             int callee = i;
-            double part = scale(i, nanos[i], Edge::ticks);
+            double partOfTick = scale(i, 1, Edge::ticks);
+            long samples = samples(i);
             edges.get(i).forEach((caller, edge) -> {
                 if (caller != NONE && !cycles.join(caller, callee)) {
-                    sums[caller] += part * edge.ticks;
+                    sums[caller] += nanos[callee] * errors.leastPart(callee, partOfTick * edge.ticks, samples);
                 }
             });
         }

@@ -76,11 +76,31 @@ public final class TotalErrors {
         FunctionProfile callee = functions.get(edge.callee());
         double total = Math.max(1, callee.totalNanos().orElse(0));
         double part = Math.min(1, edge.nanos() / total);
-        double ofPart = square(samples, (double) samples / runLength, callee, runs -> part * (1 - part) / runs);
-        // Where a single run has told whose calls they are, all of them may be somebody else's.
-        double ofPartAtMost = Double.isNaN(ofPart) ? 1 : ofPart;
-        ofCallees[edge.caller()] += part * part * ofTotal[edge.callee()] + total * total * ofPartAtMost;
+        ofCallees[edge.caller()] +=
+                part * part * ofTotal[edge.callee()] + total * total * squareOfPart(callee, part, samples);
         callsOfCallees[edge.caller()] += edge.calls();
+    }
+
+    /// What chance does to the part of a callee's calls that a caller has made. Where a single run has told whose they
+    /// are, all of them may be somebody else's.
+    private double squareOfPart(FunctionProfile callee, double part, long samples) {
+        double square = square(samples, (double) samples / runLength, callee, runs -> part * (1 - part) / runs);
+        return Double.isNaN(square) ? 1 : square;
+    }
+
+    /// The least that the part of a callee's time is that is known to be a caller's, of all its time: what is beyond
+    /// may
+    /// be chance. 0 where nobody knows.
+    ///
+    /// @param part    as estimated
+    /// @param samples calls of the callee that were looked at for their callers
+    public double leastPart(int function, double part, long samples) {
+        FunctionProfile callee = functions.get(function);
+        double ofTimes = part
+                * Math.sqrt(ofTotal[function])
+                / Math.max(1, callee.totalNanos().orElse(0));
+        double error = Math.hypot(ofTimes, Math.sqrt(squareOfPart(callee, part, samples)));
+        return Double.isNaN(error) ? 0 : Math.max(0, part - error);
     }
 
     /// Half the width of the 95 % interval, in nanoseconds.
