@@ -100,19 +100,21 @@ final class DurationClock {
         }
         out.load(scratch, frame, tscField + (int) (FrameDescriptor.CHILDREN - FrameDescriptor.TSC));
         elapsed(frame, tscField, below);
-        Label left = new Label();
         out.sub(RAX, scratch);
-        out.jump(ABOVE_OR_EQUAL, left);
-        out.movInt(RAX, 0);
-        out.bind(left);
+        atLeastNothing();
     }
 
     /// Emits what takes off RAX, how long a call has lasted, what the clock has added to it. Changes the flags.
     ///
     /// The caller's time without its callees loses that, too, so this comes behind what adds RAX to its frame.
     void takeOffReading() {
-        Label left = new Label();
         out.sub(RAX, shim.clock());
+        atLeastNothing();
+    }
+
+    /// Behind a subtraction from RAX.
+    private void atLeastNothing() {
+        Label left = new Label();
         out.jump(ABOVE_OR_EQUAL, left);
         out.movInt(RAX, 0);
         out.bind(left);

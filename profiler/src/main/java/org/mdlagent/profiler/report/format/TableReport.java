@@ -120,13 +120,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         for (FunctionProfile function : shown) {
             Latency latency = function.latency();
             boolean known = function.damage() == null;
-            OptionalLong calls = function.shownCalls();
+            boolean hasRate = function.shownCalls().isPresent() && seconds > 0;
             columns.get(0).add(Quantity.calls(function));
-            columns.get(1)
-                    .add(
-                            calls.isPresent() && seconds > 0
-                                    ? Quantity.rate(calls.getAsLong() / seconds)
-                                    : Quantity.UNKNOWN);
+            columns.get(1).add(hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
             Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
             Quantity total = whole.part(function.shownTotalNanos(), function.totalError());
             columns.get(2).add(function.areCallsGuessed() ? self.guessed() : self);

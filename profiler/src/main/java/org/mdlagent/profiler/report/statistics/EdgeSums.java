@@ -76,9 +76,8 @@ public final class EdgeSums {
 
     /// The functions, of which none that is sampled has less time than the calls that it makes are known to take at
     /// least: of the few that are long its sample may have none, and a callee's may. What is beyond may be the
-    /// callee's error. Nor is its longest call shorter than that of a
-    /// callee that nobody else calls. Functions that call each other say nothing of each other: their times have
-    /// the same calls in them many times.
+    /// callee's error. Nor is its longest call shorter than that of a callee that nobody else calls. Functions that
+    /// call each other say nothing of each other: their times have the same calls in them many times.
     ///
     /// @param errors of these functions
     public List<FunctionProfile> raised(List<FunctionProfile> functions, TotalErrors errors) {
@@ -86,10 +85,12 @@ public final class EdgeSums {
         double[] nanos = functions.stream().mapToDouble(EdgeSums::ofAllCalls).toArray();
         double[] before = nanos.clone();
         FunctionProfile[] raised = functions.toArray(FunctionProfile[]::new);
+        List<Part> parts = leastParts(cycles, errors);
         boolean changed = true;
         for (int level = 0; level < LEVELS && changed; level++) {
             changed = false;
-            double[] inCallees = inCallees(nanos, cycles, errors);
+            double[] inCallees = new double[nanos.length];
+            parts.forEach(part -> inCallees[part.caller] += nanos[part.callee] * part.ofTime);
             for (int i = 0; i < nanos.length; i++) {
                 FunctionProfile function = functions.get(i);
                 if (!function.exact() && function.totalNanos().isPresent() && inCallees[i] >= nanos[i] + 1) {
@@ -107,20 +108,24 @@ public final class EdgeSums {
         return List.of(raised);
     }
 
-    /// @param nanos of each function's calls
-    private double[] inCallees(double[] nanos, Cycles cycles, TotalErrors errors) {
-        double[] sums = new double[nanos.length];
-        for (int i = 0; i < nanos.length; i++) {
+    /// A caller's part of a callee's time.
+    private record Part(int caller, int callee, double ofTime) {}
+
+    /// What is known, at least, of functions that do not call each other.
+    private List<Part> leastParts(Cycles cycles, TotalErrors errors) {
+        List<Part> parts = new ArrayList<>();
+        for (int i = 0; i < edges.size(); i++) {
             int callee = i;
             double partOfTick = scale(i, 1, Edge::ticks);
             long samples = samples(i);
             edges.get(i).forEach((caller, edge) -> {
                 if (caller != NONE && !cycles.join(caller, callee)) {
-                    sums[caller] += nanos[callee] * errors.leastPart(callee, partOfTick * edge.ticks, samples);
+                    double least = errors.leastPart(callee, partOfTick * edge.ticks, samples);
+                    parts.add(new Part(caller, callee, least));
                 }
             });
         }
-        return sums;
+        return parts;
     }
 
     private boolean raiseMaxima(FunctionProfile[] functions, Cycles cycles) {

@@ -88,9 +88,8 @@ public final class TotalErrors {
         return Double.isNaN(square) ? 1 : square;
     }
 
-    /// The least that the part of a callee's time is that is known to be a caller's, of all its time: what is beyond
-    /// may
-    /// be chance. 0 where nobody knows.
+    /// The least part of a callee's time that is known to be a caller's: what is beyond may be chance. 0 where nobody
+    /// knows.
     ///
     /// @param part    as estimated
     /// @param samples calls of the callee that were looked at for their callers
@@ -132,8 +131,7 @@ public final class TotalErrors {
         if (runLength == 0) {
             return Double.NaN;
         }
-        // Of calls that windows have missed, none was timed: where all that was counted was timed, calls are off as
-        // far.
+        // Of calls that windows have missed, none was timed, also where all that were counted were.
         double ofCalls = Confidence.ofChance(function.callsError().orElse(0))
                 * function.totalNanos().orElse(0);
         return square(function.sampled(), independent[index], function, runs -> variance(function, runs))

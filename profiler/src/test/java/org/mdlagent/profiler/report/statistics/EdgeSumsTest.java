@@ -59,8 +59,8 @@ class EdgeSumsTest {
         edges.add(INNER, MIDDLE, 2, 1_010, 2);
         edges.add(OTHER, OUTER, 1, 5, 1);
         List<FunctionProfile> times = new ArrayList<>(functions);
-        times.set(INNER, timed(functions.get(INNER), 2, OptionalDouble.of(2), 1_010));
-        times.set(OTHER, thousand(functions.get(OTHER), OptionalDouble.of(0.1), 1, 1_000));
+        times.set(INNER, with(INNER, 2, OptionalDouble.of(2), 2, 1_010));
+        times.set(OTHER, with(OTHER, 1_000, OptionalDouble.of(0.1), 1, 1_000));
         assertThat(raised(times)).extracting(EdgeSumsTest::total).startsWith(OptionalLong.of(100), OptionalLong.of(80));
     }
 
@@ -69,21 +69,8 @@ class EdgeSumsTest {
     void shouldRaiseNoCallerByWhatMayBeSomebodyElses() throws Exception {
         edges.add(OTHER, OUTER, 1, 5, 1);
         List<FunctionProfile> times = new ArrayList<>(functions);
-        times.set(OTHER, thousand(functions.get(OTHER), OptionalDouble.empty(), 1_000, 5_000));
+        times.set(OTHER, with(OTHER, 1_000, OptionalDouble.empty(), 1_000, 5_000));
         assertThat(total(raised(times).get(OUTER))).hasValue(100);
-    }
-
-    private static FunctionProfile thousand(
-            FunctionProfile function, OptionalDouble callsError, long sampled, long nanos) {
-        return function.with(
-                1_000,
-                callsError,
-                sampled,
-                OptionalLong.of(nanos),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                function.latency());
     }
 
     @Test
@@ -167,18 +154,7 @@ class EdgeSumsTest {
         edges.add(MIDDLE, MIDDLE, 1, 90, 900);
         edges.add(MIDDLE, OUTER, 1, 10, 100);
         List<FunctionProfile> half = new ArrayList<>(functions);
-        FunctionProfile middle = functions.get(MIDDLE);
-        half.set(
-                MIDDLE,
-                middle.with(
-                        100,
-                        OptionalDouble.of(0.1),
-                        50,
-                        OptionalLong.of(100_000),
-                        OptionalLong.empty(),
-                        OptionalDouble.empty(),
-                        OptionalDouble.empty(),
-                        middle.latency()));
+        half.set(MIDDLE, with(MIDDLE, 100, OptionalDouble.of(0.1), 50, 100_000));
         FunctionProfile known = withSelf(half).get(MIDDLE);
         assertThat(total(known)).hasValue(10_000);
         assertThat(known.totalError().orElseThrow())
@@ -227,31 +203,36 @@ class EdgeSumsTest {
     void shouldWithholdTheSelfTimeOfACallerOfWhatNobodyKnows() throws Exception {
         edges.add(MIDDLE, OUTER, 1, 40, 1);
         List<FunctionProfile> times = new ArrayList<>(functions);
-        times.set(OUTER, timed(functions.get(OUTER), 2, OptionalDouble.empty(), 200_000));
-        times.set(MIDDLE, timed(functions.get(MIDDLE), 1, OptionalDouble.of(0.1), 40));
+        times.set(OUTER, with(OUTER, 2, OptionalDouble.empty(), 2, 200_000));
+        times.set(MIDDLE, with(MIDDLE, 2, OptionalDouble.of(0.1), 1, 40));
         List<FunctionProfile> known = withSelf(times);
         assertThat(known).extracting(EdgeSumsTest::isGuess).containsExactly(true, false, false, false);
         assertThat(known.get(OUTER).shownSelfNanos()).isEmpty();
         assertThat(known.get(OUTER).shownTotalNanos()).isPresent();
     }
 
-    private static FunctionProfile timed(
-            FunctionProfile function, long sampled, OptionalDouble callsError, long nanos) {
-        return function.with(
-                function.calls(),
+    /// One of the functions, with other figures.
+    private FunctionProfile with(int function, long calls, OptionalDouble callsError, long sampled, long nanos) {
+        FunctionProfile one = functions.get(function);
+        return one.with(
+                calls,
                 callsError,
                 sampled,
                 OptionalLong.of(nanos),
                 OptionalLong.empty(),
                 OptionalDouble.empty(),
                 OptionalDouble.empty(),
-                function.latency());
+                one.latency());
+    }
+
+    private TotalErrors errors(List<FunctionProfile> functions) throws Exception {
+        SessionFacts sampled =
+                Profiles.read(SessionImage.sampledSample(), directory).session();
+        return new TotalErrors(functions, sampled);
     }
 
     private List<FunctionProfile> raised(List<FunctionProfile> functions) throws Exception {
-        SessionFacts sampled =
-                Profiles.read(SessionImage.sampledSample(), directory).session();
-        return edges.raised(functions, new TotalErrors(functions, sampled));
+        return edges.raised(functions, errors(functions));
     }
 
     private List<FunctionProfile> withSelf() throws Exception {
@@ -259,8 +240,6 @@ class EdgeSumsTest {
     }
 
     private List<FunctionProfile> withSelf(List<FunctionProfile> functions) throws Exception {
-        SessionFacts sampled =
-                Profiles.read(SessionImage.sampledSample(), directory).session();
-        return edges.withSelf(functions, edges.estimates(functions), new TotalErrors(functions, sampled), false);
+        return edges.withSelf(functions, edges.estimates(functions), errors(functions), false);
     }
 }
