@@ -71,6 +71,7 @@ int main(void) {
   FIELD(mdl_header, clock_cpu_nanos);
   FIELD(mdl_header, calls_tsc);
   FIELD(mdl_header, waited);
+  FIELD(mdl_header, pc_samples);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
@@ -253,6 +254,18 @@ int main(void) {
   FIELD(mdl_slice_chunk, next);
   FIELD(mdl_slice_chunk, bytes);
   SIZE(mdl_slice_chunk);
+  FIELD(mdl_pc_image, path);
+  FIELD(mdl_pc_image, samples);
+  SIZE(mdl_pc_image);
+  FIELD(mdl_pc_samples, period_nanos);
+  FIELD(mdl_pc_samples, samples);
+  FIELD(mdl_pc_samples, probes);
+  FIELD(mdl_pc_samples, elsewhere);
+  FIELD(mdl_pc_samples, lost);
+  FIELD(mdl_pc_samples, functions);
+  FIELD(mdl_pc_samples, image_count);
+  FIELD(mdl_pc_samples, images);
+  SIZE(mdl_pc_samples);
   FIELD(mdl_string, length);
   FIELD(mdl_string, bytes);
   SIZE(mdl_string);

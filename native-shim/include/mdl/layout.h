@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 6u /* raised with each change of what a session holds */
+#define MDL_VERSION 7u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -100,7 +100,8 @@ struct mdl_header {
   uint64_t calls_tsc;         /* 456 when the profiler wrote down its estimates of calls, 0 before */
   double waited;              /* 464 how long the program's threads have waited for processors, for each nanosecond of their
                                      CPU time; 0 while it is not known */
-  uint8_t reserved[40];       /* 472 */
+  uint64_t pc_samples;        /* 472 struct mdl_pc_samples, 0 where the kernel gives none */
+  uint8_t reserved[32];       /* 480 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -460,6 +461,31 @@ struct mdl_trap_index {
   uint64_t rows[]; /* 8 struct mdl_trap * */
 };
 
+/* An image's code that is no probed function's. */
+struct mdl_pc_image {
+  uint32_t path;    /* 0 offset in the file of a struct mdl_string */
+  uint32_t pad;     /* 4 */
+  uint64_t samples; /* 8 */
+};
+
+#define MDL_PC_IMAGES 32u
+
+/*
+ * Where the program's threads were, in user mode, whenever each had taken some CPU time: what the kernel's clock has sampled
+ * (pc_samples.h). Only grows; written by the agent alone. Each sample is counted in one place besides `samples`.
+ */
+struct mdl_pc_samples {
+  uint64_t period_nanos; /*  0 CPU time of a thread from one sample to the next */
+  uint64_t samples;      /*  8 of all */
+  uint64_t probes;       /* 16 in code of ours */
+  uint64_t elsewhere;    /* 24 in no image, or in one for which there was no room below */
+  uint64_t lost;         /* 32 that the agent came too late for; not among `samples` */
+  uint64_t functions;    /* 40 uint64_t[function_capacity]: in the functions' own code */
+  uint64_t image_count;  /* 48 published with release after the path */
+  uint64_t pad;          /* 56 */
+  struct mdl_pc_image images[MDL_PC_IMAGES]; /* 64 */
+};
+
 struct mdl_string {
   uint32_t length;
   char bytes[]; /* UTF-8, and a NUL that does not count */
@@ -510,6 +536,9 @@ static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_s
 MDL_AT(mdl_slice, agent_cpu_nanos, 40);
 static_assert(sizeof(struct mdl_slice) == 64, "mdl_slice");
 static_assert(sizeof(struct mdl_slice_chunk) == 8 + MDL_SLICE_CHUNK_BYTES, "mdl_slice_chunk");
+MDL_AT(mdl_pc_samples, images, 64);
+static_assert(sizeof(struct mdl_pc_image) == 16, "mdl_pc_image");
+static_assert(sizeof(struct mdl_pc_samples) == 64 + MDL_PC_IMAGES * sizeof(struct mdl_pc_image), "mdl_pc_samples");
 MDL_AT(mdl_trap, action, 8);
 static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");
 MDL_AT(mdl_trap_index, rows, 8);

@@ -35,6 +35,8 @@ class LayoutTest {
             Map.entry("mdl_slices", SlicesDescriptor.class),
             Map.entry("mdl_slice", SliceDescriptor.class),
             Map.entry("mdl_slice_chunk", SliceChunkDescriptor.class),
+            Map.entry("mdl_pc_image", PcImageDescriptor.class),
+            Map.entry("mdl_pc_samples", PcSamplesDescriptor.class),
             Map.entry("mdl_row", RowDescriptor.class));
 
     private static LayoutDump dump;
@@ -57,6 +59,8 @@ class LayoutTest {
         "mdl_countdown, none",
         "mdl_metric, none",
         "mdl_point, none",
+        "mdl_pc_image, none",
+        "mdl_pc_samples, none",
         "mdl_process, none",
         "mdl_thread, none",
         "mdl_record, none",
