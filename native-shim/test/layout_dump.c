@@ -369,6 +369,9 @@ int main(void) {
   FIELD(mdl_api, files_adopt);
   FIELD(mdl_api, files_enter);
   FIELD(mdl_api, files_forget);
+  FIELD(mdl_api, pc_open);
+  FIELD(mdl_api, pc_read);
+  FIELD(mdl_api, pc_close);
   SIZE(mdl_api);
   return 0;
 }

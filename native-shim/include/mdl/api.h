@@ -177,7 +177,18 @@ struct mdl_api {
   uint64_t files_adopt;    /* 608 int64_t (int64_t descriptor, int64_t was, int64_t number) */
   uint64_t files_enter;    /* 616 void (const char *directory) */
   uint64_t files_forget;   /* 624 void (void) */
+
+  /* Where threads are whenever they have taken some CPU time (pc_samples.c). */
+  uint64_t pc_open;  /* 632 int64_t (int64_t tid, uint64_t period_nanos): begins to sample a thread in user mode: a number for the
+                            two below; -EMFILE when there are MDL_PC_THREADS, -EBADF and -EPERM as event_open */
+  uint64_t pc_read;  /* 640 int64_t (int64_t sampler, uint64_t *out, int64_t capacity): out[0] becomes how many samples were lost,
+                            for want of room, and out[1] and so on the addresses of others: how many these are. Samples for
+                            which out has no room come the next time */
+  uint64_t pc_close; /* 648 void (int64_t sampler) */
 };
+
+/* Threads that are sampled at a time. */
+#define MDL_PC_THREADS 64
 
 enum mdl_event_reach {
   MDL_REACH_THREAD = 0,  /* the thread alone */
@@ -189,6 +200,6 @@ static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 632, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 656, "mdl_api");
 
 #endif

@@ -483,7 +483,7 @@ struct mdl_pc_samples {
   uint64_t functions;    /* 40 uint64_t[function_capacity]: in the functions' own code */
   uint64_t image_count;  /* 48 published with release after the path */
   uint64_t pad;          /* 56 */
-  struct mdl_pc_image images[MDL_PC_IMAGES]; /* 64 */
+  uint64_t images[64];   /* 64 struct mdl_pc_image[MDL_PC_IMAGES] */
 };
 
 struct mdl_string {

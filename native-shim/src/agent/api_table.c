@@ -2,6 +2,7 @@
 
 #include "agent/control.h"
 #include "agent/events.h"
+#include "agent/pc_samples.h"
 #include "agent/ready.h"
 #include "agent/sleep.h"
 #include "code/code.h"
@@ -132,6 +133,9 @@ const struct mdl_api *api_table(void) {
       .files_adopt = address((void *)files_adopt),
       .files_enter = address((void *)files_enter),
       .files_forget = address((void *)files_forget),
+      .pc_open = address((void *)pc_samples_open),
+      .pc_read = address((void *)pc_samples_read),
+      .pc_close = address((void *)pc_samples_close),
   };
   return &table;
 }

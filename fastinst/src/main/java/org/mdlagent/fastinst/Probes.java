@@ -17,6 +17,7 @@ import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.fastinst.calls.Call;
 import org.mdlagent.fastinst.calls.CallFinder;
+import org.mdlagent.fastinst.calls.CodePlaces;
 import org.mdlagent.fastinst.calls.ReturnSites;
 import org.mdlagent.fastinst.imports.ImportStubs;
 import org.mdlagent.fastinst.imports.Imports;
@@ -60,6 +61,7 @@ public final class Probes {
     private final CallableFunctions callable;
     private final Imports imports;
     private final ReturnSites returnSites;
+    private final CodePlaces codePlaces;
     private final ProbePoints points;
 
     /// @param sync             tells when changed code is fetched
@@ -99,6 +101,7 @@ public final class Probes {
         ImportStubs stubs = new ImportStubs(functions, sites, code, arena, instructions, prepared, trampolines, tables);
         imports = new Imports(api, code, instructions, stubs);
         returnSites = new ReturnSites(images.probed(), sites, code, instructions, api::decode);
+        codePlaces = new CodePlaces(images.probed(), returnSites);
         points = new ProbePoints(images.probed(), functions, sites, instructions);
     }
 
@@ -112,6 +115,7 @@ public final class Probes {
         @Override
         public void changed() {
             returnSites.forget();
+            codePlaces.forget();
         }
 
         @Override
@@ -189,6 +193,16 @@ public final class Probes {
     /// Which call returns to an address.
     public ReturnSites returnSites() {
         return returnSites;
+    }
+
+    /// Offset in the session file of a text.
+    public int string(String text) {
+        return tables.string(text);
+    }
+
+    /// Whose code an address is in.
+    public CodePlaces codePlaces() {
+        return codePlaces;
     }
 
     /// The calls that functions with probes make, as the files of their images show them.

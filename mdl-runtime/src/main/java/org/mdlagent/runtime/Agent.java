@@ -186,7 +186,8 @@ public final class Agent {
                 budget,
                 tscHz(),
                 () -> log.line("the functions of exact= and counted= cost more than the budget of "
-                        + options.budgetPercent() + " %: the others are sampled within a tenth of it"));
+                        + options.budgetPercent() + " %: the others are sampled within a tenth of it"),
+                log::line);
     }
 
     private String executable() {

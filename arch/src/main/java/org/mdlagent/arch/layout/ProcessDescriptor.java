@@ -28,5 +28,7 @@ public final class ProcessDescriptor {
     /// Set by the kernel in the first four bytes of an owner whose thread is gone: `FUTEX_OWNER_DIED`.
     public static final int OWNER_DIED = 0x40000000;
 
+    public static final int FLAG_ELSEWHERE = 1;
+
     private ProcessDescriptor() {}
 }

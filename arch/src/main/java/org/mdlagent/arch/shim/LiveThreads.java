@@ -9,6 +9,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
 /// The session's processes that have not ended, and the threads that the kernel has of them now, but for the agent's.
+/// Those of another pid namespace are not among them: their ids may be others' here.
 public final class LiveThreads {
     private static final int THREADS_FIRST = 1024;
 
@@ -19,7 +20,9 @@ public final class LiveThreads {
         Map<Integer, List<Integer>> threads = new LinkedHashMap<>();
         long process = Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
         for (; process != 0; process = Memory.getLong(process + ProcessDescriptor.NEXT)) {
-            if (Memory.getInt(process + ProcessDescriptor.STATE) != ProcessDescriptor.STATE_ENDED) {
+            boolean ended = Memory.getInt(process + ProcessDescriptor.STATE) == ProcessDescriptor.STATE_ENDED;
+            int flags = Memory.getInt(process + ProcessDescriptor.FLAGS);
+            if (!ended && (flags & ProcessDescriptor.FLAG_ELSEWHERE) == 0) {
                 int pid = Memory.getInt(process + ProcessDescriptor.PID);
                 threads.put(pid, of(api, pid));
             }

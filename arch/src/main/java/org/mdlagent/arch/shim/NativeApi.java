@@ -103,7 +103,10 @@ public final class NativeApi implements CodeWriter {
     static final long FILES_ADOPT = 608;
     static final long FILES_ENTER = 616;
     static final long FILES_FORGET = 624;
-    static final long SIZE = 632;
+    static final long PC_OPEN = 632;
+    static final long PC_READ = 640;
+    static final long PC_CLOSE = 648;
+    static final long SIZE = 656;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -532,6 +535,26 @@ public final class NativeApi implements CodeWriter {
 
     void closeEvent(long descriptor) {
         call(function(EVENT_CLOSE), descriptor, 0, 0);
+    }
+
+    /// Begins to sample where a thread is in user mode, each time that it has taken `periodNanos` of CPU time.
+    ///
+    /// @return its number, or `-errno`
+    long openPcSampler(int tid, long periodNanos) {
+        return call(function(PC_OPEN), tid, periodNanos, 0);
+    }
+
+    /// What there is of a thread: to `out` go the number of samples lost (long), then the addresses of others (long),
+    /// as
+    /// many as fit into `capacity` of these.
+    ///
+    /// @return how many these are
+    int readPcSampler(long sampler, long out, int capacity) {
+        return (int) call(function(PC_READ), sampler, out, capacity);
+    }
+
+    void closePcSampler(long sampler) {
+        call(function(PC_CLOSE), sampler, 0, 0);
     }
 
     /// Threads of a process, but for the agent's. Their numbers (int) go to `tids`, as many as fit.

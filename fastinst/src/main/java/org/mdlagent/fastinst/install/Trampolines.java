@@ -234,9 +234,14 @@ public final class Trampolines {
             return sites;
         }
 
+        /// Whether an address is in its code.
+        public boolean holds(long address) {
+            return address >= base && address < base + unwindTable;
+        }
+
         /// The function that an address in its stub belongs to, 0 when it is in no stub of a whole function.
         public long functionOfStub(long address) {
-            if (address < base || address >= base + unwindTable) {
+            if (!holds(address)) {
                 return 0;
             }
             for (Site site : sites) {

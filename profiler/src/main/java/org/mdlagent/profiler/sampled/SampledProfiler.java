@@ -3,6 +3,7 @@ package org.mdlagent.profiler.sampled;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
@@ -27,7 +28,6 @@ import org.mdlagent.profiler.tier.Tiers;
 /// as the budget demands ([Governor]). Those that are too rare for a window to meet them, and too many for all to be
 /// open, take longer turns ([Turns]). In either state some calls are timed, the others only counted: by chance, by
 /// machine code ([ChanceTiming]), or where there is no memory for that, in runs ([SampleRuns]).
-///
 /// What open functions cost counts, but the windowed ones keep a part of the budget.
 ///
 /// Used by one thread, the agent's.
@@ -59,6 +59,7 @@ public final class SampledProfiler implements Collector {
     private final Allowance allowance;
     private final Idleness idleness;
     private final Waiting waiting;
+    private final PcSamples pcs;
     private final CallEstimates estimates;
     private final ChanceTiming chance;
     private final SampleWeights weights = new SampleWeights();
@@ -87,8 +88,8 @@ public final class SampledProfiler implements Collector {
     /// @param epochNanos between the begins of two rotations at least, on average; windows count for a quarter
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
-    /// @param overBudget what is done when functions whose calls are all counted cost more than the budget by
-    ///                   themselves, for the first time
+    /// @param overBudget what is done when functions whose tier is named cost more than the budget, the first time
+    /// @param log        where it is said what cannot be measured, and why
     public SampledProfiler(
             NativeApi api,
             Probes probes,
@@ -96,7 +97,8 @@ public final class SampledProfiler implements Collector {
             double epochNanos,
             double budget,
             double tscHz,
-            Runnable overBudget) {
+            Runnable overBudget,
+            Consumer<String> log) {
         this.api = api;
         this.probes = probes;
         ticksPerNano = tscHz / 1e9;
@@ -110,6 +112,7 @@ public final class SampledProfiler implements Collector {
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
         waiting = new Waiting(header);
+        pcs = new PcSamples(api, probes, ticksPerNano, log);
         readings = new Readings(api, tiers, windowNanos, ticksPerNano);
         chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano, budget * tscHz);
         runs = new SampleRuns(runLength);
@@ -127,6 +130,7 @@ public final class SampledProfiler implements Collector {
                 weights,
                 spending,
                 rings,
+                pcs,
                 budget,
                 runLength,
                 ticksPerNano);
@@ -159,13 +163,11 @@ public final class SampledProfiler implements Collector {
         tiers.start(api.tsc());
     }
 
-    /// Windows that are open now end.
     @Override
     public void reopen(List<Integer> functions) {
         record(functions, true);
     }
 
-    /// Windows that are open now end.
     @Override
     public void close(List<Integer> functions) {
         record(functions, false);
@@ -207,7 +209,6 @@ public final class SampledProfiler implements Collector {
         changes.arm();
     }
 
-    /// Makes room for functions that have come.
     private void grow() {
         int before = readings.functions();
         int functions = probes.functionCount();
@@ -220,6 +221,7 @@ public final class SampledProfiler implements Collector {
         runs.grow(functions);
         chance.grow(functions);
         turns.grow(functions);
+        pcs.grow(functions);
         open.begin(before);
     }
 
@@ -292,7 +294,8 @@ public final class SampledProfiler implements Collector {
                 spending.pace(),
                 spending.generosity() * turns.partOfOthers(),
                 readings.calls(),
-                i -> estimates.isWindowed(i) ? estimates.rate(i) : -1);
+                i -> estimates.isWindowed(i) ? estimates.rate(i) : -1,
+                pcs::shares);
         if (chosen != null) {
             stopped.forget();
             allowance.set(spending.pace());
@@ -334,6 +337,7 @@ public final class SampledProfiler implements Collector {
     }
 
     private double rest(long tickTsc) {
+        pcs.look();
         long now = api.tsc();
         double look = idleness.lookNanos(now, readings.cpu(), tiers.calls());
         boolean settled = tiers.calls() == callsSettled && demotionTsc == 0;
@@ -360,8 +364,8 @@ public final class SampledProfiler implements Collector {
         }
         open.takeTurns(windows);
         spending.endLook(tickTsc, api.tsc());
-        double wait = Math.min(spending.lookNanos(), (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano);
-        return demoting ? IN_FLIGHT_NANOS : wait;
+        double next = (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano;
+        return demoting ? IN_FLIGHT_NANOS : Math.min(spending.lookNanos(), next);
     }
 
     private double goOn() {

@@ -22,6 +22,7 @@ record Sampling(
         SampleWeights weights,
         Spending spending,
         RingDrain rings,
+        PcSamples pcs,
         double budget,
         int runLength,
         double ticksPerNano) {}

@@ -42,6 +42,9 @@ final class Turns {
     /// Numbers of unseen calls that are told apart: from 2^-16 on.
     private static final int ORDERS = 64;
 
+    /// A function with this part of the CPU time comes first.
+    private static final double MUCH_TIME = 0.01;
+
     private final Probes probes;
     private final CallEstimates estimates;
     private final Tiers tiers;
@@ -51,6 +54,7 @@ final class Turns {
     private final Readings readings;
     private final Spending spending;
     private final RingDrain rings;
+    private final PcSamples pcs;
     private final double budget;
     private final SplittableRandom random = new SplittableRandom();
     private final ArmList list;
@@ -85,6 +89,7 @@ final class Turns {
         readings = sampling.readings();
         spending = sampling.spending();
         rings = sampling.rings();
+        pcs = sampling.pcs();
         budget = sampling.budget();
         list = new ArmList(sampling.api());
         ended = new ArmList(sampling.api());
@@ -246,8 +251,11 @@ final class Turns {
         return tiers.countedPart(estimates.rate(function));
     }
 
-    /// The binary order of how many calls of a function have not been seen.
+    /// The binary order of how many calls of a function have not been seen; the highest where it has much of the time.
     private int order(int function) {
+        if (pcs.share(function) >= MUCH_TIME) {
+            return ORDERS - 1;
+        }
         double unseen = estimates.rate(function) * estimates.untimed(function, readings.progress());
         return Math.clamp(Math.getExponent(unseen) + ORDERS / 4, 0, ORDERS - 1);
     }

@@ -1,6 +1,8 @@
 package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
@@ -273,9 +275,16 @@ public final class Tiers {
     /// @param lastPace for each nanosecond that has passed, of late
     /// @param part     of what the budget is for the CPU time, what there is for it
     /// @param calls    by function: so far
+    /// @param clock    by function: its part of the program's CPU time, 0 where that is not known; asked for once
     /// @return by function: the mean of its tier; null when it is not due
     public int @Nullable [] choose(
-            long now, long cpu, double lastPace, double part, long[] calls, WindowRates windows) {
+            long now,
+            long cpu,
+            double lastPace,
+            double part,
+            long[] calls,
+            WindowRates windows,
+            Supplier<IntToDoubleFunction> clock) {
         boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
         lookTsc = now;
         ticksAtLook = ticks;
@@ -293,10 +302,16 @@ public final class Tiers {
         }
         choiceTsc = now;
         cpuAtChoice = cpu;
-        return choose(seconds, Math.max(cpuSeconds, CPU_SECONDS_LEAST), part * budget, calls, windows);
+        return choose(seconds, Math.max(cpuSeconds, CPU_SECONDS_LEAST), part * budget, calls, windows, clock.get());
     }
 
-    private int[] choose(double seconds, double cpuSeconds, double budget, long[] calls, WindowRates windows) {
+    private int[] choose(
+            double seconds,
+            double cpuSeconds,
+            double budget,
+            long[] calls,
+            WindowRates windows,
+            IntToDoubleFunction clock) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         double[] free = new double[calls.length];
         double taken = 0;
@@ -318,7 +333,7 @@ public final class Tiers {
         double income = budget * ticksPerNano * 1e9;
         choice.choose(
                 free,
-                shares(income, calls),
+                shares(income, calls, clock),
                 chosen,
                 Math.max(0, income - taken),
                 Math.min(seconds, cpuSeconds),
@@ -326,16 +341,19 @@ public final class Tiers {
         return chosen;
     }
 
-    /// By function: its part of the time of a thread, as its timed calls tell; 0 of those that cost next to nothing.
-    private double[] shares(double income, long[] calls) {
+    /// By function: its part of the time of a thread, as its timed calls tell, but for those that cost next to nothing,
+    /// or as the clock tells.
+    private double[] shares(double income, long[] calls, IntToDoubleFunction clock) {
         double[] shares = new double[calls.length];
         for (int i = 0; i < Math.min(LOOKUPS_IN_TURN, calls.length); i++) {
             nextLookup = nextLookup < calls.length - 1 ? nextLookup + 1 : 0;
             callsAtLookup[nextLookup] = 0;
         }
         for (int i = 0; i < calls.length; i++) {
+            shares[i] = clock.applyAsDouble(i);
             if (cost.exact(rates[i]) * rates[i] > DEAR_PART * income) {
-                shares[i] = Math.min(1, rates[i] * ticksOfEach(i, calls[i]) / (1e9 * ticksPerNano));
+                double timed = rates[i] * ticksOfEach(i, calls[i]) / (1e9 * ticksPerNano);
+                shares[i] = Math.clamp(timed, shares[i], 1);
             }
         }
         return shares;

@@ -1,0 +1,101 @@
+package org.mdlagent.fastinst.calls;
+
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.shim.MemoryMap;
+import org.mdlagent.fastinst.install.ProbedImage;
+import org.mdlagent.fastinst.install.Trampolines;
+import org.mdlagent.fastinst.provider.FunctionRanges;
+
+/// Whose code an address is in: a probed function's, ours, or another of an image. Used by one thread, the agent's.
+public final class CodePlaces {
+    /// No function with probes.
+    public static final int NONE = ReturnSite.NONE;
+
+    /// The shim, and code that it has made.
+    public static final int OURS = -2;
+
+    /// What was mapped where is read again for an address that is in nothing, but not more often than this.
+    private static final long REREAD_NANOS = 10_000_000_000L;
+
+    private static final String SHIM = "/libmdlagent.so";
+
+    /// Of the file in memory that has the copies of texts, and all other code of ours.
+    private static final String TEXTS = "/memfd:mdl-text";
+
+    private final List<ProbedImage> images;
+    private final ReturnSites sites;
+    private @Nullable MemoryMap memory;
+    private long readNanos;
+
+    /// @param images that have, or had, probes; more may come
+    public CodePlaces(List<ProbedImage> images, ReturnSites sites) {
+        this.images = images;
+        this.sites = sites;
+    }
+
+    /// Forgets what stands where: images have come or gone.
+    public void forget() {
+        memory = null;
+    }
+
+    /// Index of the function whose code an address lies in, or that is inlined there; or [#OURS] or [#NONE].
+    public int functionAt(long address) {
+        for (ProbedImage image : images) {
+            ProbedImage.Placement placement = image.current();
+            for (Trampolines.OfText text : placement == null ? List.<Trampolines.OfText>of() : placement.texts()) {
+                if (text.holds(address)) {
+                    return OURS;
+                }
+            }
+        }
+        int function = sites.functionAt(address);
+        if (function != NONE || imageWithProbes(address) != null) {
+            return function;
+        }
+        String path = path(address);
+        return path.endsWith(SHIM) || path.startsWith(TEXTS) ? OURS : NONE;
+    }
+
+    /// Path of the image that has the code at an address which is no probed function's; "" where none has.
+    public String imageAt(long address) {
+        ProbedImage image = imageWithProbes(address);
+        return image == null ? path(address) : image.path();
+    }
+
+    /// Its text may be a copy, which the kernel knows by another path.
+    private @Nullable ProbedImage imageWithProbes(long address) {
+        for (ProbedImage image : images) {
+            ProbedImage.Placement placement = image.current();
+            if (placement != null && image.ranges().size() > 0) {
+                FunctionRanges ranges = image.ranges();
+                long offset = address - placement.bias();
+                if (offset >= ranges.get(0).start()
+                        && offset < ranges.get(ranges.size() - 1).end()) {
+                    return image;
+                }
+            }
+        }
+        return null;
+    }
+
+    private String path(long address) {
+        MemoryMap.Region region = memory == null ? null : memory.at(address);
+        long now = System.nanoTime();
+        if (region == null && (memory == null || now - readNanos > REREAD_NANOS)) {
+            readNanos = now;
+            memory = read();
+            region = memory.at(address);
+        }
+        return region == null ? "" : region.path();
+    }
+
+    private static MemoryMap read() {
+        try {
+            return MemoryMap.read();
+        } catch (IOException e) {
+            return new MemoryMap(List.of());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Where a program spends its CPU time, as the kernel's clock samples it: in functions that no call was seen of, and in
+/// code without probes. How many samples there are is awaited, so it does not matter how busy the machine is.
+class PcSamplesIT {
+    private static final int SAMPLES = 60;
+
+    @TempDir
+    Path directory;
+
+    private Path session;
+    private Process process;
+
+    private ProcessBuilder builder(String options, String... command) {
+        session = directory.resolve("session");
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(Dist.preload(options + "session=" + session));
+        return builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+    }
+
+    private String program() throws Exception {
+        return Dist.compile(directory, "burns").toString();
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        process.destroyForcibly().waitFor();
+    }
+
+    /// Once there are so many samples.
+    private JsonNode await(int samples) throws Exception {
+        List<JsonNode> last = new ArrayList<>();
+        Dist.await("samples of CPU time", () -> {
+            JsonNode report = Dist.reportOrNull(directory, session);
+            assumeThat(log()).doesNotContain("CPU time is not sampled");
+            if (report != null && report.path("cpu").path("samples").asLong() >= samples) {
+                last.add(report);
+            }
+            return !last.isEmpty();
+        });
+        return last.getFirst();
+    }
+
+    private String log() throws Exception {
+        Path log = session.resolve("agent.log");
+        return Files.exists(log) ? Files.readString(log) : "";
+    }
+
+    private static double partOf(JsonNode function, JsonNode report) {
+        JsonNode cpu = report.get("cpu");
+        return function.path("cpuNanos").asDouble()
+                / cpu.get("periodNanos").asDouble()
+                / cpu.get("samples").asDouble();
+    }
+
+    private static double partOfImage(String name, JsonNode report) {
+        JsonNode cpu = report.get("cpu");
+        for (JsonNode image : cpu.get("notProbed")) {
+            if (image.get("image").asText().contains(name)) {
+                return image.get("samples").asDouble() / cpu.get("samples").asDouble();
+            }
+        }
+        return 0;
+    }
+
+    @Test
+    void shouldFindAFunctionThatHasBegunBeforeItHadAProbe() throws Exception {
+        process = builder("", program()).start();
+
+        JsonNode report = await(SAMPLES);
+
+        JsonNode spin = Dist.function(report, "spin");
+        assertThat(spin.get("calls").asLong()).isZero();
+        assertThat(partOf(spin, report)).isBetween(0.3, 0.95);
+        assertThat(Dist.function(report, "idle").has("cpuNanos")).isFalse();
+        assertThat(partOfImage("libc.so", report)).isBetween(0.05, 0.7);
+        assertThat(partOf(spin, report) + partOfImage("libc.so", report)).isGreaterThan(0.9);
+    }
+
+    @Test
+    void shouldShowItInTheTable() throws Exception {
+        process = builder("", program()).start();
+        await(SAMPLES);
+
+        String table = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()))
+                .text();
+
+        assertThat(table.lines().filter(line -> line.startsWith("spin ")))
+                .singleElement()
+                .asString()
+                .containsPattern("%");
+        assertThat(table).containsPattern("not probed: [0-9.]+ % of the CPU time: libc\\.so");
+    }
+
+    @Test
+    void shouldSampleForkedProcesses() throws Exception {
+        process = builder("wait,", program(), "forks").start();
+
+        JsonNode report = await(SAMPLES);
+
+        assertThat(partOf(Dist.function(report, "spin"), report)).isBetween(0.3, 0.95);
+        process.outputWriter().close();
+        assertThat(process.waitFor()).isZero();
+    }
+
+    /// liblzma does the work, and nobody has asked for probes there.
+    @Test
+    void shouldTellThatARealProgramsLibraryHasTheTime() throws Exception {
+        process = builder("", "xz", "-c")
+                .redirectInput(new File("/dev/zero"))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+
+        assertThat(partOfImage("liblzma", await(SAMPLES))).isGreaterThan(0.8);
+    }
+
+    @Test
+    void shouldSayWhyThereAreNone() throws Exception {
+        String confined = Dist.compile(directory, "confined").toString();
+        process = builder("", confined, program()).start();
+
+        Dist.await("the reason", () -> log().contains("CPU time is not sampled: perf_event_open is forbidden here"));
+        Dist.awaitLook(session);
+        assertThat(Dist.report(directory, session).has("cpu")).isFalse();
+    }
+}
