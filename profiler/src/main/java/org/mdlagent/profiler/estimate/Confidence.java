@@ -37,6 +37,12 @@ public final class Confidence {
         return OptionalDouble.of(upper / events - 1 + PREDICTION);
     }
 
+    /// Half the interval of what is estimated by how many samples have met it, above 0 of them, relative to it: their
+    /// number has Poisson's distribution.
+    public static double ofSamples(long count) {
+        return QUANTILE_95 / Math.sqrt(count);
+    }
+
     /// What of [#relativeError] is due to chance: what it is not is the same in another run.
     public static double ofChance(double relativeError) {
         return Math.max(0, relativeError - PREDICTION);

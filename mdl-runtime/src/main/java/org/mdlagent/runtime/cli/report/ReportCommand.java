@@ -56,7 +56,7 @@ public final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--sort",
             paramLabel = "KEY",
-            description = "self, total, calls, mean, p50, p90, p99, p999, max or name.")
+            description = "self, total, calls, cpu, mean, p50, p90, p99, p999, max or name.")
     private @Nullable String sort;
 
     @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, others: all).")

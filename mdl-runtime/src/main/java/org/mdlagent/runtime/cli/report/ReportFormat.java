@@ -71,7 +71,7 @@ public enum ReportFormat {
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage(
                     "functions cannot be sorted by " + name,
-                    "there are self, total, calls, mean, p50, p90, p99, p999, max and name");
+                    "there are self, total, calls, cpu, mean, p50, p90, p99, p999, max and name");
         }
     }
 

@@ -12,7 +12,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 
 /// The report for spreadsheets: CSV (RFC 4180) with a header row. Durations are in nanoseconds; what is not known is
-/// empty.
+/// empty. Columns of CPU time are there where that was sampled.
 public final class CsvReport {
     private static final List<String> HEADER = List.of(
             "name",
@@ -37,15 +37,25 @@ public final class CsvReport {
             "maxNanos",
             "damage");
 
+    private static final List<String> CPU_HEADER = List.of("cpuNanos", "cpuError");
+
     private static final Pattern TO_QUOTE = Pattern.compile("[\",\r\n]");
 
     private CsvReport() {}
 
     /// Writes the first `limit` functions of a profile, in the given order.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
-        row(HEADER, out);
+        boolean hasCpu = !profile.cpu().isEmpty();
+        List<String> header = new ArrayList<>(HEADER);
+        header.addAll(hasCpu ? CPU_HEADER : List.of());
+        row(header, out);
         for (FunctionProfile function : order.first(limit, profile.functions())) {
-            row(fields(function), out);
+            List<String> fields = fields(function);
+            if (hasCpu) {
+                fields.add(text(function.shownCpuNanos()));
+                fields.add(text(function.shownCpuError()));
+            }
+            row(fields, out);
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Loss;
@@ -32,6 +33,7 @@ public final class JsonReport {
         session(profile.session(), json);
         range(profile.range(), json);
         family(profile, json);
+        cpu(profile.cpu(), json);
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         for (FunctionProfile function : order.first(limit, profile.functions())) {
@@ -79,6 +81,28 @@ public final class JsonReport {
         json.member("to", time(range.to()));
         json.member("slices", range.slices());
         json.member("leftOut", range.leftOut());
+        json.endObject();
+    }
+
+    /// Where the threads' CPU time was spent, if that was sampled.
+    public static void cpu(CpuSamples cpu, JsonWriter json) throws IOException {
+        if (cpu.isEmpty()) {
+            return;
+        }
+        json.name("cpu").beginObject();
+        json.member("periodNanos", cpu.periodNanos());
+        json.member("samples", cpu.samples());
+        json.member("inProbes", cpu.inProbes());
+        json.member("lost", cpu.lost());
+        json.member("elsewhere", cpu.elsewhere());
+        json.beginArray("notProbed");
+        for (CpuSamples.OfImage of : cpu.notProbed()) {
+            json.element().beginObject();
+            json.member("image", of.image());
+            json.member("samples", of.samples());
+            json.endObject();
+        }
+        json.endArray();
         json.endObject();
     }
 
@@ -187,6 +211,8 @@ public final class JsonReport {
         json.member("totalError", function.totalError());
         json.member("selfNanos", function.shownSelfNanos());
         json.member("selfError", function.shownSelfError());
+        json.member("cpuNanos", function.shownCpuNanos());
+        json.member("cpuError", function.shownCpuError());
         json.member("minNanos", latency.minNanos());
         json.member("meanNanos", latency.meanNanos());
         json.member("p50Nanos", function.percentileNanos(50));

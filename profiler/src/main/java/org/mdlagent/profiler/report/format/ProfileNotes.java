@@ -2,7 +2,11 @@ package org.mdlagent.profiler.report.format;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
@@ -13,6 +17,15 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 public final class ProfileNotes {
     /// How many functions are named whose figures are withheld.
     private static final int DAMAGED_MAX = 5;
+
+    /// How many images are named whose code has no probes.
+    private static final int IMAGES_MAX = 4;
+
+    /// Less of the CPU time is 0.0 %, and is not named.
+    private static final double NAMED_PERCENT_MIN = 0.05;
+
+    /// How much of the CPU time in code without probes is worth a sentence.
+    private static final double TOLD_PERCENT_MIN = 0.1;
 
     private ProfileNotes() {}
 
@@ -60,6 +73,38 @@ public final class ProfileNotes {
                 "the session is damaged: the figures of " + count + (one ? " function are" : " functions are")
                         + " withheld";
         };
+    }
+
+    /// How much of the CPU time was in code without probes, and where; null where that is hardly any.
+    public static @Nullable String notProbed(CpuSamples cpu) {
+        double percent = cpu.notProbedPercent();
+        if (percent < TOLD_PERCENT_MIN) {
+            return null;
+        }
+        List<String> parts = new ArrayList<>();
+        double others = 0;
+        for (CpuSamples.OfImage of : cpu.notProbed()) {
+            double part = cpu.percent(of.samples());
+            if (part >= NAMED_PERCENT_MIN && parts.size() < IMAGES_MAX) {
+                parts.add(PlainText.printable(BaseName.of(of.image())) + " " + percent(part));
+            } else {
+                others += part;
+            }
+        }
+        addPart(parts, "others", others);
+        addPart(parts, "elsewhere", cpu.percent(cpu.elsewhere()));
+        return "not probed: " + percent(percent) + " of the CPU time"
+                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts));
+    }
+
+    private static void addPart(List<String> parts, String name, double percent) {
+        if (percent >= NAMED_PERCENT_MIN) {
+            parts.add(name + " " + percent(percent));
+        }
+    }
+
+    private static String percent(double percent) {
+        return String.format(Locale.ROOT, "%.1f %%", percent);
     }
 
     /// What is damaged, of the first functions of which something is.

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
@@ -106,6 +107,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     private void table(Profile profile, List<FunctionProfile> shown, Appendable out) throws IOException {
         double seconds = profile.session().measuredNanos().orElse(0) / 1e9;
         Whole whole = Whole.of(profile);
+        CpuSamples samples = profile.cpu();
+        TextColumn cpu = new TextColumn("CPU", true);
         List<TextColumn> columns = List.of(
                 new TextColumn("CALLS", true),
                 new TextColumn("RATE", false),
@@ -134,13 +137,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             columns.get(8).add(PlainText.duration(function.percentileNanos(99.9)));
             Quantity max = PlainText.duration(latency.maxNanos());
             columns.get(9).add(function.eachTimed() ? max : max.atLeast());
+            cpu.add(cpu(function, samples));
         }
         double[] bounds = LatencyBars.bounds(shown);
         String range = LatencyBars.powerOfTen(bounds[0]) + ".." + LatencyBars.powerOfTen(bounds[LatencyBars.COUNT]);
         List<String> printable =
                 shown.stream().map(f -> PlainText.printable(f.name())).toList();
         int wished = printable.stream().mapToInt(ShortName::columns).max().orElse(0);
-        Fitting fitting = fit(columns, Math.min(wished, NAME_WIDTH_WISHED));
+        Fitting fitting = fit(withCpu(columns, cpu, samples), Math.min(wished, NAME_WIDTH_WISHED));
         List<String> names =
                 printable.stream().map(name -> ShortName.of(name, fitting.room)).toList();
         int nameWidth = Math.max(
@@ -159,6 +163,24 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             }
             out.append(line.toString().stripTrailing()).append('\n');
         }
+    }
+
+    /// In percent of the CPU time of all samples.
+    private static Quantity cpu(FunctionProfile function, CpuSamples samples) {
+        OptionalLong nanos = function.shownCpuNanos();
+        return nanos.isPresent()
+                ? Quantity.percent(100 * nanos.getAsLong() / samples.nanos())
+                        .plusMinus(function.cpuError().orElse(0))
+                : Quantity.UNKNOWN;
+    }
+
+    private static List<TextColumn> withCpu(List<TextColumn> columns, TextColumn cpu, CpuSamples samples) {
+        if (samples.isEmpty()) {
+            return columns;
+        }
+        List<TextColumn> all = new ArrayList<>(columns);
+        all.add(2, cpu);
+        return all;
     }
 
     /// What a line has room for.
@@ -283,10 +305,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
     }
 
-    /// Explains those parts that are not what a reader expects.
+    /// What is missing in the table, and those of its parts that are not what a reader expects.
     private static List<String> notes(Profile profile, List<FunctionProfile> shown) {
         Whole whole = Whole.of(profile);
         List<String> notes = new ArrayList<>();
+        String notProbed = ProfileNotes.notProbed(profile.cpu());
+        if (notProbed != null) {
+            notes.add(notProbed);
+        }
         if (whole.mostPercent > 100 && shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), 100))) {
             notes.add("percentages are of the time that was measured, which each thread has once");
         }

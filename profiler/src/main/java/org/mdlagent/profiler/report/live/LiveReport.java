@@ -87,6 +87,7 @@ public final class LiveReport {
                 || a.sampled() != b.sampled()
                 || !a.totalNanos().equals(b.totalNanos())
                 || !a.selfNanos().equals(b.selfNanos())
+                || !a.cpuNanos().equals(b.cpuNanos())
                 || !a.callsError().equals(b.callsError());
     }
 

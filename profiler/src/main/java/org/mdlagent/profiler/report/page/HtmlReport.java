@@ -119,6 +119,8 @@ public final class HtmlReport {
         JsonReport.overhead(profile, json);
         JsonReport.family(profile, json);
         JsonReport.losses(profile, json);
+        JsonReport.cpu(profile.cpu(), json);
+        json.member("notProbed", ProfileNotes.notProbed(profile.cpu()));
         json.beginArray("warnings");
         for (String warning : ProfileNotes.warnings(profile)) {
             json.element(warning);

@@ -13,7 +13,8 @@ import java.util.OptionalLong;
 import org.mdlagent.profiler.report.codec.RecordFormatException;
 import org.mdlagent.profiler.report.codec.Text;
 
-/// A function's profile as bytes: what a store keeps of it. What is not known is -1, or NaN.
+/// A function's profile as bytes: what a store keeps of it, which is all but its CPU time. What is not known is -1, or
+/// NaN.
 public final class FunctionCodec {
     private static final byte VERSION = 1;
     private static final int CALLS_EXACT = 1;

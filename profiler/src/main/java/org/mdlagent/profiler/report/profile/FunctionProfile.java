@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 ///     calls by this very function were seen
 /// @param totalError of an estimate: half the width of its 95 % interval, relative to `totalNanos`
 /// @param selfError  the same of `selfNanos`
+/// @param cpuNanos   CPU time of all threads in its own code, in user mode, by the kernel's samples; empty where it has
+///     none
+/// @param cpuError   half the width of its 95 % interval, relative to `cpuNanos`; empty where that is
 /// @param latency    of the calls that were timed
 /// @param on         false while the profiler leaves it out, because somebody has asked for that
 /// @param damage     why its figures are withheld, null where they are not
@@ -39,6 +42,8 @@ public record FunctionProfile(
         OptionalLong selfNanos,
         OptionalDouble totalError,
         OptionalDouble selfError,
+        OptionalLong cpuNanos,
+        OptionalDouble cpuError,
         Latency latency,
         boolean on,
         @Nullable String damage) {
@@ -48,7 +53,7 @@ public record FunctionProfile(
     /// The same of calls, of which the order of magnitude tells something.
     private static final double CALLS_ERROR_MAX = 10;
 
-    /// One whose figures are what they should be.
+    /// One whose figures are what they should be, without samples of CPU time.
     public FunctionProfile(
             String name,
             String symbol,
@@ -81,6 +86,8 @@ public record FunctionProfile(
                 selfNanos,
                 totalError,
                 selfError,
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
                 latency,
                 on,
                 null);
@@ -106,6 +113,8 @@ public record FunctionProfile(
                 OptionalLong.empty(),
                 OptionalDouble.empty(),
                 OptionalDouble.empty(),
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
                 latency,
                 on,
                 damage);
@@ -126,14 +135,25 @@ public record FunctionProfile(
         return shownSelfNanos().isPresent() ? selfError : OptionalDouble.empty();
     }
 
+    /// CPU as it may be shown; unknown where it may as well be nothing.
+    public OptionalLong shownCpuNanos() {
+        return cpuError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpuNanos;
+    }
+
+    /// How far CPU may be off, where it is shown.
+    public OptionalDouble shownCpuError() {
+        return shownCpuNanos().isPresent() ? cpuError : OptionalDouble.empty();
+    }
+
     /// Whether the calls are an estimate of which nobody knows how far it is off.
     public boolean areCallsGuessed() {
         return !exact && !callsExact && callsError.isEmpty() && damage == null;
     }
 
-    /// Whether there is something to show: calls, or that they are withheld.
+    /// Whether there is something to show: calls, or that they are withheld, or CPU time. One that was entered before
+    /// its probes were in place has all its time, and no call.
     public boolean isToldOf() {
-        return calls > 0 || damage != null;
+        return calls > 0 || damage != null || shownCpuNanos().isPresent();
     }
 
     /// Unknown where they are withheld.
@@ -155,6 +175,23 @@ public record FunctionProfile(
     /// The duration that `percentile` percent (0 to 100) of its calls did not exceed; empty where too few were timed.
     public OptionalLong percentileNanos(double percentile) {
         return eachTimed() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, sampled);
+    }
+
+    /// The same with CPU time.
+    ///
+    /// @param error half the width of its 95 % interval, relative to it
+    public FunctionProfile withCpu(long nanos, double error) {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                selfError,
+                OptionalLong.of(nanos),
+                OptionalDouble.of(error),
+                latency);
     }
 
     /// The same with a self time, which is unknown where it is not above 0 and has an error.
@@ -189,6 +226,8 @@ public record FunctionProfile(
                 selfNanos,
                 totalError,
                 selfError,
+                cpuNanos,
+                cpuError,
                 latency.withDurationAsLongAs(other.latency));
     }
 
@@ -221,14 +260,15 @@ public record FunctionProfile(
     /// The same calls, which took another time.
     private FunctionProfile withTimes(
             OptionalLong totalNanos, OptionalLong selfNanos, OptionalDouble totalError, OptionalDouble selfError) {
-        return with(calls, callsError, sampled, totalNanos, selfNanos, totalError, selfError, latency);
+        return with(
+                calls, callsError, sampled, totalNanos, selfNanos, totalError, selfError, cpuNanos, cpuError, latency);
     }
 
     private static OptionalDouble relative(OptionalDouble error, long nanos) {
         return error.isPresent() && nanos > 0 ? OptionalDouble.of(error.getAsDouble() / nanos) : OptionalDouble.empty();
     }
 
-    /// The same function, measured otherwise.
+    /// The same function, measured otherwise, without samples of CPU time.
     public FunctionProfile with(
             long calls,
             OptionalDouble callsError,
@@ -237,6 +277,30 @@ public record FunctionProfile(
             OptionalLong selfNanos,
             OptionalDouble totalError,
             OptionalDouble selfError,
+            Latency latency) {
+        return with(
+                calls,
+                callsError,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                selfError,
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
+                latency);
+    }
+
+    private FunctionProfile with(
+            long calls,
+            OptionalDouble callsError,
+            long sampled,
+            OptionalLong totalNanos,
+            OptionalLong selfNanos,
+            OptionalDouble totalError,
+            OptionalDouble selfError,
+            OptionalLong cpuNanos,
+            OptionalDouble cpuError,
             Latency latency) {
         return new FunctionProfile(
                 name,
@@ -253,6 +317,8 @@ public record FunctionProfile(
                 selfNanos,
                 totalError,
                 selfError,
+                cpuNanos,
+                cpuError,
                 latency,
                 on,
                 damage);

@@ -17,6 +17,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// @param family the processes whose calls these are
 /// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
 /// @param everyCallNanos of that, what it has cost to record every call of some functions while others are sampled
+/// @param cpu       where the threads' CPU time was spent
 /// @param metrics those that are enabled, in the order in which that was asked for
 /// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
 /// @param range of time that functions, edges and costs are of; null for all of the session
@@ -28,6 +29,7 @@ public record Profile(
         Family family,
         long probeNanos,
         long everyCallNanos,
+        CpuSamples cpu,
         List<MetricValue> metrics,
         List<CallEdge> edges,
         @Nullable TimeRange range) {
@@ -55,6 +57,7 @@ public record Profile(
         edges = List.copyOf(edges);
     }
 
+    /// One of a whole session, without samples of CPU time.
     public Profile(
             SessionFacts session,
             List<FunctionProfile> functions,
@@ -72,9 +75,26 @@ public record Profile(
                 family,
                 probeNanos,
                 everyCallNanos(session, functions),
+                CpuSamples.NONE,
                 metrics,
                 edges,
                 null);
+    }
+
+    /// The same with samples of CPU time.
+    public Profile withCpu(CpuSamples samples) {
+        return new Profile(
+                session,
+                functions,
+                unmatched,
+                losses,
+                family,
+                probeNanos,
+                everyCallNanos,
+                samples,
+                metrics,
+                edges,
+                range);
     }
 
     /// How much was lost for a reason.
@@ -102,7 +122,8 @@ public record Profile(
         return Math.round(ticks / session.tscHz().getAsDouble() * 1e9);
     }
 
-    /// What was measured of the same session in a range of time; the rest is the session's.
+    /// What was measured of the same session in a range of time; the rest is the session's. Slices of time have no
+    /// samples of CPU time.
     public Profile during(
             TimeRange range,
             SessionFacts facts,
@@ -117,6 +138,7 @@ public record Profile(
                 family,
                 probeNanos,
                 everyCallNanos(facts, functions),
+                CpuSamples.NONE,
                 metrics,
                 edges,
                 range);
@@ -132,6 +154,7 @@ public record Profile(
                 family,
                 probeNanos,
                 everyCallNanos,
+                cpu,
                 metrics,
                 edges,
                 range);

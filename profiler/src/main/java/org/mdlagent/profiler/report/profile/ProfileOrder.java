@@ -10,6 +10,7 @@ public enum ProfileOrder {
     SELF,
     TOTAL,
     CALLS,
+    CPU,
     MEAN,
     P50,
     P90,
@@ -49,11 +50,15 @@ public enum ProfileOrder {
     private long key(FunctionProfile function) {
         Latency latency = function.latency();
         OptionalLong key = switch (this) {
-            case SELF -> function.shownSelfNanos();
+            // Its CPU time is a part of its own time, and calls that have not returned have that alone.
+            case SELF -> larger(function.shownSelfNanos(), function.shownCpuNanos());
             // It has its own time at least.
             case TOTAL ->
-                function.shownTotalNanos().isPresent() ? function.shownTotalNanos() : function.shownSelfNanos();
+                larger(
+                        function.shownTotalNanos().isPresent() ? function.shownTotalNanos() : function.shownSelfNanos(),
+                        function.shownCpuNanos());
             case CALLS -> function.knownCalls();
+            case CPU -> function.shownCpuNanos();
             case MEAN -> latency.meanNanos();
             case P50 -> function.percentileNanos(50);
             case P90 -> function.percentileNanos(90);
@@ -63,5 +68,10 @@ public enum ProfileOrder {
             case NAME -> OptionalLong.empty();
         };
         return key.orElse(-1);
+    }
+
+    /// Of two of which either may be unknown.
+    private static OptionalLong larger(OptionalLong a, OptionalLong b) {
+        return a.orElse(-1) >= b.orElse(-1) ? a : b;
     }
 }

@@ -41,6 +41,8 @@ final class ProfileReader {
 
     /// Which threads' blocks to read.
     interface Wanted {
+        Wanted ALL = (tid, process) -> true;
+
         /// @param process offset of its record, 0 for none
         boolean test(int tid, long process);
     }
@@ -58,7 +60,9 @@ final class ProfileReader {
         readFunctions();
         List<ThreadBytes> threads = ThreadBytes.all(bytes);
         readThreads(threads, wanted);
-        return profile(threads);
+        // Of which threads samples of CPU time are, the session does not say.
+        long samples = wanted.equals(Wanted.ALL) ? bytes.getLong(HeaderDescriptor.PC_SAMPLES) : 0;
+        return profile(threads, new PcSamplesReader(bytes, functions, samples));
     }
 
     /// What does not belong to a single thread.
@@ -136,7 +140,7 @@ final class ProfileReader {
         }
     }
 
-    private Profile profile(List<ThreadBytes> threads) throws IOException {
+    private Profile profile(List<ThreadBytes> threads, PcSamplesReader cpu) throws IOException {
         List<Loss> losses = losses();
         boolean complete = losses.stream()
                 .noneMatch(loss -> loss.reason() == Loss.Reason.THREADS || loss.reason() == Loss.Reason.AGENT);
@@ -173,16 +177,17 @@ final class ProfileReader {
         List<FunctionProfile> raised = edges.raised(profiles, new TotalErrors(profiles, facts, independent));
         List<EdgeSums.Estimate> between = edges.estimates(raised);
         List<FunctionProfile> known =
-                edges.withSelf(raised, between, new TotalErrors(raised, facts, independent), false);
+                cpu.withCpu(edges.withSelf(raised, between, new TotalErrors(raised, facts, independent), false));
         return new Profile(
-                facts,
-                known,
-                unmatched,
-                losses,
-                new FamilyReader(bytes).read(facts, callsInBlocks),
-                Math.round(probeTicks * nanosPerTick),
-                MetricReader.all(bytes, threads, facts.tscHz()),
-                EdgeSums.join(known, between));
+                        facts,
+                        known,
+                        unmatched,
+                        losses,
+                        new FamilyReader(bytes).read(facts, callsInBlocks),
+                        Math.round(probeTicks * nanosPerTick),
+                        MetricReader.all(bytes, threads, facts.tscHz()),
+                        EdgeSums.join(known, between))
+                .withCpu(cpu.samples());
     }
 
     private List<Loss> losses() throws IOException {

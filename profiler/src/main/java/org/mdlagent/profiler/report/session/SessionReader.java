@@ -84,7 +84,7 @@ public final class SessionReader implements AutoCloseable {
 
     /// What is recorded now, of all threads.
     public Profile profile() throws IOException {
-        return profile((tid, process) -> true);
+        return profile(ProfileReader.Wanted.ALL);
     }
 
     /// What is recorded now, of the threads whose id `wanted` accepts; only exact sessions know their threads' calls.

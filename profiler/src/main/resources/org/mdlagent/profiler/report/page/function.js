@@ -12,6 +12,7 @@ function show(f) {
     ["Timed", f.damage === undefined ? grouped(f.sampled) : "-"],
     ["Total", estimate(f, "total")],
     ["Self", estimate(f, "self")],
+    ...(f.cpuNanos === undefined ? [] : [["CPU", `≈ ${duration(f.cpuNanos)}${certainty(f.cpuNanos, f.cpuError)}`]]),
     ["Mean", duration(f.meanNanos)],
   ]));
   if (f.latency.length > 0) {
@@ -36,7 +37,10 @@ function withoutLatency(f) {
   if (f.damage !== undefined) {
     return `Its figures are withheld: ${f.damage}.`;
   }
-  return f.calls > 0 ? "Its calls were counted, not timed." : "It was never called.";
+  if (f.calls > 0) {
+    return "Its calls were counted, not timed.";
+  }
+  return f.cpuNanos === undefined ? "It was never called." : "It ran, and no call of it was seen.";
 }
 
 /** The functions at the other ends of edges, the most time first. */
@@ -81,10 +85,11 @@ function estimate(f, name) {
   if (nanos === undefined || !isShown[`${name}Nanos`](f)) {
     return "-";
   }
-  const sure = error === undefined
-    ? ""
-    : `, with 95 % certainty ${duration(Math.max(0, nanos * (1 - error)))} to ${duration(nanos * (1 + error))}`;
-  return (eachTimed(f) ? "" : "≈ ") + duration(nanos) + sure;
+  return (eachTimed(f) ? "" : "≈ ") + duration(nanos) + (error === undefined ? "" : certainty(nanos, error));
+}
+
+function certainty(nanos, error) {
+  return `, with 95 % certainty ${duration(Math.max(0, nanos * (1 - error)))} to ${duration(nanos * (1 + error))}`;
 }
 
 function percentiles(f) {

@@ -24,6 +24,7 @@ function showSession() {
     data.range && `${time(data.range.from)} to ${time(data.range.to)} only`,
     data.exact ? "exact: every call recorded" : "sampled: calls and times of hot functions are estimates",
     session.time === "cpu" && "CPU time of the calling threads",
+    data.notProbed,
     `session ${session.id}`,
   ].filter((fact) => fact).join(" · ");
   facts(byId("overhead"), [
@@ -80,7 +81,7 @@ function spark(f) {
 /* The table. */
 
 /** The greatest values of columns that have bars. */
-const most = { selfNanos: 0, totalNanos: 0 };
+const most = { cpuNanos: 0, selfNanos: 0, totalNanos: 0 };
 
 /** Whether the duration of each of its calls is known, and not of a sample. */
 const eachTimed = (f) => f.sampled >= f.calls && f.callsError === undefined;
@@ -97,8 +98,12 @@ function appendError(cell, f, error) {
   if (callsAreGuessed(f)) {
     cell.append(" ", element("small", {}, "±?"));
   } else if (error >= 0.00005) {
-    cell.append(" ", element("small", {}, `±${error < 0.1 ? percent(error * 100) : `${Math.round(error * 100)} %`}`));
+    appendPlusMinus(cell, error);
   }
+}
+
+function appendPlusMinus(cell, error) {
+  cell.append(" ", element("small", {}, `±${error < 0.1 ? percent(error * 100) : `${Math.round(error * 100)} %`}`));
 }
 
 /** The longest call of a sample is the least that the longest of all can be. */
@@ -120,11 +125,32 @@ function share(key) {
     }
     cell.append((eachTimed(f) ? "" : "≈ ") + duration(f[key]));
     appendError(cell, f, f[key.replace("Nanos", "Error")]);
-    if (f[key] > 0) {
-      cell.classList.add("share");
-      cell.style.setProperty("--share", `${f[key] / most[key] * 100}%`);
-    }
+    drawShare(f, key, cell);
   };
+}
+
+function drawShare(f, key, cell) {
+  if (f[key] > 0) {
+    cell.classList.add("share");
+    cell.style.setProperty("--share", `${f[key] / most[key] * 100}%`);
+  }
+}
+
+/** The time of samples, however its calls were counted. */
+function drawCpu(f, cell) {
+  if (f.cpuNanos === undefined) {
+    cell.append("-");
+    return;
+  }
+  cell.append(`≈ ${duration(f.cpuNanos)}`);
+  appendPlusMinus(cell, f.cpuError);
+  drawShare(f, "cpuNanos", cell);
+}
+
+/** What a column is sorted by. CPU time is a part of the others, and all that a call has that has not returned. */
+function sortedBy(f, key) {
+  const known = key === "selfNanos" || key === "totalNanos" ? [f[key], f.cpuNanos].filter((n) => n !== undefined) : [];
+  return known.length > 0 ? Math.max(...known) : f[key];
 }
 
 const COLUMNS = [
@@ -142,6 +168,7 @@ const COLUMNS = [
     title: "Rate",
     draw: (f, cell) => cell.append(f.rate === undefined || !saysCalls(f) ? "-" : `${count(f.rate)}/s`),
   },
+  { key: "cpuNanos", title: "CPU", draw: drawCpu },
   { key: "selfNanos", title: "Self", draw: share("selfNanos") },
   { key: "totalNanos", title: "Total", draw: share("totalNanos") },
   { key: "sampled", title: "n", draw: (f, cell) => cell.append(f.damage === undefined ? count(f.sampled) : "-") },
@@ -159,9 +186,10 @@ const view = {
 };
 
 const table = new Table(COLUMNS, {
-  wanted: (f) => view.uncalled || f.calls > 0 || f.damage !== undefined,
-  decorate: (line, f) => line.classList.toggle("never", f.calls === 0),
+  wanted: (f) => view.uncalled || f.calls > 0 || f.damage !== undefined || f.cpuNanos !== undefined,
+  decorate: (line, f) => line.classList.toggle("never", f.calls === 0 && f.cpuNanos === undefined),
   show,
+  by: sortedBy,
   ofAll: (rows) => {
     const selves = (functions) => functions.reduce((sum, f) => sum + (f.selfNanos ?? 0), 0);
     const all = selves(data.functions);
@@ -198,6 +226,7 @@ function read() {
   for (const key of Object.keys(most)) {
     most[key] = data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);
   }
+  byId("grid").classList.toggle("cpu", data.cpu !== undefined);
   [axis.low, axis.high] = decades(data.functions);
   byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
   readCallers();

@@ -48,11 +48,11 @@ class Table {
 
   /**
    * Columns have a title and draw a function into a cell; rows can be sorted by those with a key. The table has the
-   * functions that are `wanted`, lets `decorate` complete their rows, opens one with `show`, and says of those that are
-   * searched for what part `ofAll` they are.
+   * functions that are `wanted`, lets `decorate` complete their rows, opens one with `show`, says of those that are
+   * searched for what part `ofAll` they are, and sorts them `by` what a key stands for.
    */
-  constructor(columns, { wanted, decorate, show, ofAll = () => "" }) {
-    Object.assign(this, { columns, wanted, decorate, show, ofAll });
+  constructor(columns, { wanted, decorate, show, ofAll = () => "", by = (f, key) => f[key] }) {
+    Object.assign(this, { columns, wanted, decorate, show, ofAll, by });
     byId("head").append(...columns.map((column) => this.head(column)));
     byId("grid").addEventListener("scroll", () => this.draw(), { passive: true });
     byId("filter").addEventListener("input", () => this.search());
@@ -96,7 +96,7 @@ class Table {
   }
 
   compare(a, b) {
-    const [x, y] = [a[this.sort], b[this.sort]];
+    const [x, y] = [a, b].map((f) => this.by(f, this.sort));
     const known = (x === undefined) - (y === undefined);
     const order = this.sort === "name" ? COLLATOR.compare(x, y) : x - y;
     return known || (this.descending ? -order : order) || 0;

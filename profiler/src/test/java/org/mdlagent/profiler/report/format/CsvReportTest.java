@@ -38,6 +38,15 @@ class CsvReportTest {
     }
 
     @Test
+    void shouldHaveColumnsOfCpuTimeWhereThatWasSampled() throws IOException {
+        List<List<String>> rows = parse(report(Profiles.read(SessionImage.cpuSample(), directory), Integer.MAX_VALUE));
+
+        assertThat(rows.getFirst()).hasSize(23).endsWith("damage", "cpuNanos", "cpuError");
+        assertThat(rows.get(1)).startsWith("hot").endsWith("", "600000000", Double.toString(1.96 / Math.sqrt(600)));
+        assertThat(rows.get(3)).startsWith("rare").endsWith("", "", "");
+    }
+
+    @Test
     void shouldWriteTheErrorOfAnEstimate() throws IOException {
         Profile profile = Profiles.read(SessionImage.sampledSample(), directory);
 

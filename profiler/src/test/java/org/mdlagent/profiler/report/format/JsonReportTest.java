@@ -125,6 +125,47 @@ class JsonReportTest {
     }
 
     @Test
+    void shouldTellWhereTheCpuTimeWasSpent() throws IOException {
+        SessionImage image = SessionImage.cpuSample();
+        Map<?, ?> report = report(image, Integer.MAX_VALUE);
+
+        assertThat(report.get("cpu"))
+                .isEqualTo(Map.of(
+                        "periodNanos",
+                        1_000_000L,
+                        "samples",
+                        1000L,
+                        "inProbes",
+                        10L,
+                        "lost",
+                        0L,
+                        "elsewhere",
+                        7L,
+                        "notProbed",
+                        List.of(
+                                Map.of("image", "/usr/lib/libc.so.6", "samples", 180L),
+                                Map.of("image", "/usr/lib/libz.so.1", "samples", 100L))));
+        Map<?, ?> hot = (Map<?, ?>) functions(report).getFirst();
+        assertThat(hot.get("name")).isEqualTo("hot");
+        assertThat(hot.get("cpuNanos")).isEqualTo(600_000_000L);
+        assertThat((double) hot.get("cpuError")).isCloseTo(0.080017, within(1e-6));
+        // Its three samples say nothing.
+        Map<?, ?> rare = (Map<?, ?>) functions(report).get(2);
+        assertThat(rare.get("name")).isEqualTo("rare");
+        assertThat(rare.keySet()).noneMatch(List.of("cpuNanos", "cpuError")::contains);
+    }
+
+    @Test
+    void shouldNotSpeakOfCpuTimeWithoutSamples() throws IOException {
+        SessionImage empty = SessionImage.sampledSample();
+        empty.cpuSamples(0, 0, 0);
+        Map<?, ?> report = report(empty, Integer.MAX_VALUE);
+
+        assertThat(report).isEqualTo(report(SessionImage.sampledSample(), Integer.MAX_VALUE));
+        assertThat(report.containsKey("cpu")).isFalse();
+    }
+
+    @Test
     void shouldLeaveOutWhatIsNotKnown() throws IOException {
         SessionImage image = new SessionImage();
         image.function("f", "f", "", 0, "/lib/x.so");

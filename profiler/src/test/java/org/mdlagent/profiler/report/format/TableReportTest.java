@@ -10,6 +10,8 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -54,6 +56,63 @@ class TableReportTest {
             rare      3            1.5 /s   0.0%   0.0%  2   70us    -    -      -   ≥90us           █
             2 functions · sorted by total (--sort)
             """);
+    }
+
+    /// `loop` was entered before its probes were in place, and `rare` has too few samples.
+    @Test
+    void shouldShowWhereTheCpuTimeWasSpent() throws IOException {
+        assertThat(table(SessionImage.cpuSample(), 24, false, 0)).isEqualTo("""
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 4 functions, 3 called · sampled · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
+            FUNCTION       CALLS     RATE         CPU   SELF  TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
+            hot       1.20 M ±6%  600 k/s  60.0% ±8%   82.5%  82.5%  8  1.0us    -    -      -  ≥3.0us  █▂▂
+            loop      0      ±?      0 /s  10.0% ±20%   -      -     0      -    -    -      -       -
+            rare      3            1.5 /s   -           0.0%   0.0%  2   70us    -    -      -   ≥90us           █
+            3 functions · sorted by total (--sort)
+            not probed: 28.7 % of the CPU time: libc.so.6 18.0 %, libz.so.1 10.0 %, elsewhere 0.7 %
+            """);
+    }
+
+    @Test
+    void shouldKeepTheColumnOfCpuTimeInANarrowTerminal() throws IOException {
+        assertThat(table(SessionImage.cpuSample(), 24, false, 20)).containsPattern("\nFUNCTION +CALLS +CPU +SELF ");
+    }
+
+    @Test
+    void shouldShowNothingMoreWithoutSamples() throws IOException {
+        SessionImage empty = SessionImage.sampledSample();
+        long samples = empty.cpuSamples(0, 0, 0);
+        empty.cpuSamplesOf(samples, "/lib/a", 0);
+
+        assertThat(table(empty, 24, false, 0)).isEqualTo(table(SessionImage.sampledSample(), 24, false, 0));
+    }
+
+    @Test
+    void shouldNameTheImagesWithTheMostTimeThatHasNoProbes() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        long samples = image.cpuSamples(10_000, 40, 30, 9_000);
+        for (int i = 1; i <= 6; i++) {
+            image.cpuSamplesOf(samples, "/opt/lib" + i + ".so", 100 * i);
+        }
+        image.cpuSamplesOf(samples, "/opt/evil\u001b", 1_000);
+
+        assertThat(table(image, 24, false, 0))
+                .endsWith(
+                        "not probed: 31.3 % of the CPU time: evil? 10.0 %, lib6.so 6.0 %, lib5.so 5.0 %, lib4.so 4.0 %,"
+                                + " others 6.0 %, elsewhere 0.3 %\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "9, 0, ''",
+        "10, 0, 'not probed: 0.1 % of the CPU time: elsewhere 0.1 %\n'",
+        "5, 4, ''",
+        "4, 6, 'not probed: 0.1 % of the CPU time: a 0.1 %\n'"
+    })
+    void shouldSayNothingOfHardlyAnyTimeWithoutProbes(int elsewhere, int ofImage, String note) throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.cpuSamplesOf(image.cpuSamples(10_000, 0, elsewhere, 9_000), "/lib/a", ofImage);
+
+        assertThat(table(image, 24, false, 0)).endsWith(" (--sort)\n" + note);
     }
 
     @Test

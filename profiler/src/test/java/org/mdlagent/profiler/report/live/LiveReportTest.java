@@ -167,6 +167,19 @@ class LiveReportTest {
         assertThat(all(seen.at("/inView"), "")).contains("fast", Profiles.HOSTILE);
     }
 
+    @Test
+    void shouldHoldAFunctionThatHasRunSinceALookThoughItWasNotCalled() throws IOException {
+        LiveReport first = new LiveReport(with(Profiles.function("a"), Profiles.function("b", 200)), true, 1_000);
+        LiveReport second =
+                first.next(with(Profiles.function("a").withCpu(4_000, 0.98), Profiles.function("b", 200)), true, 2_000);
+
+        JsonNode news = new ObjectMapper().readTree(news(second, 1_000));
+
+        assertThat(news.at("/positions").size()).isEqualTo(1);
+        assertThat(news.at("/positions/0").asInt()).isZero();
+        assertThat(news.at("/functions/0/cpuNanos").asLong()).isEqualTo(4_000);
+    }
+
     private static String heat(SessionReader session, int function, long from) throws IOException {
         StringBuilder out = new StringBuilder();
         new HeatNews(session, function, from).write(out);

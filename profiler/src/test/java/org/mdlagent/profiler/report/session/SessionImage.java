@@ -18,6 +18,8 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.PcImageDescriptor;
+import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
@@ -318,6 +320,35 @@ public final class SessionImage {
         }
     }
 
+    /// Adds samples of CPU time, a millisecond apart, of all of which none has been lost; returns the struct's offset.
+    ///
+    /// @param ofFunctions samples in each, by their numbers
+    public long cpuSamples(long samples, long inProbes, long elsewhere, long... ofFunctions) {
+        long counts = allocate(CAPACITY * (long) Long.BYTES);
+        for (int i = 0; i < ofFunctions.length; i++) {
+            putLong(counts + (long) i * Long.BYTES, ofFunctions[i]);
+        }
+        long at = allocate(PcSamplesDescriptor.SIZE);
+        putLong(at + PcSamplesDescriptor.PERIOD_NANOS, 1_000_000);
+        putLong(at + PcSamplesDescriptor.SAMPLES, samples);
+        putLong(at + PcSamplesDescriptor.PROBES, inProbes);
+        putLong(at + PcSamplesDescriptor.ELSEWHERE, elsewhere);
+        putLong(at + PcSamplesDescriptor.FUNCTIONS, address(counts));
+        putLong(HeaderDescriptor.PC_SAMPLES, address(at));
+        return at;
+    }
+
+    /// Adds samples in an image's code that is no probed function's.
+    ///
+    /// @param samples offset of the struct
+    public void cpuSamplesOf(long samples, String image, long count) {
+        long number = bytes.getLong((int) (samples + PcSamplesDescriptor.IMAGE_COUNT));
+        long at = samples + PcSamplesDescriptor.IMAGES + number * PcImageDescriptor.SIZE;
+        putInt(at + PcImageDescriptor.PATH, string(image));
+        putLong(at + PcImageDescriptor.SAMPLES, count);
+        putLong(samples + PcSamplesDescriptor.IMAGE_COUNT, number + 1);
+    }
+
     /// Gives a thread a ring with room for `capacity` records.
     void ring(long thread, int capacity) {
         putLong(thread + ThreadDescriptor.RING, address(allocate(capacity * RecordDescriptor.SIZE)));
@@ -506,6 +537,18 @@ public final class SessionImage {
         image.record(thread, rare, 90_000);
         image.record(thread, hot, 3000);
         image.reservation(thread);
+        return image;
+    }
+
+    /// The sampled session with 1,000 samples of CPU time: 600 in the hot function, 3 in the rare one, 100 in one that
+    /// was entered before its probes were there, 10 in probes, 280 in libraries, and 7 elsewhere.
+    public static SessionImage cpuSample() {
+        SessionImage image = sampledSample();
+        image.function("loop");
+        image.function("unused");
+        long samples = image.cpuSamples(1000, 10, 7, 600, 3, 100);
+        image.cpuSamplesOf(samples, "/usr/lib/libz.so.1", 100);
+        image.cpuSamplesOf(samples, "/usr/lib/libc.so.6", 180);
         return image;
     }
 

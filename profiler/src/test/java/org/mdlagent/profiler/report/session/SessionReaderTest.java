@@ -935,6 +935,7 @@ class SessionReaderTest {
             SessionImage.familySample().bytes(),
             SessionImage.callersSample().bytes(),
             SessionImage.metricSample().bytes(),
+            SessionImage.cpuSample().bytes(),
             SessionImage.sliceSample().bytes()
         };
         int[][] words = Stream.of(samples).map(SessionReaderTest::wordsInUse).toArray(int[][]::new);

@@ -1,0 +1,51 @@
+package org.mdlagent.profiler.report.profile;
+
+import java.util.List;
+
+/// Where the program's threads were, in user mode, whenever each had taken some CPU time: what a clock of the kernel
+/// has
+/// sampled. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
+///
+/// @param periodNanos CPU time of a thread from one sample to the next
+/// @param samples     of all
+/// @param inProbes    in the profiler's own code
+/// @param elsewhere   in no image that is known
+/// @param lost        that nobody has taken from the kernel in time; not among `samples`
+/// @param notProbed   in code that is no probed function's, the image with the most samples first
+public record CpuSamples(
+        long periodNanos, long samples, long inProbes, long elsewhere, long lost, List<OfImage> notProbed) {
+    /// Of a session for which the kernel gave none.
+    public static final CpuSamples NONE = new CpuSamples(0, 0, 0, 0, 0, List.of());
+
+    /// @param image path of the ELF file
+    public record OfImage(String image, long samples) {}
+
+    public CpuSamples {
+        notProbed = List.copyOf(notProbed);
+    }
+
+    public boolean isEmpty() {
+        return samples == 0;
+    }
+
+    /// The CPU time that the samples stand for.
+    public double nanos() {
+        return (double) samples * periodNanos;
+    }
+
+    /// How much of the CPU time was spent in code without probes.
+    public double notProbedPercent() {
+        return percent(elsewhere)
+                + notProbed.stream().mapToDouble(of -> percent(of.samples)).sum();
+    }
+
+    /// How much of it was spent in probes.
+    public double probePercent() {
+        return percent(inProbes);
+    }
+
+    /// How much of it so many samples are; none of none.
+    public double percent(long part) {
+        return isEmpty() ? 0 : 100.0 * part / samples;
+    }
+}
