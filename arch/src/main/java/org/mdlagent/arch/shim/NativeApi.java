@@ -545,8 +545,7 @@ public final class NativeApi implements CodeWriter {
     }
 
     /// What there is of a thread: to `out` go the number of samples lost (long), then the addresses of others (long),
-    /// as
-    /// many as fit into `capacity` of these.
+    /// as many as fit into `capacity` of these.
     ///
     /// @return how many these are
     int readPcSampler(long sampler, long out, int capacity) {

@@ -167,9 +167,8 @@ final class PcSamples {
         return this::share;
     }
 
-    /// A function's part of the program's CPU time in its own code, of late when [#shares] was called; 0 where little
-    /// is
-    /// known.
+    /// A function's part of the program's CPU time in its own code, of late when [#shares] was called; 0 where
+    /// little is known.
     double share(int function) {
         return recent.share(function);
     }

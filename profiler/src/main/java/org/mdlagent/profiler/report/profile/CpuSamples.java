@@ -3,8 +3,7 @@ package org.mdlagent.profiler.report.profile;
 import java.util.List;
 
 /// Where the program's threads were, in user mode, whenever each had taken some CPU time: what a clock of the kernel
-/// has
-/// sampled. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
+/// has sampled. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
 ///
 /// @param periodNanos CPU time of a thread from one sample to the next
 /// @param samples     of all
@@ -37,11 +36,6 @@ public record CpuSamples(
     public double notProbedPercent() {
         return percent(elsewhere)
                 + notProbed.stream().mapToDouble(of -> percent(of.samples)).sum();
-    }
-
-    /// How much of it was spent in probes.
-    public double probePercent() {
-        return percent(inProbes);
     }
 
     /// How much of it so many samples are; none of none.

@@ -106,7 +106,8 @@ class TableReportTest {
         "9, 0, ''",
         "10, 0, 'not probed: 0.1 % of the CPU time: elsewhere 0.1 %\n'",
         "5, 4, ''",
-        "4, 6, 'not probed: 0.1 % of the CPU time: a 0.1 %\n'"
+        "4, 6, 'not probed: 0.1 % of the CPU time: a 0.1 %\n'",
+        "7, 4, 'not probed: 0.1 % of the CPU time: elsewhere 0.1 %\n'"
     })
     void shouldSayNothingOfHardlyAnyTimeWithoutProbes(int elsewhere, int ofImage, String note) throws IOException {
         SessionImage image = SessionImage.sampledSample();

@@ -28,7 +28,6 @@ class CpuSamplesTest {
                 1_000, 200, 3, 10, 50, List.of(new CpuSamples.OfImage("/a", 40), new CpuSamples.OfImage("/b", 6)));
 
         assertThat(samples.notProbedPercent()).isCloseTo(28, within(1e-9));
-        assertThat(samples.probePercent()).isCloseTo(1.5, within(1e-9));
         assertThat(samples.nanos()).isEqualTo(200_000);
         assertThat(samples.isEmpty()).isFalse();
     }
@@ -37,7 +36,6 @@ class CpuSamplesTest {
     void shouldHaveNoShareOfNothing() {
         assertThat(CpuSamples.NONE.isEmpty()).isTrue();
         assertThat(CpuSamples.NONE.notProbedPercent()).isZero();
-        assertThat(CpuSamples.NONE.probePercent()).isZero();
     }
 
     @Test
