@@ -117,6 +117,19 @@ class PcSamplesIT {
         assertThat(process.waitFor()).isZero();
     }
 
+    /// A shell's commands have the ids of its processes, and their code where the shell has none.
+    @Test
+    void shouldNotSampleProgramsThatProcessesExecute() throws Exception {
+        String burner = Dist.compile(directory, "burns_once").toString();
+        process = builder("wait,", "bash", "-c", "for i in $(seq 12); do " + burner + "; done; true")
+                .start();
+
+        assertThat(process.waitFor()).isZero();
+
+        JsonNode cpu = Dist.report(directory, session).path("cpu");
+        assertThat(cpu.path("elsewhere").asLong()).isLessThan(20);
+    }
+
     /// liblzma does the work, and nobody has asked for probes there.
     @Test
     void shouldTellThatARealProgramsLibraryHasTheTime() throws Exception {

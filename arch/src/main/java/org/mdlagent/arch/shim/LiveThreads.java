@@ -8,7 +8,7 @@ import java.util.Map;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
-/// The session's processes that have not ended, and the threads that the kernel has of them now, but for the agent's.
+/// The session's processes that run, and the threads that the kernel has of them now, but for the agent's.
 /// Those of another pid namespace are not among them: their ids may be others' here.
 public final class LiveThreads {
     private static final int THREADS_FIRST = 1024;
@@ -20,14 +20,23 @@ public final class LiveThreads {
         Map<Integer, List<Integer>> threads = new LinkedHashMap<>();
         long process = Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
         for (; process != 0; process = Memory.getLong(process + ProcessDescriptor.NEXT)) {
-            boolean ended = Memory.getInt(process + ProcessDescriptor.STATE) == ProcessDescriptor.STATE_ENDED;
             int flags = Memory.getInt(process + ProcessDescriptor.FLAGS);
-            if (!ended && (flags & ProcessDescriptor.FLAG_ELSEWHERE) == 0) {
+            if (runs(process) && (flags & ProcessDescriptor.FLAG_ELSEWHERE) == 0) {
                 int pid = Memory.getInt(process + ProcessDescriptor.PID);
                 threads.put(pid, of(api, pid));
             }
         }
         return threads;
+    }
+
+    /// Whether a process has neither ended nor executed another program, whose threads would have its id.
+    private static boolean runs(long process) {
+        int owner = Memory.getIntAcquire(process + ProcessDescriptor.OWNER);
+        return switch (Memory.getInt(process + ProcessDescriptor.STATE)) {
+            case ProcessDescriptor.STATE_LIVE -> owner != 0 && (owner & ProcessDescriptor.OWNER_DIED) == 0;
+            case ProcessDescriptor.STATE_LEADERLESS -> true;
+            default -> false;
+        };
     }
 
     /// None when the process has ended.
