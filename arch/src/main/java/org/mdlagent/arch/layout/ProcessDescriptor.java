@@ -30,5 +30,12 @@ public final class ProcessDescriptor {
 
     public static final int FLAG_ELSEWHERE = 1;
 
+    /// Whether a process has neither ended nor executed another program, which has its id then.
+    ///
+    /// @param owner the first four bytes of its owner
+    public static boolean runs(int state, int owner) {
+        return state != STATE_ENDED && (state == STATE_LEADERLESS || owner != 0 && (owner & OWNER_DIED) == 0);
+    }
+
     private ProcessDescriptor() {}
 }

@@ -1,8 +1,5 @@
 package org.mdlagent.arch.shim;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,14 +17,6 @@ public final class EventCounter {
     private static final int REACH_FAMILY = 2;
 
     private static final int TRIES = 10;
-
-    private static final int EPERM = 1;
-    private static final int ENOENT = 2;
-    private static final int ESRCH = 3;
-    private static final int EBADF = 9;
-    private static final int EACCES = 13;
-    private static final int EINVAL = 22;
-    private static final int EMFILE = 24;
 
     private final NativeApi api;
     private final List<Long> descriptors = new ArrayList<>();
@@ -66,7 +55,7 @@ public final class EventCounter {
             long descriptor = api.openEvent(event.number(), tid, reach);
             if (descriptor >= 0) {
                 descriptors.add(descriptor);
-            } else if (descriptor != -ESRCH) {
+            } else if (descriptor != -PerfEvents.ESRCH) {
                 close();
                 throw new IllegalArgumentException(reason((int) -descriptor));
             }
@@ -99,24 +88,16 @@ public final class EventCounter {
 
     private static String reason(int errno) {
         return switch (errno) {
-            case EACCES ->
-                "the kernel refuses to count for this user: perf_event_paranoid is " + paranoid()
+            case PerfEvents.EACCES ->
+                "the kernel refuses to count for this user: perf_event_paranoid is " + PerfEvents.paranoid()
                         + "; sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON, allows it";
-            case EPERM -> "perf_event_open is forbidden here, as in many containers";
-            case ENOENT -> "this kernel does not count it";
-            case EBADF -> "unshare is refused here, so the agent has no descriptors of its own to count with";
-            case EINVAL -> "this kernel cannot count threads together: Linux 5.13 can";
-            case EMFILE -> "the process may not have as many descriptors as it has threads: ulimit -n";
+            case PerfEvents.EPERM -> "perf_event_open is forbidden here, as in many containers";
+            case PerfEvents.ENOENT -> "this kernel does not count it";
+            case PerfEvents.EBADF ->
+                "unshare is refused here, so the agent has no descriptors of its own to count with";
+            case PerfEvents.EINVAL -> "this kernel cannot count threads together: Linux 5.13 can";
+            case PerfEvents.EMFILE -> "the process may not have as many descriptors as it has threads: ulimit -n";
             default -> "perf_event_open is refused: errno " + errno;
         };
-    }
-
-    private static String paranoid() {
-        try {
-            return Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
-                    .strip();
-        } catch (IOException e) {
-            return "not known";
-        }
     }
 }

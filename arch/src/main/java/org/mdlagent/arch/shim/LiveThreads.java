@@ -29,14 +29,9 @@ public final class LiveThreads {
         return threads;
     }
 
-    /// Whether a process has neither ended nor executed another program, whose threads would have its id.
     private static boolean runs(long process) {
         int owner = Memory.getIntAcquire(process + ProcessDescriptor.OWNER);
-        return switch (Memory.getInt(process + ProcessDescriptor.STATE)) {
-            case ProcessDescriptor.STATE_LIVE -> owner != 0 && (owner & ProcessDescriptor.OWNER_DIED) == 0;
-            case ProcessDescriptor.STATE_LEADERLESS -> true;
-            default -> false;
-        };
+        return ProcessDescriptor.runs(Memory.getInt(process + ProcessDescriptor.STATE), owner);
     }
 
     /// None when the process has ended.

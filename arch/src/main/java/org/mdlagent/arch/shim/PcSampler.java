@@ -1,8 +1,5 @@
 package org.mdlagent.arch.shim;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -10,13 +7,6 @@ import org.jspecify.annotations.Nullable;
 /// time (`perf_event_open(2)`). The thread is not signalled and does nothing for it. Used by the agent's thread.
 public final class PcSampler {
     private static final int CAPACITY = Scratch.BYTES / Long.BYTES;
-
-    private static final int EPERM = 1;
-    private static final int ESRCH = 3;
-    private static final int EBADF = 9;
-    private static final int EACCES = 13;
-    private static final int EINVAL = 22;
-    private static final int EMFILE = 24;
 
     private final NativeApi api;
     private final long number;
@@ -37,7 +27,7 @@ public final class PcSampler {
             return new PcSampler(api, number);
         }
         int errno = (int) -number;
-        if (errno == ESRCH || errno == EMFILE) {
+        if (errno == PerfEvents.ESRCH || errno == PerfEvents.EMFILE) {
             return null;
         }
         throw new IllegalStateException(reason(errno));
@@ -75,22 +65,14 @@ public final class PcSampler {
 
     private static String reason(int errno) {
         return switch (errno) {
-            case EACCES ->
-                "perf_event_paranoid is " + paranoid()
+            case PerfEvents.EACCES ->
+                "perf_event_paranoid is " + PerfEvents.paranoid()
                         + "; sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON, allows them";
-            case EPERM -> "perf_event_open is forbidden here, as in many containers, or no more memory may be locked";
-            case EBADF -> "unshare is refused here, so the agent has no descriptors of its own";
-            case EINVAL -> "this kernel cannot end them when a program executes another: Linux 5.13 can";
+            case PerfEvents.EPERM ->
+                "perf_event_open is forbidden here, as in many containers, or no more memory may be locked";
+            case PerfEvents.EBADF -> "unshare is refused here, so the agent has no descriptors of its own";
+            case PerfEvents.EINVAL -> "this kernel cannot end them when a program executes another: Linux 5.13 can";
             default -> "perf_event_open is refused: errno " + errno;
         };
-    }
-
-    private static String paranoid() {
-        try {
-            return Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
-                    .strip();
-        } catch (IOException e) {
-            return "not known";
-        }
     }
 }

@@ -40,28 +40,29 @@ public final class CodePlaces {
         memory = null;
     }
 
-    /// Index of the function whose code an address lies in, or that is inlined there; or [#OURS] or [#NONE].
-    public int functionAt(long address) {
+    /// Where code stands.
+    ///
+    /// @param function index of the one whose code it is, or that is inlined there; or [#OURS] or [#NONE]
+    /// @param image    path of that which has other code; "" where none has
+    public record Place(int function, String image) {}
+
+    public Place at(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();
             for (Trampolines.OfText text : placement == null ? List.<Trampolines.OfText>of() : placement.texts()) {
                 if (text.holds(address)) {
-                    return OURS;
+                    return new Place(OURS, "");
                 }
             }
         }
         int function = sites.functionAt(address);
-        if (function != NONE || imageWithProbes(address) != null) {
-            return function;
+        if (function != NONE) {
+            return new Place(function, "");
         }
-        String path = path(address);
-        return path.endsWith(SHIM) || path.startsWith(TEXTS) ? OURS : NONE;
-    }
-
-    /// Path of the image that has the code at an address which is no probed function's; "" where none has.
-    public String imageAt(long address) {
         ProbedImage image = imageWithProbes(address);
-        return image == null ? path(address) : image.path();
+        String path = image == null ? path(address) : image.path();
+        boolean ours = image == null && (path.endsWith(SHIM) || path.startsWith(TEXTS));
+        return ours ? new Place(OURS, "") : new Place(NONE, path);
     }
 
     /// Its text may be a copy, which the kernel knows by another path.

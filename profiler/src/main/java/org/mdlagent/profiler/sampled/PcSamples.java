@@ -123,21 +123,23 @@ final class PcSamples {
 
     private void count(long address) {
         Memory.addLong(table + PcSamplesDescriptor.SAMPLES, 1);
-        int function = probes.codePlaces().functionAt(address);
-        if (function >= 0) {
-            Memory.addLong(samples(function), 1);
-        } else if (function == CodePlaces.OURS) {
-            Memory.addLong(table + PcSamplesDescriptor.PROBES, 1);
-        } else {
-            Memory.addLong(image(probes.codePlaces().imageAt(address)), 1);
-        }
+        Memory.addLong(counter(probes.codePlaces().at(address)), 1);
+    }
+
+    /// Where samples of a place are counted.
+    private long counter(CodePlaces.Place place) {
+        return switch (place.function()) {
+            case CodePlaces.OURS -> table + PcSamplesDescriptor.PROBES;
+            case CodePlaces.NONE -> image(place.image());
+            default -> samples(place.function());
+        };
     }
 
     private long samples(int function) {
         return table + PcSamplesDescriptor.SIZE + (long) function * Long.BYTES;
     }
 
-    /// Where samples of an image's other code are counted.
+    /// The same of an image's other code.
     private long image(String path) {
         Integer number = path.isEmpty() ? null : images.get(path);
         if (number == null) {

@@ -66,11 +66,8 @@ final class FamilyReader {
         int parent = bytes.getInt(at + ProcessDescriptor.PARENT);
         long calls = Math.addExact(callsOutsideBlocks(at), callsInBlocks);
         long agents = bytes.getLong(HeaderDescriptor.AGENT_PROCESS);
-        int state = bytes.getInt(at + ProcessDescriptor.STATE);
-        int owner = bytes.getInt(at + ProcessDescriptor.OWNER);
-        boolean runs = state != ProcessDescriptor.STATE_ENDED
-                && (state == ProcessDescriptor.STATE_LEADERLESS
-                        || owner != 0 && (owner & ProcessDescriptor.OWNER_DIED) == 0);
+        boolean runs = ProcessDescriptor.runs(
+                bytes.getInt(at + ProcessDescriptor.STATE), bytes.getInt(at + ProcessDescriptor.OWNER));
         if (agents != 0 && at == bytes.offset(agents, ProcessDescriptor.SIZE, "a process")) {
             return new ProcessProfile(
                     pid,
