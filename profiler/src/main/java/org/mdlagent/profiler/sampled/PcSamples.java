@@ -63,7 +63,7 @@ final class PcSamples {
 
     /// Takes what was sampled since the last look.
     void look() {
-        if (refused) {
+        if (refused && samplers.isEmpty()) {
             return;
         }
         long now = api.tsc();
@@ -87,8 +87,15 @@ final class PcSamples {
                 known.remove();
             }
         }
+        if (!refused) {
+            open(live);
+        }
+    }
+
+    /// Once it is refused for one, others stay sampled: there may be no more memory for rings.
+    private void open(Set<Integer> threads) {
         try {
-            for (int tid : live) {
+            for (int tid : threads) {
                 PcSampler sampler = hasTable() ? PcSampler.open(api, tid, PERIOD_NANOS) : null;
                 if (sampler != null) {
                     samplers.put(tid, sampler);
@@ -96,7 +103,8 @@ final class PcSamples {
             }
         } catch (IllegalStateException e) {
             refused = true;
-            log.accept("CPU time is not sampled: " + e.getMessage());
+            log.accept("CPU time is not sampled"
+                    + (samplers.isEmpty() ? ": " : " of more than " + samplers.size() + " threads: ") + e.getMessage());
         }
     }
 
