@@ -5,9 +5,6 @@ import java.util.function.IntToDoubleFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.arch.session.ThreadBlock;
-import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
@@ -34,17 +31,8 @@ public final class Tiers {
 
     private static final double BURST_SECONDS_OF_EACH = 2e-5;
 
-    /// A function is looked at closely where timing all of its calls took more than this part of the budget; in so many
-    /// threads.
+    /// What a function's calls take is looked up where timing all of them took more than this part of the budget.
     private static final double DEAR_PART = 0.001;
-
-    private static final int THREADS_MAX = 64;
-
-    /// What its calls take is looked up anew when it has been called so many times as often as at the last look; and of
-    /// so many functions at each choice, in turn.
-    private static final double LOOKUP_FACTOR = 2;
-
-    private static final int LOOKUPS_IN_TURN = 64;
 
     /// The part of the session's memory that threads' rows may take up, and what one takes with its chunks.
     private static final int ROWS_PART = 3;
@@ -61,7 +49,7 @@ public final class Tiers {
     private static final double CPU_SECONDS_LEAST = 1e-6;
 
     private final long header;
-    private final ThreadBlocks threads;
+    private final TimedTicks timed;
     private final double budget;
     private final double ticksPerNano;
     private final ProbeCost cost;
@@ -78,13 +66,6 @@ public final class Tiers {
     private double[] rates = {};
 
     private long[] callsAtChoice = {};
-
-    /// By function: what one of its timed calls took, in ticks, and its calls, when that was looked up last; and whose
-    /// turn is next.
-    private double[] ticksOfEach = {};
-
-    private long[] callsAtLookup = {};
-    private int nextLookup;
 
     /// Functions that were called, at the last choice.
     private int called;
@@ -121,7 +102,7 @@ public final class Tiers {
     public Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
         this.cost = cost;
         this.header = header;
-        threads = new ThreadBlocks(header);
+        timed = new TimedTicks(header);
         this.budget = budget;
         this.ticksPerNano = ticksPerNano;
         choice = new TierChoice(cost);
@@ -134,8 +115,7 @@ public final class Tiers {
         named = Arrays.copyOf(named, functions);
         rates = Arrays.copyOf(rates, functions);
         callsAtChoice = Arrays.copyOf(callsAtChoice, functions);
-        ticksOfEach = Arrays.copyOf(ticksOfEach, functions);
-        callsAtLookup = Arrays.copyOf(callsAtLookup, functions);
+        timed.grow(functions);
     }
 
     /// A function has a tier from its first call on.
@@ -345,46 +325,15 @@ public final class Tiers {
     /// or as the clock tells.
     private double[] shares(double income, long[] calls, IntToDoubleFunction clock) {
         double[] shares = new double[calls.length];
-        for (int i = 0; i < Math.min(LOOKUPS_IN_TURN, calls.length); i++) {
-            nextLookup = nextLookup < calls.length - 1 ? nextLookup + 1 : 0;
-            callsAtLookup[nextLookup] = 0;
-        }
+        timed.forgetSome();
         for (int i = 0; i < calls.length; i++) {
             shares[i] = clock.applyAsDouble(i);
             if (cost.exact(rates[i]) * rates[i] > DEAR_PART * income) {
-                double timed = rates[i] * ticksOfEach(i, calls[i]) / (1e9 * ticksPerNano);
-                shares[i] = Math.clamp(timed, shares[i], 1);
+                double part = rates[i] * timed.ofEach(i, calls[i]) / (1e9 * ticksPerNano);
+                shares[i] = Math.clamp(part, shares[i], 1);
             }
         }
         return shares;
-    }
-
-    /// Rows are in no cache, and there is one for each thread: they are not looked at for each choice.
-    private double ticksOfEach(int function, long calls) {
-        if (calls >= LOOKUP_FACTOR * callsAtLookup[function]) {
-            callsAtLookup[function] = calls;
-            ticksOfEach[function] = ticksPerCall(function);
-        }
-        return ticksOfEach[function];
-    }
-
-    /// As the first threads know it; 0 where they do not.
-    private double ticksPerCall(int function) {
-        double ticks = 0;
-        double timed = 0;
-        int looks = 0;
-        for (ThreadBlock thread : threads) {
-            if (++looks > THREADS_MAX) {
-                break;
-            }
-            long rows = thread.rows();
-            long row = rows == 0 ? 0 : Memory.getLong(rows + (long) function * Long.BYTES);
-            if (row != 0) {
-                ticks += Memory.getLong(row + RowDescriptor.TOTAL);
-                timed += Memory.getLong(row + RowDescriptor.COUNT);
-            }
-        }
-        return timed == 0 ? 0 : ticks / timed;
     }
 
     /// Whether there is memory for the rows of all functions that are called, in all threads.

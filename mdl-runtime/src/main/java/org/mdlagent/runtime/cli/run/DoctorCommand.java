@@ -128,10 +128,7 @@ public final class DoctorCommand implements Callable<Integer> {
         }
         say(Finding.OK, "ptrace", "not needed");
         String perf = content("/proc/sys/kernel/perf_event_paranoid");
-        say(
-                Finding.OK,
-                "perf",
-                "not needed; CPU time is sampled where perf_event_paranoid is 2 or less: it is " + perf);
+        say(Finding.OK, "perf", "not needed; CPU time is sampled if perf_event_paranoid is 2 or less: it is " + perf);
     }
 
     private static @Nullable String content(String file) {

@@ -10,7 +10,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;

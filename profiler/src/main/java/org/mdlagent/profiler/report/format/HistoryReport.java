@@ -6,7 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Loss;

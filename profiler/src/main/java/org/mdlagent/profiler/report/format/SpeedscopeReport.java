@@ -3,7 +3,7 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.util.IdentityHashMap;
 import java.util.List;
-import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
-import org.mdlagent.profiler.report.profile.BaseName;
+import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimedCall;
 

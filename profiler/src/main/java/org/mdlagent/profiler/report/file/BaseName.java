@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.report.profile;
+package org.mdlagent.profiler.report.file;
 
 /// The name of a file without its directories.
 public final class BaseName {
