@@ -35,6 +35,9 @@ final class OpenFunctions {
 
     private static final double LOOK_NANOS_MAX = 2e9;
 
+    /// What rare functions cost is told of so much CPU time at least.
+    private static final double HOT_NANOS_MIN = 20e6;
+
     /// Probes switch themselves off so long after the last sign of life of this profiler, should its process be killed
     /// and others of the family go on.
     private static final double LEASE_NANOS = 5e9;
@@ -73,7 +76,6 @@ final class OpenFunctions {
     private long cpuAtLook;
 
     private long tscAtLook;
-    private long callsSampledAtLook;
     private long lookTsc;
     private double lookNanos = SampledProfiler.CLOSE_LOOK_NANOS;
 
@@ -242,13 +244,14 @@ final class OpenFunctions {
     ///
     /// @param renew whether others of their calls are to be timed
     void look(Windows windows, boolean renew) {
+        if (haveBecomeHot()) {
+            turns.need();
+        }
         double passed = readings.cpu() - cpuAtLook;
         double told = renew ? telling.ofEach(api.tsc(), spending.share()) : 0;
         cpuAtLook = readings.cpu();
         tscAtLook = readings.tsc();
-        callsSampledAtLook = tiers.callsSampled();
         changes.clear();
-        long all = 0;
         long inRuns = 0;
         int called = 0;
         for (int i = 0; i < readings.functions(); i++) {
@@ -260,7 +263,6 @@ final class OpenFunctions {
                 continue;
             }
             boolean counted = tiers.isCounted(i);
-            all += counted ? 0 : fresh;
             estimates.count(i, readings.calls(i), passed);
             double rate = passed > 0 ? fresh / passed : 0;
             if (!counted && (windows.isFrequent(rate) || turns.areNeeded())) {
@@ -283,9 +285,6 @@ final class OpenFunctions {
         }
         changes.disarm();
         telling.setFunctions(called);
-        if (passed > 0 && spending.sampledNanos(all, 0) > Turns.PART * budget * passed) {
-            turns.need();
-        }
         if (renew) {
             limit(inRuns);
         }
@@ -307,9 +306,18 @@ final class OpenFunctions {
     /// Whether those that are rare have used up their part of the budget since they were last looked at. No windows are
     /// open.
     boolean haveBecomeHot() {
-        return !turns.areNeeded()
-                && spending.sampledNanos(tiers.callsSampled() - callsSampledAtLook, 0)
-                        > Turns.PART * budget * (readings.cpu() - cpuAtLook);
+        double passed = readings.cpu() - cpuAtLook;
+        if (turns.areNeeded() || passed < HOT_NANOS_MIN) {
+            return false;
+        }
+        double spent = 0;
+        for (int i = 0; i < readings.functions(); i++) {
+            if (!estimates.isWindowed(i) && !tiers.isCounted(i)) {
+                long fresh = estimates.fresh(i, readings.calls(i));
+                spent += spending.countedNanos(fresh, fresh / passed);
+            }
+        }
+        return spent > Turns.PART * budget * passed;
     }
 
     /// CPU time of the program when they were last looked at, in nanoseconds.

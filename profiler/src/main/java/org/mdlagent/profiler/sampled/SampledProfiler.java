@@ -348,14 +348,14 @@ public final class SampledProfiler implements Collector {
         }
         long beginTsc = spending.nextRotation(now);
         boolean demoting = demotionTsc != 0 && now - demotionTsc < IN_FLIGHT_NANOS * ticksPerNano;
-        if (now >= beginTsc && !demoting) {
+        // Those that are to be closed do not wait for a rotation, which is long where they are many.
+        if (now >= beginTsc && demotionTsc == 0) {
             rotating = true;
             spending.beginRotation(now);
             group = 0;
             return goOn();
         }
-        boolean demoted = demotionTsc != 0 && !demoting;
-        if (open.isLookDue(now) || demoted || (open.haveBecomeHot() && !demoting)) {
+        if (open.isLookDue(now) || !demoting && (demotionTsc != 0 || open.haveBecomeHot())) {
             demotionTsc = 0;
             open.look(windows, false);
             estimates.publish();

@@ -29,7 +29,7 @@ public final class Tiers {
     /// But not before so many seconds for each function: a choice among many is dear.
     private static final double SECONDS_OF_EACH = 1e-4;
 
-    private static final double BURST_SECONDS_OF_EACH = 2e-5;
+    private static final double BURST_SECONDS_OF_EACH = 5e-6;
 
     /// What a function's calls take is looked up where timing all of them took more than this part of the budget.
     private static final double DEAR_PART = 0.001;
