@@ -37,12 +37,9 @@ public record ProbeCost(boolean cpuTime) {
         return counted * counted(rate) + timedByChance(byChance) + all * exact(rate);
     }
 
-    /// Of functions that are sampled.
-    ///
-    /// @param counted calls that were counted
-    /// @param timed   of these, calls of which a record was written
-    public double sampled(long counted, long timed) {
-        return RecordingTicks.COUNTED * (double) counted + TIMED * timed + clock(timed);
+    /// What it costs besides to write records of calls, in runs.
+    public double inRuns(long timed) {
+        return TIMED * timed + clock(timed);
     }
 
     /// What a call of a function costs whose calls are all counted.

@@ -31,9 +31,11 @@ final class CallEstimate {
     private static final double UNMET_PARTS = 3;
 
     /// Where there was no window at all, a function was called as often as it ever was while all calls were counted, at
-    /// most. Where that is not known, for these were too few, hardly a function is called more often than this, in
-    /// calls for each nanosecond.
+    /// most. Where that is not known, for these were too few, or so many times the time has passed since, hardly a
+    /// function is called more often than this, in calls for each nanosecond.
     private static final double RATE_MAX = 0.01;
+
+    private static final double KNOWN_FOR = 10;
 
     private static final long CALLS_KNOWN = 64;
 
@@ -45,6 +47,9 @@ final class CallEstimate {
 
     /// The highest rate while all calls were counted, 0 where that is not known.
     private double peak;
+
+    /// The time in which all calls were counted.
+    private double countedNanos;
 
     /// Calls of late, the older the less they weigh; as of when, and since when.
     private double late;
@@ -112,6 +117,7 @@ final class CallEstimate {
         if (nanos <= 0) {
             return;
         }
+        countedNanos += nanos;
         if (count >= CALLS_KNOWN) {
             peak = Math.max(peak, count / nanos);
         }
@@ -227,8 +233,9 @@ final class CallEstimate {
             return 0;
         }
         if (nanosEver == 0) {
-            double rate = peak > 0 ? peak : RATE_MAX;
-            double most = Math.max(blocks + blockCalls(now), rate * unseenNanos(now));
+            double unseenNanos = unseenNanos(now);
+            double rate = peak > 0 && unseenNanos <= KNOWN_FOR * countedNanos ? peak : RATE_MAX;
+            double most = Math.max(blocks + blockCalls(now), rate * unseenNanos);
             return square(most / Confidence.QUANTILE_95);
         }
         double wider = Confidence.quantile95(Math.max(1, FREEDOM_OF_DIFFERENCE * windowsEver)) / Confidence.QUANTILE_95;

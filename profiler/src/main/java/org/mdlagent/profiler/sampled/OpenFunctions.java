@@ -294,7 +294,7 @@ final class OpenFunctions {
     ///
     /// @param inRuns as many as there would have been since this was last done
     private void limit(long inRuns) {
-        double part = spending.sampledNanos(0, inRuns) / (readings.cpu() - cpuAtRenewal);
+        double part = spending.runNanos(inRuns) / (readings.cpu() - cpuAtRenewal);
         cpuAtRenewal = readings.cpu();
         if (part > TIMED_PART * budget || inRuns > RingDrain.EXPECTED_MAX / 2) {
             timed = Math.max(timed / 2, runLength);

@@ -113,9 +113,9 @@ final class Spending {
         return share() / Math.max(USED_LEAST, used);
     }
 
-    /// What sampling costs, as it is predicted, in nanoseconds.
-    double sampledNanos(long counted, long timed) {
-        return probeCost.sampled(counted, timed) / ticksPerNano;
+    /// What timing in runs costs, as it is predicted, in nanoseconds.
+    double runNanos(long timed) {
+        return probeCost.inRuns(timed) / ticksPerNano;
     }
 
     /// What counting a function's calls costs.
@@ -140,7 +140,8 @@ final class Spending {
         api.renewClocks();
         long samples = Memory.getLong(header + HeaderDescriptor.SAMPLES);
         return Memory.getLong(header + HeaderDescriptor.AGENT_CPU_NANOS)
-                + sampledNanos(tiers.callsSampled(), samples)
+                + tiers.sampledTicks() / ticksPerNano
+                + runNanos(samples)
                 + byChanceNanos(byChance);
     }
 

@@ -45,6 +45,10 @@ final class Turns {
     /// A function with this part of the CPU time comes first.
     private static final double MUCH_TIME = 0.01;
 
+    /// Those come next that had no turn for so much of the program's time: what was rare may be so no more. Many cost
+    /// little, for threads stop those that are dear after some calls.
+    private static final double FORGOTTEN_NANOS = 10e9;
+
     private final Probes probes;
     private final CallEstimates estimates;
     private final Tiers tiers;
@@ -251,12 +255,17 @@ final class Turns {
         return tiers.countedPart(estimates.rate(function));
     }
 
-    /// The binary order of how many calls of a function have not been seen; the highest where it has much of the time.
+    /// The binary order of how many calls of a function have not been seen; the highest two where it has much of the
+    /// time, or had no turn for long.
     private int order(int function) {
         if (pcs.share(function) >= MUCH_TIME) {
             return ORDERS - 1;
         }
-        double unseen = estimates.rate(function) * estimates.untimed(function, readings.progress());
-        return Math.clamp(Math.getExponent(unseen) + ORDERS / 4, 0, ORDERS - 1);
+        double untimed = estimates.untimed(function, readings.progress());
+        if (untimed > FORGOTTEN_NANOS) {
+            return ORDERS - 2;
+        }
+        double unseen = estimates.rate(function) * untimed;
+        return Math.clamp(Math.getExponent(unseen) + ORDERS / 4, 0, ORDERS - 3);
     }
 }

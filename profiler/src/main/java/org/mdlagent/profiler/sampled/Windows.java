@@ -345,7 +345,7 @@ final class Windows {
             }
         }
         spending.addByChance(byChance);
-        predicted = counted + spending.sampledNanos(0, timed) + spending.byChanceNanos(byChance);
+        predicted = counted + spending.runNanos(timed) + spending.byChanceNanos(byChance);
         double passed = Math.max(PASSED_MIN * observed, observed - slowdowns[group].factor() * predicted);
         readings.lose(observed - passed);
         return observed > 0 ? observed / passed : 1;

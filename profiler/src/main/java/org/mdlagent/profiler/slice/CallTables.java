@@ -80,7 +80,7 @@ final class CallTables {
         boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
         ProbeCost cost = new ProbeCost(cpuTime);
         double cpuSeconds = Math.max(1, Memory.getLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS)) / 1e9;
-        double ticks = cost.sampled(0, Memory.getLong(header + HeaderDescriptor.SAMPLES));
+        double ticks = cost.inRuns(Memory.getLong(header + HeaderDescriptor.SAMPLES));
         for (int i = 0; i < entered.length; i++) {
             if (entered[i] == 0) {
                 continue;

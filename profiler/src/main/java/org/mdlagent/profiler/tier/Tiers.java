@@ -62,6 +62,9 @@ public final class Tiers {
     private double[] prices = {};
     private boolean[] named = {};
 
+    /// By function: what counting one of its calls costs while windows choose them, in ticks.
+    private double[] sampledPrices = {};
+
     /// By function: its calls in a second of the program's CPU time; and its calls when that was last looked at.
     private double[] rates = {};
 
@@ -74,6 +77,7 @@ public final class Tiers {
     /// those have cost whose tier is named.
     private long callsSampled;
 
+    private double sampledTicks;
     private long calls;
     private double ticks;
     private double namedTicks;
@@ -81,6 +85,7 @@ public final class Tiers {
     /// What the first and the last two have of functions that were not then what they are now, or cost something else.
     private long callsMoved;
 
+    private double sampledTicksMoved;
     private double ticksMoved;
     private double namedTicksMoved;
 
@@ -112,6 +117,7 @@ public final class Tiers {
     public void grow(int functions) {
         means = Arrays.copyOf(means, functions);
         prices = Arrays.copyOf(prices, functions);
+        sampledPrices = Arrays.copyOf(sampledPrices, functions);
         named = Arrays.copyOf(named, functions);
         rates = Arrays.copyOf(rates, functions);
         callsAtChoice = Arrays.copyOf(callsAtChoice, functions);
@@ -124,6 +130,7 @@ public final class Tiers {
     public void begin(int function, Tier tier, boolean named) {
         means[function] = tier.mean();
         prices[function] = price(tier.mean(), rates[function]);
+        sampledPrices[function] = cost.counted(rates[function]);
         this.named[function] = named;
     }
 
@@ -133,8 +140,11 @@ public final class Tiers {
     public void move(int function, Tier tier, boolean named, long calls) {
         long sampled = isCounted(function) ? 0 : calls;
         double spent = prices[function] * calls;
+        sampledTicksMoved += sampledPrices[function] * sampled;
         begin(function, tier, named);
-        callsMoved += sampled - (isCounted(function) ? 0 : calls);
+        long sampledNow = isCounted(function) ? 0 : calls;
+        sampledTicksMoved -= sampledPrices[function] * sampledNow;
+        callsMoved += sampled - sampledNow;
         ticksMoved += spent - prices[function] * calls;
     }
 
@@ -154,6 +164,9 @@ public final class Tiers {
             ticksMoved += more;
             namedTicksMoved += named[i] ? more : 0;
             prices[i] = price;
+            double sampledPrice = cost.counted(rates[i]);
+            sampledTicksMoved += isCounted(i) ? 0 : (sampledPrices[i] - sampledPrice) * calls[i];
+            sampledPrices[i] = sampledPrice;
         }
     }
 
@@ -185,6 +198,7 @@ public final class Tiers {
     public void count(long[] calls) {
         this.calls = 0;
         callsSampled = callsMoved;
+        sampledTicks = sampledTicksMoved;
         ticks = ticksMoved;
         namedTicks = namedTicksMoved;
         for (int i = 0; i < calls.length; i++) {
@@ -195,6 +209,7 @@ public final class Tiers {
                 namedTicks += named[i] ? price * calls[i] : 0;
             } else {
                 callsSampled += calls[i];
+                sampledTicks += sampledPrices[i] * calls[i];
             }
         }
     }
@@ -207,6 +222,11 @@ public final class Tiers {
     /// The calls of functions while they were sampled.
     public long callsSampled() {
         return callsSampled;
+    }
+
+    /// What counting these has cost, in ticks.
+    public double sampledTicks() {
+        return sampledTicks;
     }
 
     /// The calls of functions while all were counted, whatever windows did.

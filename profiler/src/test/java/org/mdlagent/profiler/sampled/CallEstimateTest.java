@@ -217,8 +217,19 @@ class CallEstimateTest {
         estimate.addExact(1000, 5.5e7, 5e7);
         estimate.startWindows(0, 1e-4, 100);
 
-        assertThat(estimate.calls(1e9)).isCloseTo(102_000, within(1.0));
-        assertThat(1.96 * Math.sqrt(estimate.variance(1e9))).isCloseTo(200_000, within(1000.0));
+        assertThat(estimate.calls(5e8)).isCloseTo(52_000, within(1.0));
+        assertThat(1.96 * Math.sqrt(estimate.variance(5e8))).isCloseTo(100_000, within(1000.0));
+    }
+
+    /// A server that waits at first is asked much then.
+    @Test
+    void shouldNotKnowTheRateOfALongTimeByThatOfAShortOne() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.addExact(1000, 5e6, 5e6);
+        estimate.startWindows(5e6, 1e-4, 100);
+
+        assertThat(1.96 * Math.sqrt(estimate.variance(5.4e7))).isLessThan(10_000);
+        assertThat(1.96 * Math.sqrt(estimate.variance(5.6e7))).isGreaterThan(500_000);
     }
 
     /// Its rate was that of the program's start, of few calls.

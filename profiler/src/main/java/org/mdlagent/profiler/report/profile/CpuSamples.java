@@ -13,6 +13,8 @@ import java.util.List;
 /// @param notProbed   in code that is no probed function's, the image with the most samples first
 public record CpuSamples(
         long periodNanos, long samples, long inProbes, long elsewhere, long lost, List<OfImage> notProbed) {
+    private static final double DEVIATIONS = 2;
+
     /// Of a session for which the kernel gave none.
     public static final CpuSamples NONE = new CpuSamples(0, 0, 0, 0, 0, List.of());
 
@@ -30,6 +32,14 @@ public record CpuSamples(
     /// The CPU time that the samples stand for.
     public double nanos() {
         return (double) samples * periodNanos;
+    }
+
+    /// What probes have taken of the CPU time, in nanoseconds: as predicted, or as samples tell, where so many more are
+    /// not there by chance (two standard deviations of a Poisson distribution). Predictions know little of caches.
+    public double probeNanos(double predicted) {
+        double told = (double) inProbes * periodNanos;
+        double chance = DEVIATIONS * Math.sqrt(inProbes) * periodNanos;
+        return told - chance > predicted ? told : predicted;
     }
 
     /// How much of the CPU time was spent in code without probes.

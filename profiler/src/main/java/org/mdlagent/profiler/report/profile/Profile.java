@@ -177,9 +177,11 @@ public record Profile(
         return percentOfTime(session.agentNanos());
     }
 
-    /// What the probes have cost the program's threads, in percent of the program's time.
+    /// What the probes have cost the program's threads, in percent of the program's time: as predicted, or as samples
+    /// of
+    /// the CPU time tell, where these contradict that ([CpuSamples#probeNanos]).
     public OptionalDouble probePercent() {
-        return session.tscHz().isPresent() ? percentOfTime(probeNanos) : OptionalDouble.empty();
+        return session.tscHz().isPresent() ? percentOfTime(cpu.probeNanos(probeNanos)) : OptionalDouble.empty();
     }
 
     /// Of that, what it has cost to record every call of some functions; empty where all are treated alike.
@@ -189,10 +191,12 @@ public record Profile(
 
     /// The two together.
     public OptionalDouble overheadPercent() {
-        return session.tscHz().isPresent() ? percentOfTime(session.agentNanos() + probeNanos) : OptionalDouble.empty();
+        return session.tscHz().isPresent()
+                ? percentOfTime(session.agentNanos() + cpu.probeNanos(probeNanos))
+                : OptionalDouble.empty();
     }
 
-    private OptionalDouble percentOfTime(long nanos) {
+    private OptionalDouble percentOfTime(double nanos) {
         long time = Math.max(session.elapsedNanos().orElse(0), session.programNanos());
         return time > 0 ? OptionalDouble.of(100.0 * nanos / time) : OptionalDouble.empty();
     }

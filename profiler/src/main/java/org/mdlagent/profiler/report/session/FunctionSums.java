@@ -105,7 +105,7 @@ final class FunctionSums {
     double probeTicks(ProbeCost cost, long timed, double rate) {
         return exact
                 ? cost.of(entered, 0, timed, rate)
-                : cost.of(entered, byChance, byThreads - byChance, rate) + cost.sampled(0, inWindows);
+                : cost.of(entered, byChance, byThreads - byChance, rate) + cost.inRuns(inWindows);
     }
 
     /// Reads a part of it. Where that is damaged, all its figures are withheld, and those of others are not.

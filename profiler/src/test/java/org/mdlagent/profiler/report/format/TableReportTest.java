@@ -62,7 +62,7 @@ class TableReportTest {
     @Test
     void shouldShowWhereTheCpuTimeWasSpent() throws IOException {
         assertThat(table(SessionImage.cpuSample(), 24, false, 0)).isEqualTo("""
-            mdl  app · pid 4711 · 2.0 s · 1 thread · 4 functions, 3 called · sampled · probes 0.0 % · agent's CPU 0.0 % · session app-4711-20231114T221320
+            mdl  app · pid 4711 · 2.0 s · 1 thread · 4 functions, 3 called · sampled · probes 0.5 % · agent's CPU 0.0 % · session app-4711-20231114T221320
             FUNCTION       CALLS     RATE         CPU   SELF  TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
             hot       1.20 M ±6%  600 k/s  60.0% ±8%   82.5%  82.5%  8  1.0us    -    -      -  ≥3.0us  █▂▂
             loop      0      ±?      0 /s  10.0% ±20%   -      -     0      -    -    -      -       -

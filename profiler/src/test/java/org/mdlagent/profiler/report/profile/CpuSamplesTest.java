@@ -33,6 +33,16 @@ class CpuSamplesTest {
     }
 
     @Test
+    void shouldBelieveWhatWasPredictedOfProbesUnlessItIsContradicted() {
+        CpuSamples samples = new CpuSamples(1_000, 2_000, 100, 0, 0, List.of());
+
+        assertThat(samples.probeNanos(81_000)).isEqualTo(81_000);
+        assertThat(samples.probeNanos(79_000)).isEqualTo(100_000);
+        assertThat(samples.probeNanos(300_000)).isEqualTo(300_000);
+        assertThat(CpuSamples.NONE.probeNanos(5)).isEqualTo(5);
+    }
+
+    @Test
     void shouldHaveNoShareOfNothing() {
         assertThat(CpuSamples.NONE.isEmpty()).isTrue();
         assertThat(CpuSamples.NONE.notProbedPercent()).isZero();
