@@ -219,12 +219,7 @@ public final class Tiers {
         return calls;
     }
 
-    /// The calls of functions while they were sampled.
-    public long callsSampled() {
-        return callsSampled;
-    }
-
-    /// What counting these has cost, in ticks.
+    /// What counting the calls of functions has cost while they were sampled, in ticks.
     public double sampledTicks() {
         return sampledTicks;
     }
