@@ -72,6 +72,8 @@ int main(void) {
   FIELD(mdl_header, calls_tsc);
   FIELD(mdl_header, waited);
   FIELD(mdl_header, pc_samples);
+  FIELD(mdl_header, thread_places);
+  FIELD(mdl_header, thread_places_taken);
   FIELD(mdl_header, program);
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
@@ -264,6 +266,7 @@ int main(void) {
   FIELD(mdl_pc_samples, lost);
   FIELD(mdl_pc_samples, functions);
   FIELD(mdl_pc_samples, image_count);
+  FIELD(mdl_pc_samples, squares);
   FIELD(mdl_pc_samples, images);
   SIZE(mdl_pc_samples);
   FIELD(mdl_string, length);

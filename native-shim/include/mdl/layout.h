@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 7u /* raised with each change of what a session holds */
+#define MDL_VERSION 8u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -101,7 +101,9 @@ struct mdl_header {
   double waited;              /* 464 how long the program's threads have waited for processors, for each nanosecond of their
                                      CPU time; 0 while it is not known */
   uint64_t pc_samples;        /* 472 struct mdl_pc_samples, 0 where the kernel gives none */
-  uint8_t reserved[32];       /* 480 */
+  uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
+  uint32_t thread_places_taken; /* 488 only grows */
+  uint8_t reserved[20];       /* 492 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -472,7 +474,8 @@ struct mdl_pc_image {
 
 /*
  * Where the program's threads were, in user mode, whenever each had taken some CPU time: what the kernel's clock has sampled
- * (pc_samples.h). Only grows; written by the agent alone. Each sample is counted in one place besides `samples`.
+ * (pc_samples.h). Only grows; written by the agent alone. Each sample is counted in one place besides `samples`, as often as
+ * the periods that it stands for: threads that wait often are sampled in one second of so many.
  */
 struct mdl_pc_samples {
   uint64_t period_nanos; /*  0 CPU time of a thread from one sample to the next */
@@ -482,7 +485,7 @@ struct mdl_pc_samples {
   uint64_t lost;         /* 32 that the agent came too late for; not among `samples` */
   uint64_t functions;    /* 40 uint64_t[function_capacity]: in the functions' own code */
   uint64_t image_count;  /* 48 published with release after the path */
-  uint64_t pad;          /* 56 */
+  uint64_t squares;      /* 56 of how often each sample was counted, added up */
   uint64_t images[64];   /* 64 struct mdl_pc_image[MDL_PC_IMAGES] */
 };
 

@@ -20,12 +20,16 @@ static struct mdl_thread *claim_own(const struct mdl_process *self) {
   return NULL;
 }
 
-/* With the owner's lock held: the calls so far stay those of the process that had the block. */
+/*
+ * With the owner's lock held: the calls so far stay those of the process that had the block. No function has any that has not
+ * been published.
+ */
 static void credit(struct mdl_thread *thread) {
+  uint32_t count = __atomic_load_n(&session->function_count, __ATOMIC_ACQUIRE);
   const uint64_t *calls = (const uint64_t *)thread->calls;
   struct mdl_process *process = (struct mdl_process *)thread->process;
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < session->function_capacity; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     sum += __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
   }
   if (process) {
@@ -74,8 +78,17 @@ static bool is_roomy(void) {
          __atomic_load_n(&session->arena_next, __ATOMIC_RELAXED) < session->limit / 4;
 }
 
+/* Side by side, as far as they are kept: each new process looks at them all, and each page that it touches has its price. */
+static struct mdl_thread *new_block(void) {
+  enum { STRIDE = (sizeof(struct mdl_thread) + 63) / 64 * 64 };
+  uint64_t places = session_allocate_once(&session->thread_places, BLOCKS_KEPT * STRIDE);
+  uint32_t taken = places ? __atomic_fetch_add(&session->thread_places_taken, 1, __ATOMIC_RELAXED) : BLOCKS_KEPT;
+  return (struct mdl_thread *)(taken < BLOCKS_KEPT ? places + (uint64_t)taken * STRIDE
+                                                   : session_allocate(sizeof(struct mdl_thread)));
+}
+
 static struct mdl_thread *create(struct mdl_process *self) {
-  struct mdl_thread *thread = (struct mdl_thread *)session_allocate(sizeof *thread);
+  struct mdl_thread *thread = new_block();
   if (!thread) {
     return NULL;
   }

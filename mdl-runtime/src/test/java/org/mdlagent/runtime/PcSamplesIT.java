@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,11 +44,15 @@ class PcSamplesIT {
 
     /// Once there are so many samples.
     private JsonNode await(int samples) throws Exception {
+        return await(cpu -> cpu.path("samples").asLong() >= samples);
+    }
+
+    private JsonNode await(Predicate<JsonNode> enough) throws Exception {
         List<JsonNode> last = new ArrayList<>();
         Dist.await("samples of CPU time", () -> {
             JsonNode report = Dist.reportOrNull(directory, session);
             assumeThat(log()).doesNotContain("CPU time is not sampled");
-            if (report != null && report.path("cpu").path("samples").asLong() >= samples) {
+            if (report != null && enough.test(report.path("cpu"))) {
                 last.add(report);
             }
             return !last.isEmpty();
@@ -113,6 +118,19 @@ class PcSamplesIT {
         JsonNode report = await(SAMPLES);
 
         assertThat(partOf(Dist.function(report, "spin"), report)).isBetween(0.3, 0.95);
+        process.outputWriter().close();
+        assertThat(process.waitFor()).isZero();
+    }
+
+    /// The first second is sampled whatever they do.
+    @Test
+    void shouldRarelySampleProcessesThatOftenWait() throws Exception {
+        process = builder("wait,", Dist.compile(directory, "alternates").toString())
+                .start();
+
+        JsonNode report = await(cpu -> cpu.path("weight").asDouble() >= 1.5);
+
+        assertThat(partOf(Dist.function(report, "work"), report)).isGreaterThan(0.5);
         process.outputWriter().close();
         assertThat(process.waitFor()).isZero();
     }

@@ -1,5 +1,6 @@
 package org.mdlagent.profiler;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.mdlagent.arch.session.ThreadBlock;
@@ -37,12 +38,14 @@ public final class EnteredCalls {
     ///
     /// @return the sums, in an array that the next call changes
     public long[] read(int functions) {
-        if (calls.length != functions || hasBlockThatWokeUp()) {
+        if (calls.length != functions) {
             calls = new long[functions];
             ofThread = new long[functions];
             restingCalls = new long[functions];
             resting.clear();
             ended.clear();
+        } else if (forgetWhatWokeUp()) {
+            sumUpResting();
         }
         System.arraycopy(restingCalls, 0, calls, 0, functions);
         for (ThreadBlock thread : threads) {
@@ -61,17 +64,29 @@ public final class EnteredCalls {
         return calls;
     }
 
-    private boolean hasBlockThatWokeUp() {
-        if (resting.isEmpty()) {
-            return false;
-        }
+    /// Blocks that have had another thread since they came to rest do not rest.
+    ///
+    /// @return whether there were any
+    private boolean forgetWhatWokeUp() {
+        boolean any = false;
         for (ThreadBlock thread : threads) {
             Integer tid = resting.get(thread.address());
             if (tid != null && (tid != thread.tid() || thread.isLiveAcquire())) {
-                return true;
+                resting.remove(thread.address());
+                any = true;
             }
         }
-        return false;
+        return any;
+    }
+
+    private void sumUpResting() {
+        Arrays.fill(restingCalls, 0);
+        for (ThreadBlock thread : threads) {
+            if (resting.containsKey(thread.address())) {
+                Memory.copy(thread.callsAcquire(), ofThread);
+                add(ofThread, restingCalls);
+            }
+        }
     }
 
     private boolean hasRested(ThreadBlock thread) {

@@ -138,6 +138,23 @@ class EnteredCallsTest {
     }
 
     @Test
+    void shouldLetOthersRestWhenOneIsTakenOver() {
+        Block resting = new Block(1);
+        Block taken = new Block(2);
+        resting.count(3, 5);
+        resting.end();
+        taken.end();
+        readUntilBlocksRest(FUNCTIONS);
+        taken.begin(3);
+        taken.count(3, 7);
+        shouldReadAll();
+        // Nobody writes to it.
+        resting.counters.setAtIndex(ValueLayout.JAVA_LONG, 3, 1000);
+
+        assertThat(calls.read(FUNCTIONS)[3]).isEqualTo(12);
+    }
+
+    @Test
     void shouldGrow() {
         Block block = new Block(1);
         block.count(3, 5);

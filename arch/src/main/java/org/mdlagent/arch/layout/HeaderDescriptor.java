@@ -69,6 +69,8 @@ public final class HeaderDescriptor {
     public static final long CALLS_TSC = 456;
     public static final long WAITED = 464;
     public static final long PC_SAMPLES = 472;
+    public static final long THREAD_PLACES = 480;
+    public static final long THREAD_PLACES_TAKEN = 488;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
@@ -76,7 +78,7 @@ public final class HeaderDescriptor {
     public static final long SIZE = 4096;
 
     public static final long MAGIC_VALUE = 0x31535345534c444dL;
-    public static final int VERSION_VALUE = 7;
+    public static final int VERSION_VALUE = 8;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

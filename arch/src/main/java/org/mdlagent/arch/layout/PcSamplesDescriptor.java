@@ -10,6 +10,7 @@ public final class PcSamplesDescriptor {
     public static final long LOST = 32;
     public static final long FUNCTIONS = 40;
     public static final long IMAGE_COUNT = 48;
+    public static final long SQUARES = 56;
     public static final long IMAGES = 64;
 
     /// Rows that there are.

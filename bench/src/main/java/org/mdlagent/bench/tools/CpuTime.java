@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
@@ -30,7 +29,7 @@ public final class CpuTime {
 
     /// Of a process, those that it has started, and those that have ended and that they have waited for: the latter in
     /// steps of 10 ms.
-    public static long ofTree(ProcessHandle process) throws IOException {
+    public static long ofTree(ProcessHandle process) {
         long nanos = 0;
         // A parent after its children: it has the times of one that has ended meanwhile.
         for (ProcessHandle each :
@@ -54,14 +53,15 @@ public final class CpuTime {
         }
     }
 
-    private static long ofEndedChildren(long pid) throws IOException {
+    private static long ofEndedChildren(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
             // Behind the name, which may hold spaces, there are thirteen fields before these times.
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             return NANOS_PER_TICK
                     * Arrays.stream(fields, 13, 15).mapToLong(Long::parseLong).sum();
-        } catch (NoSuchFileException e) {
+        } catch (IOException e) {
+            // It has ended, before its file was opened or while it was read.
             return 0;
         }
     }

@@ -39,7 +39,7 @@ public final class Confidence {
 
     /// Half the interval of what is estimated by how many samples have met it, above 0 of them, relative to it: their
     /// number has Poisson's distribution.
-    public static double ofSamples(long count) {
+    public static double ofSamples(double count) {
         return QUANTILE_95 / Math.sqrt(count);
     }
 

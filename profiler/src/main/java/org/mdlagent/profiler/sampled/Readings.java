@@ -12,6 +12,12 @@ final class Readings {
 
     private static final int READINGS_MAX = 3;
 
+    /// One that took no more than so many times the shortest of late is as good as another would be, however long it
+    /// took: of tens of thousands of functions, each does. The shortest is forgotten by this part at each reading.
+    private static final double SLOW = 2;
+
+    private static final double FORGOTTEN = 0.02;
+
     private final NativeApi api;
     private final EnteredCalls counters;
     private final Tiers tiers;
@@ -21,6 +27,7 @@ final class Readings {
     private long cpu;
     private long tsc;
     private double lost;
+    private double shortestTicks = Double.MAX_VALUE;
 
     /// @param windowNanos how long a window's calls are counted
     Readings(NativeApi api, Tiers tiers, double windowNanos, double ticksPerNano) {
@@ -48,12 +55,14 @@ final class Readings {
     /// Looks at a window's begin or end: once more when it took long. Code that has slept is in no cache, so calls
     /// were read later after the clock at ends than at begins, and windows seemed to have seen more than they did.
     void readAtOnce() {
-        long start;
         int readings = 0;
+        double took;
         do {
-            start = api.tsc();
+            long start = api.tsc();
             read();
-        } while (api.tsc() - start > WINDOW_PART * windowTicks && ++readings < READINGS_MAX);
+            took = api.tsc() - start;
+            shortestTicks = Math.min(took, shortestTicks * (1 + FORGOTTEN));
+        } while (took > WINDOW_PART * windowTicks && took > SLOW * shortestTicks && ++readings < READINGS_MAX);
     }
 
     int functions() {

@@ -11,6 +11,7 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collector;
+import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
@@ -340,8 +341,7 @@ public final class SampledProfiler implements Collector {
         pcs.look();
         long now = api.tsc();
         double look = idleness.lookNanos(now, readings.cpu(), tiers.calls());
-        boolean settled = tiers.calls() == callsSettled && demotionTsc == 0;
-        if (look > LOOK_NANOS && settled && allowance.isSet()) {
+        if (look > LOOK_NANOS && tiers.calls() == callsSettled && demotionTsc == 0 && allowance.isSet()) {
             api.renewClocks();
             open.renewLeases();
             return look;

@@ -2,6 +2,7 @@ package org.mdlagent.profiler.sampled;
 
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
 import org.mdlagent.profiler.tier.ChanceTiming;

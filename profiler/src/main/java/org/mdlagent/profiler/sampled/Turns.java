@@ -5,6 +5,7 @@ import java.util.SplittableRandom;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
 import org.mdlagent.profiler.tier.Allowance;

@@ -26,10 +26,13 @@ public final class Tiers {
     /// They are chosen at once where counted functions have cost so many times the budget since the last look.
     private static final double BURST = 1;
 
-    /// But not before so many seconds for each function: a choice among many is dear.
+    /// But not before so many seconds for each function: a choice among many is dear. In the first seconds, what all
+    /// begin with is dearer.
     private static final double SECONDS_OF_EACH = 1e-4;
 
-    private static final double BURST_SECONDS_OF_EACH = 5e-6;
+    private static final double BURST_SECONDS_OF_EACH = 2e-5;
+    private static final double FIRST_BURST_SECONDS_OF_EACH = 5e-6;
+    private static final double YOUNG_SECONDS = 3;
 
     /// What a function's calls take is looked up where timing all of them took more than this part of the budget.
     private static final double DEAR_PART = 0.001;
@@ -92,6 +95,7 @@ public final class Tiers {
     /// When tiers were last chosen, and will be next; and the program's CPU time then.
     private long choiceTsc;
 
+    private long startTsc;
     private long nextChoiceTsc;
     private long nextBurstTsc;
     private double secondsToNext = FIRST_SECONDS;
@@ -242,6 +246,7 @@ public final class Tiers {
     /// Functions are in place; when that is so for the first time, a choice will be due soon.
     public void start(long now) {
         if (choiceTsc == 0) {
+            startTsc = now;
             choiceTsc = now;
             lookTsc = now;
             nextChoiceTsc = now + ticks(secondsToNext);
@@ -290,7 +295,8 @@ public final class Tiers {
         double cpuSeconds = (cpu - cpuAtChoice) / 1e9;
         secondsToNext = Math.max(Math.min(2 * secondsToNext, SECONDS_MAX), SECONDS_OF_EACH * calls.length);
         nextChoiceTsc = now + ticks(secondsToNext);
-        nextBurstTsc = now + ticks(BURST_SECONDS_OF_EACH * calls.length);
+        boolean young = now - startTsc < ticks(YOUNG_SECONDS);
+        nextBurstTsc = now + ticks((young ? FIRST_BURST_SECONDS_OF_EACH : BURST_SECONDS_OF_EACH) * calls.length);
         boolean first = cpuAtChoice == 0;
         if (!first && cpuSeconds < CPU_SECONDS_MIN && seconds < STAY_SECONDS_MAX) {
             return null;

@@ -7,6 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.CallEdge;
@@ -92,6 +93,7 @@ public final class JsonReport {
         json.name("cpu").beginObject();
         json.member("periodNanos", cpu.periodNanos());
         json.member("samples", cpu.samples());
+        json.member("weight", OptionalDouble.of(cpu.weight()));
         json.member("inProbes", cpu.inProbes());
         json.member("lost", cpu.lost());
         json.member("elsewhere", cpu.elsewhere());

@@ -6,17 +6,27 @@ import java.util.List;
 /// has sampled. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
 ///
 /// @param periodNanos CPU time of a thread from one sample to the next
-/// @param samples     of all
+/// @param samples     of all, each counted as often as the periods that it stands for: threads that often wait are
+/// sampled in
+///                    one second of so many
+/// @param weight      how often a sample is counted, in the mean of the counts: 1 where all threads were sampled all
+/// the time
 /// @param inProbes    in the profiler's own code
 /// @param elsewhere   in no image that is known
 /// @param lost        that nobody has taken from the kernel in time; not among `samples`
 /// @param notProbed   in code that is no probed function's, the image with the most samples first
 public record CpuSamples(
-        long periodNanos, long samples, long inProbes, long elsewhere, long lost, List<OfImage> notProbed) {
+        long periodNanos,
+        long samples,
+        double weight,
+        long inProbes,
+        long elsewhere,
+        long lost,
+        List<OfImage> notProbed) {
     private static final double DEVIATIONS = 2;
 
     /// Of a session for which the kernel gave none.
-    public static final CpuSamples NONE = new CpuSamples(0, 0, 0, 0, 0, List.of());
+    public static final CpuSamples NONE = new CpuSamples(0, 0, 1, 0, 0, 0, List.of());
 
     /// @param image path of the ELF file
     public record OfImage(String image, long samples) {}
@@ -38,7 +48,7 @@ public record CpuSamples(
     /// not there by chance (two standard deviations of a Poisson distribution). Predictions know little of caches.
     public double probeNanos(double predicted) {
         double told = (double) inProbes * periodNanos;
-        double chance = DEVIATIONS * Math.sqrt(inProbes) * periodNanos;
+        double chance = DEVIATIONS * Math.sqrt(inProbes * weight) * periodNanos;
         return told - chance > predicted ? told : predicted;
     }
 

@@ -38,6 +38,7 @@ final class PcSamplesReader {
         samples = new CpuSamples(
                 period(at),
                 bytes.getCounter(at + PcSamplesDescriptor.SAMPLES),
+                weight(at),
                 bytes.getCounter(at + PcSamplesDescriptor.PROBES),
                 bytes.getCounter(at + PcSamplesDescriptor.ELSEWHERE),
                 bytes.getCounter(at + PcSamplesDescriptor.LOST),
@@ -65,9 +66,15 @@ final class PcSamplesReader {
                     count == 0 || function.damage() != null
                             ? function
                             : function.withCpu(
-                                    Math.multiplyExact(count, samples.periodNanos()), Confidence.ofSamples(count)));
+                                    Math.multiplyExact(count, samples.periodNanos()),
+                                    Confidence.ofSamples(count / samples.weight())));
         }
         return known;
+    }
+
+    private double weight(long at) throws IOException {
+        double all = bytes.getCounter(at + PcSamplesDescriptor.SAMPLES);
+        return Math.max(1, bytes.getCounter(at + PcSamplesDescriptor.SQUARES) / Math.max(1, all));
     }
 
     private long period(long at) throws IOException {

@@ -135,6 +135,8 @@ class JsonReportTest {
                         1_000_000L,
                         "samples",
                         1000L,
+                        "weight",
+                        1.0,
                         "inProbes",
                         10L,
                         "lost",

@@ -49,6 +49,7 @@ class PcSamplesReaderTest {
                 .isEqualTo(new CpuSamples(
                         1_000_000,
                         1000,
+                        1,
                         10,
                         7,
                         5,
@@ -71,6 +72,18 @@ class PcSamplesReaderTest {
         assertThat(functions.get(2).cpuError()).hasValueCloseTo(0.196, within(1e-9));
         assertThat(functions.get(3).cpuError()).isEmpty();
         assertThat(functions.get(0).selfNanos()).isPresent();
+    }
+
+    /// Half of the samples are counted once, half of them nine times.
+    @Test
+    void shouldBeLessSureWhereSamplesAreCountedOften() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        long samples = image.cpuSamples(1000, 0, 0, 820);
+        image.putLong(samples + PcSamplesDescriptor.SQUARES, 100 + 100 * 81);
+        Profile profile = read(image);
+
+        assertThat(profile.cpu().weight()).isCloseTo(8.2, within(1e-9));
+        assertThat(profile.functions().getFirst().cpuError()).hasValueCloseTo(0.196, within(1e-9));
     }
 
     @Test
@@ -205,6 +218,7 @@ class PcSamplesReaderTest {
                 PcSamplesDescriptor.PROBES,
                 PcSamplesDescriptor.ELSEWHERE,
                 PcSamplesDescriptor.LOST,
+                PcSamplesDescriptor.SQUARES,
                 PcSamplesDescriptor.IMAGES + PcImageDescriptor.SAMPLES
             })
     void shouldRefuseAnImpossibleCounter(long field) {

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.sampled;
+package org.mdlagent.profiler.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -11,8 +11,12 @@ class RecentSharesTest {
     private final RecentShares shares = new RecentShares();
 
     private void add(double nanos, long all, long... samples) {
+        addWeighted(nanos, 1, all, samples);
+    }
+
+    private void addWeighted(double nanos, int weight, long all, long... samples) {
         shares.grow(samples.length);
-        shares.add(nanos, all, i -> samples[i]);
+        shares.add(nanos, weight, all, i -> samples[i]);
     }
 
     @Test
@@ -44,6 +48,24 @@ class RecentSharesTest {
 
         assertThat(shares.share(0)).isCloseTo(0.119, within(0.001));
         assertThat(shares.share(1)).isCloseTo(0.881, within(0.001));
+    }
+
+    @Test
+    void shouldWantAsManySamplesWhereEachStandsForMore() {
+        addWeighted(SECOND, 10, 199, 100);
+        assertThat(shares.share(0)).isZero();
+
+        addWeighted(0, 10, 200, 100, 29);
+        assertThat(shares.share(0)).isEqualTo(0.5);
+        assertThat(shares.share(1)).isZero();
+    }
+
+    @Test
+    void shouldForgetLaterWhereSamplesAreRarer() {
+        addWeighted(SECOND, 2, 100, 100, 0);
+        addWeighted(16 * SECOND, 2, 200, 100, 100);
+
+        assertThat(shares.share(0)).isCloseTo(0.119, within(0.001));
     }
 
     @Test

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.sampled;
+package org.mdlagent.profiler.cpu;
 
 import java.util.Arrays;
 import java.util.function.IntToLongFunction;
@@ -18,6 +18,7 @@ final class RecentShares {
 
     private long[] before = {};
 
+    private double weight = 1;
     private double recentOfAll;
     private long beforeOfAll;
 
@@ -30,10 +31,12 @@ final class RecentShares {
     /// Adds what was sampled since the last time.
     ///
     /// @param nanos   since then
+    /// @param weight  how many each of late stands for: where they are rarer, they are forgotten later
     /// @param all     samples so far
     /// @param samples by function: so far
-    void add(double nanos, long all, IntToLongFunction samples) {
-        double kept = Math.exp(-nanos / MEMORY_NANOS);
+    void add(double nanos, int weight, long all, IntToLongFunction samples) {
+        this.weight = weight;
+        double kept = Math.exp(-nanos / (MEMORY_NANOS * weight));
         recentOfAll = kept * recentOfAll + all - beforeOfAll;
         beforeOfAll = all;
         for (int i = 0; i < recent.length; i++) {
@@ -45,6 +48,7 @@ final class RecentShares {
 
     /// A function's part; 0 where little is known.
     double share(int function) {
-        return recentOfAll < ALL_MIN || recent[function] < FUNCTION_MIN ? 0 : recent[function] / recentOfAll;
+        boolean known = recentOfAll >= ALL_MIN * weight && recent[function] >= FUNCTION_MIN * weight;
+        return known ? recent[function] / recentOfAll : 0;
     }
 }

@@ -1,10 +1,11 @@
-package org.mdlagent.profiler.sampled;
+package org.mdlagent.profiler.cpu;
 
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.IntToDoubleFunction;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -21,12 +22,15 @@ import org.mdlagent.fastinst.calls.CodePlaces;
 /// allowed: also in code without probes, and in calls that began before there were any.
 ///
 /// Nothing rests on it, for many machines do not allow it. But functions that have much of the time are worth more to
-/// [Tiers][org.mdlagent.profiler.tier.Tiers], and have their turns first ([Turns]).
-final class PcSamples {
+/// [Tiers][org.mdlagent.profiler.tier.Tiers], and have their turns first.
+public final class PcSamples {
     /// Not in step with what programs do every ten milliseconds.
     static final long PERIOD_NANOS = 9_973_000;
 
     private static final double THREADS_NANOS = 1e9;
+
+    /// How often threads wait is asked of those that have come, and of all after so long.
+    private static final double DUTY_NANOS = 10e9;
 
     private final NativeApi api;
     private final Probes probes;
@@ -39,8 +43,20 @@ final class PcSamples {
     /// `struct mdl_pc_samples`, 0 before the first thread is sampled.
     private long table;
 
-    private boolean refused;
+    /// How many threads may be sampled at once, as far as is known.
+    private int room = Integer.MAX_VALUE;
+
     private long threadsTsc;
+
+    private final SplittableRandom random = new SplittableRandom();
+    private final PcDuty duty = new PcDuty();
+    private long dutyTsc;
+
+    /// What threads had at the time when they were asked, by their ids.
+    private Map<Integer, ScheduledTime> scheduled = new HashMap<>();
+
+    /// How many a sample stands for that is taken now.
+    private int weight = 1;
 
     private final RecentShares recent = new RecentShares();
     private long shareTsc;
@@ -49,7 +65,7 @@ final class PcSamples {
     private final Map<String, Integer> images = new LinkedHashMap<>();
 
     /// @param log where it is said, once, why there are no samples
-    PcSamples(NativeApi api, Probes probes, double ticksPerNano, Consumer<String> log) {
+    public PcSamples(NativeApi api, Probes probes, double ticksPerNano, Consumer<String> log) {
         this.api = api;
         this.probes = probes;
         this.ticksPerNano = ticksPerNano;
@@ -57,54 +73,84 @@ final class PcSamples {
     }
 
     /// Makes room for functions that have come.
-    void grow(int functions) {
+    public void grow(int functions) {
         recent.grow(functions);
     }
 
     /// Takes what was sampled since the last look.
-    void look() {
-        if (refused && samplers.isEmpty()) {
+    public void look() {
+        if (room == 0) {
             return;
         }
+        samplers.values().forEach(this::take);
         long now = api.tsc();
         if (threadsTsc == 0 || now - threadsTsc > THREADS_NANOS * ticksPerNano) {
             threadsTsc = now;
-            follow();
+            int chosen = duty.weight();
+            if (random.nextInt(chosen) == 0) {
+                weight = chosen;
+                follow(now);
+            } else {
+                keep(Set.of());
+            }
         }
-        samplers.values().forEach(this::take);
     }
 
     /// Samples threads that have come, and no longer those that have ended.
-    private void follow() {
+    private void follow(long now) {
         Set<Integer> live = new HashSet<>();
         LiveThreads.byProcess(api).values().forEach(live::addAll);
-        Iterator<Map.Entry<Integer, PcSampler>> known = samplers.entrySet().iterator();
-        while (known.hasNext()) {
-            Map.Entry<Integer, PcSampler> one = known.next();
-            if (!live.remove(one.getKey())) {
+        keep(live);
+        live.removeAll(samplers.keySet());
+        open(live);
+        learnDuty(now);
+    }
+
+    /// Others than these are sampled no longer.
+    private void keep(Set<Integer> threads) {
+        samplers.entrySet().removeIf(one -> {
+            boolean ends = !threads.contains(one.getKey());
+            if (ends) {
                 take(one.getValue());
                 one.getValue().close();
-                known.remove();
             }
-        }
-        if (!refused) {
-            open(live);
-        }
+            return ends;
+        });
     }
 
     /// Once it is refused for one, others stay sampled: there may be no more memory for rings.
     private void open(Set<Integer> threads) {
         try {
             for (int tid : threads) {
-                PcSampler sampler = hasTable() ? PcSampler.open(api, tid, PERIOD_NANOS) : null;
+                PcSampler sampler =
+                        samplers.size() < room && hasTable() ? PcSampler.open(api, tid, PERIOD_NANOS) : null;
                 if (sampler != null) {
                     samplers.put(tid, sampler);
                 }
             }
         } catch (IllegalStateException e) {
-            refused = true;
-            log.accept("CPU time is not sampled"
-                    + (samplers.isEmpty() ? ": " : " of more than " + samplers.size() + " threads: ") + e.getMessage());
+            room = samplers.size();
+            log.accept("CPU time is not sampled" + (room == 0 ? ": " : " of more than " + room + " threads: ")
+                    + e.getMessage());
+        }
+    }
+
+    private void learnDuty(long now) {
+        boolean all = now - dutyTsc > DUTY_NANOS * ticksPerNano;
+        if (all) {
+            dutyTsc = now;
+            duty.age();
+        }
+        Map<Integer, ScheduledTime> before = scheduled;
+        scheduled = new HashMap<>();
+        for (int tid : samplers.keySet()) {
+            ScheduledTime then = before.get(tid);
+            ScheduledTime known = all || then == null ? ScheduledTime.of(tid) : then;
+            if (known != null) {
+                ScheduledTime since = known.since(then);
+                duty.add(since.nanos(), since.switches());
+                scheduled.put(tid, known);
+            }
         }
     }
 
@@ -126,12 +172,13 @@ final class PcSamples {
 
     private void take(PcSampler sampler) {
         long lost = sampler.read(this::count);
-        Memory.addLong(table + PcSamplesDescriptor.LOST, lost);
+        Memory.addLong(table + PcSamplesDescriptor.LOST, lost * weight);
     }
 
     private void count(long address) {
-        Memory.addLong(table + PcSamplesDescriptor.SAMPLES, 1);
-        Memory.addLong(counter(probes.codePlaces().at(address)), 1);
+        Memory.addLong(table + PcSamplesDescriptor.SAMPLES, weight);
+        Memory.addLong(table + PcSamplesDescriptor.SQUARES, (long) weight * weight);
+        Memory.addLong(counter(probes.codePlaces().at(address)), weight);
     }
 
     /// Where samples of a place are counted.
@@ -167,19 +214,20 @@ final class PcSamples {
     }
 
     /// By function: [its share][#share], of late as of now.
-    IntToDoubleFunction shares() {
+    public IntToDoubleFunction shares() {
         if (table != 0) {
             long now = api.tsc();
             double nanos = (now - shareTsc) / ticksPerNano;
             shareTsc = now;
-            recent.add(nanos, Memory.getLong(table + PcSamplesDescriptor.SAMPLES), i -> Memory.getLong(samples(i)));
+            long all = Memory.getLong(table + PcSamplesDescriptor.SAMPLES);
+            recent.add(nanos, duty.weight(), all, i -> Memory.getLong(samples(i)));
         }
         return this::share;
     }
 
     /// A function's part of the program's CPU time in its own code, of late when [#shares] was called; 0 where
     /// little is known.
-    double share(int function) {
+    public double share(int function) {
         return recent.share(function);
     }
 }
