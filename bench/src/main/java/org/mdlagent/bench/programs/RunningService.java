@@ -64,7 +64,7 @@ final class RunningService implements AutoCloseable {
     }
 
     /// Of the server, and of who watches it beside.
-    long cpuNanos() {
+    long cpuNanos() throws IOException {
         return CpuTime.ofTree(server.toHandle());
     }
 

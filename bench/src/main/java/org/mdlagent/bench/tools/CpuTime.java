@@ -29,7 +29,7 @@ public final class CpuTime {
 
     /// Of a process, those that it has started, and those that have ended and that they have waited for: the latter in
     /// steps of 10 ms.
-    public static long ofTree(ProcessHandle process) {
+    public static long ofTree(ProcessHandle process) throws IOException {
         long nanos = 0;
         // A parent after its children: it has the times of one that has ended meanwhile.
         for (ProcessHandle each :
@@ -53,7 +53,7 @@ public final class CpuTime {
         }
     }
 
-    private static long ofEndedChildren(long pid) {
+    private static long ofEndedChildren(long pid) throws IOException {
         try {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
             // Behind the name, which may hold spaces, there are thirteen fields before these times.
@@ -61,6 +61,9 @@ public final class CpuTime {
             return NANOS_PER_TICK
                     * Arrays.stream(fields, 13, 15).mapToLong(Long::parseLong).sum();
         } catch (IOException e) {
+            if (ProcessHandle.of(pid).isPresent()) {
+                throw e;
+            }
             // It has ended, before its file was opened or while it was read.
             return 0;
         }

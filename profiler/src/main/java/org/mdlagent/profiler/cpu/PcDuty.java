@@ -1,9 +1,8 @@
 package org.mdlagent.profiler.cpu;
 
 /// How often threads are sampled: all the time, where they rarely wait. A clock that counts a thread's CPU time is
-/// begun
-/// and ended whenever a processor turns to the thread and leaves it. So those that wait often, as most servers' do, are
-/// sampled in one second of so many, and each sample stands for as many.
+/// begun and ended whenever a processor turns to the thread and leaves it. So those that wait often, as most servers'
+/// do, are sampled in one second of so many, and each sample stands for as many.
 final class PcDuty {
     /// How many seconds one may stand for.
     static final int WEIGHT_MAX = 50;

@@ -7,10 +7,9 @@ import java.util.List;
 ///
 /// @param periodNanos CPU time of a thread from one sample to the next
 /// @param samples     of all, each counted as often as the periods that it stands for: threads that often wait are
-/// sampled in
-///                    one second of so many
+///                    sampled in one second of so many
 /// @param weight      how often a sample is counted, in the mean of the counts: 1 where all threads were sampled all
-/// the time
+///                    the time
 /// @param inProbes    in the profiler's own code
 /// @param elsewhere   in no image that is known
 /// @param lost        that nobody has taken from the kernel in time; not among `samples`
