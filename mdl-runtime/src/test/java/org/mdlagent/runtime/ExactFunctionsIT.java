@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// With `--exact=GLOB` every call of some functions is recorded, while the others are sampled.
 class ExactFunctionsIT {
+    private static final int SECONDS = 8;
+
     @TempDir
     Path directory;
 
@@ -105,6 +107,22 @@ class ExactFunctionsIT {
         Map<String, Long> counted = exactCalls(Dist.report(directory, session()));
         assertThat(counted).containsEntry("work", calls);
         assertThat(counted.get("leaf")).isBetween(1L, 2 * calls);
+    }
+
+    /// Windows rest for longer than probes stay on by themselves.
+    @Test
+    void shouldCountEveryCallWhileNothingIsLeftForTheOthers() throws Exception {
+        Path program = Dist.compile(directory, "awakes", "-fpatchable-function-entry=5");
+
+        Dist.Outcome run = Dist.run(
+                directory,
+                Dist.preload("wait,budgetPercent=0.01,exact=f_0*,session=" + session()),
+                List.of(program.toString(), Integer.toString(SECONDS)));
+
+        Map<String, Long> truths = ExactCountsIT.printed(run.text());
+        truths.keySet().removeIf(name -> !name.startsWith("f_0"));
+        assertThat(truths).hasSize(64);
+        assertThat(exactCalls(Dist.report(directory, session()))).containsExactlyInAnyOrderEntriesOf(truths);
     }
 
     @Tag("timing")

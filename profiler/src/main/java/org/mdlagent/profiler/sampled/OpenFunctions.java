@@ -341,12 +341,15 @@ final class OpenFunctions {
     }
 
     /// Lets probes stay on, and switches those on anew that have switched themselves off, because the agent was
-    /// stopped.
-    void renewLeases() {
+    /// stopped. To be called while windows rest, too: that may be longer than a lease.
+    ///
+    /// @param before takes from here what threads have stopped
+    void renewLeases(Runnable before) {
         long now = api.tsc();
         if (now - renewalTsc < leaseTicks / RENEWALS_PER_LEASE) {
             return;
         }
+        before.run();
         renewalTsc = now;
         changes.clear();
         for (int i = 0; i < readings.functions(); i++) {

@@ -338,12 +338,12 @@ public final class SampledProfiler implements Collector {
     }
 
     private double rest(long tickTsc) {
+        open.renewLeases(this::windowStopped);
         pcs.look();
         long now = api.tsc();
         double look = idleness.lookNanos(now, readings.cpu(), tiers.calls());
         if (look > LOOK_NANOS && tiers.calls() == callsSettled && demotionTsc == 0 && allowance.isSet()) {
             api.renewClocks();
-            open.renewLeases();
             return look;
         }
         long beginTsc = spending.nextRotation(now);
@@ -384,7 +384,6 @@ public final class SampledProfiler implements Collector {
         // so until its next window.
         open.look(windows, true);
         callsSettled = tiers.calls();
-        open.renewLeases();
         long now = api.tsc();
         double rest = spending.endRotation(now, readings.cpu());
         return Math.min(spending.lookNanos(), Math.min(rest, (tiers.nextChoice() - now) / ticksPerNano));

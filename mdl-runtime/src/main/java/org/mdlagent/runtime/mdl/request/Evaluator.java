@@ -61,10 +61,12 @@ public final class Evaluator {
 
     /// Whether it is for the whole program, and counts from when `main` begins: nothing else lets it.
     public boolean countsFromMain(Answer.Instance instance) {
+        if (instance.focus().resources().stream()
+                .anyMatch(one -> one.hierarchy().equals(Hierarchies.CODE))) {
+            return false;
+        }
         Procedure start = program.start();
-        if (start == null
-                || instance.focus().resources().stream()
-                        .anyMatch(one -> one.hierarchy().equals(Hierarchies.CODE))) {
+        if (start == null) {
             return false;
         }
         Point entry = new Point.Entry(start);
