@@ -9,8 +9,9 @@
 #        installed in
 # FLAGS  for the compiler and the linker, "-O2 -g" by default; with probes: "-O2 -g -finstrument-functions"
 #
-# With --sources it prints the path of the unpacked sources. These and results are kept in
-# $XDG_CACHE_HOME/mdl/programs. Exit status 3: the sources cannot be had here.
+# With --sources it prints the path of the unpacked sources; there NAME may be bc, gawk, m4, tcl8.6
+# or xz-utils, too. These and results are kept in $XDG_CACHE_HOME/mdl/programs. Exit status 3: the sources
+# cannot be had here.
 set -euo pipefail
 
 name=${1:?usage: debian-programs.sh NAME [FLAGS]}
@@ -179,7 +180,8 @@ cleanup=()
 log=$(mktemp)
 trap 'finish $?' EXIT
 mkdir -p "$cache/src"
-declare -F "compile_$name" >/dev/null || {
+sources_only=' bc gawk m4 tcl8.6 xz-utils '
+[[ $flags = --sources && $sources_only = *" $name "* ]] || declare -F "compile_$name" >/dev/null || {
     say "do not know $name; there are $(declare -F | sed -n 's/.* compile_//p' | paste -sd ' ')"
     exit 2
 }

@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -161,6 +162,14 @@ class UnpreparedProgramsIT {
     @MethodSource("small")
     void shouldComputeTheSameWithEveryCallRecorded(Program program) throws Exception {
         assertThat(run(program, EXACT).get("functions")).isNotEmpty();
+    }
+
+    /// Some of libcrypto's are in assembly language, and do not keep to what compilers' functions keep to.
+    @Test
+    void shouldComputeTheSameInALibraryInAssemblyLanguage() throws Exception {
+        Program program = Program.of("openssl", "/usr/bin/openssl", "dgst", "-sha3-512", TEXT);
+
+        assertThat(run(program, EXACT + program.libraries()).get("functions")).hasSizeGreaterThan(1000);
     }
 
     @ParameterizedTest

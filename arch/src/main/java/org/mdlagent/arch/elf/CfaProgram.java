@@ -32,6 +32,9 @@ final class CfaProgram {
     /// Set while no register and offset describe the CFA.
     private CfaRule.@Nullable Undescribed undescribed = CfaRule.Undescribed.UNKNOWN;
 
+    /// Registers below 64 that were saved somewhere, as bits.
+    private long saved;
+
     /// The current state as a rule; null when it has changed.
     private @Nullable CfaRule rule;
 
@@ -68,6 +71,16 @@ final class CfaProgram {
             step(instructions);
         }
         return rule();
+    }
+
+    /// Whether there is an instruction that says where a register was saved, in what is left of them.
+    ///
+    /// @param number DWARF's, below 64
+    boolean saves(int number) throws ElfFormatException {
+        while (instructions.hasRemaining()) {
+            step(instructions);
+        }
+        return (saved >>> number & 1) != 0;
     }
 
     /// The instructions that hold in front of an address, by where they begin to.
@@ -108,7 +121,10 @@ final class CfaProgram {
         int opcode = in.u8();
         switch (opcode >> 6) {
             case ADVANCE -> location += (opcode & OPERAND) * cie.codeAlignment;
-            case OFFSET -> in.uleb();
+            case OFFSET -> {
+                save(opcode & OPERAND);
+                in.uleb();
+            }
             case RESTORE -> {}
             default -> extended(opcode, in);
         }
@@ -127,15 +143,15 @@ final class CfaProgram {
                     0x09 /* register */,
                     0x14 /* val_offset */,
                     0x2f /* GNU_negative_offset_extended */ -> {
-                in.uleb();
+                save(number(in));
                 in.uleb();
             }
             case 0x11 /* offset_extended_sf */, 0x15 /* val_offset_sf */ -> {
-                in.uleb();
+                save(number(in));
                 in.sleb();
             }
             case 0x10 /* expression */, 0x16 /* val_expression */ -> {
-                in.uleb();
+                save(number(in));
                 in.skip(in.uleb());
             }
             case 0x0a /* remember_state */ -> remember(in);
@@ -157,6 +173,10 @@ final class CfaProgram {
                 in.position(in.limit());
             }
         }
+    }
+
+    private void save(int number) {
+        saved |= number < Long.SIZE ? 1L << number : 0;
     }
 
     private static int number(Cursor in) throws ElfFormatException {

@@ -177,6 +177,14 @@ public final class EhFrame {
         return new Fde(entries[range]).cie.signalFrame;
     }
 
+    /// Whether code of a range saves a register and brings it back, as its description says.
+    ///
+    /// @param register DWARF's number of it, below 64
+    public boolean saves(int range, int register) throws ElfFormatException {
+        Fde fde = new Fde(entries[range]);
+        return new CfaProgram(fde.cie, fde.instructions, fde.start, bases).saves(register);
+    }
+
     /// The range that an address lies in, or -1.
     public int containing(long address) throws ElfFormatException {
         int range = lastNotAfter(address);

@@ -68,6 +68,14 @@ public interface CodeSearch {
     /// @param words   addresses of 8 bytes each
     Set<Long> loaded(byte[] code, long address, Set<Long> words);
 
+    /// DWARF's number of the register in which the body of a probed function has its frame: what is called must bring
+    /// it
+    /// back.
+    int frameRegister();
+
+    /// Whether code may change that register. It is said of some code that only reads it.
+    boolean mayChangeFrameRegister(byte[] code, LengthDecoder decoder);
+
     /// Bytes of a direct call.
     int directCallLength();
 

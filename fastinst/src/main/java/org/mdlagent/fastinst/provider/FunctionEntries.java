@@ -38,6 +38,7 @@ public final class FunctionEntries {
     private final ElfFile elf;
     private final CodeSearch search;
     private final @Nullable EhFrame frames;
+    private final @Nullable KeptFrames keptFrames;
     private final long[] starts;
     private final long[] lengths;
 
@@ -57,6 +58,7 @@ public final class FunctionEntries {
         this.elf = elf;
         this.search = search;
         this.frames = elf.ehFrame();
+        this.keptFrames = frames == null ? null : new KeptFrames(elf, search, frames);
         this.starts = found.starts;
         this.lengths = found.lengths;
         this.described = found.described;
@@ -225,12 +227,15 @@ public final class FunctionEntries {
         } else if (rules(function, pun.site()) == null) {
             return Refusal.UNUSUAL_UNWIND_TABLE;
         }
-        return found.readsReturnAddress() ? pun.counted() : pun;
+        return found.counted() ? pun.counted() : pun;
     }
 
-    /// @param refusal            null when nothing is against a probe
-    /// @param readsReturnAddress which a probe of the whole call would replace
-    private record Suspicion(@Nullable Refusal refusal, boolean readsReturnAddress) {
+    /// Calls are counted alone of a function that reads its return address, which a probe of the whole call replaces,
+    /// or that does not bring back the register of that one's frame.
+    ///
+    /// @param refusal null when nothing is against a probe
+    /// @param counted whether its calls can be counted, and no more
+    private record Suspicion(@Nullable Refusal refusal, boolean counted) {
         private static final Suspicion NONE = new Suspicion(null, false);
 
         Suspicion(Refusal refusal) {
@@ -281,20 +286,22 @@ public final class FunctionEntries {
     private Suspicion suspicion(int function, LengthDecoder decoder) throws IOException {
         EhFrame table = frames;
         long start = starts[function];
-        if (table != null) {
-            int range = table.containing(start);
-            if (range >= 0 && table.signalFrame(range)) {
-                return new Suspicion(Refusal.SIGNAL_FRAME);
-            }
+        int range = table == null ? -1 : table.containing(start);
+        if (table != null && range >= 0 && table.signalFrame(range)) {
+            return new Suspicion(Refusal.SIGNAL_FRAME);
         }
-        if (table == null || !described.get(function)) {
+        if (table == null || range < 0 || !described.get(function)) {
             return new Suspicion(Refusal.NO_UNWIND_TABLE);
         }
         // Few are suspected, so that few are decoded.
         byte[] code = elf.code(start, lengths[function]);
         Suspicion suspected = suspicion(table, start, search.suspectedShape(code));
         // Data among the code do no harm: what is behind them is not looked at, and what a jump covers is in front.
-        return suspected.equals(Suspicion.NONE) ? suspected : suspicion(table, start, search.shape(code, decoder));
+        Suspicion found =
+                suspected.equals(Suspicion.NONE) ? suspected : suspicion(table, start, search.shape(code, decoder));
+        boolean kept = !found.equals(Suspicion.NONE)
+                || Objects.requireNonNull(keptFrames).keeps(range, decoder);
+        return kept ? found : new Suspicion(null, true);
     }
 
     private static Suspicion suspicion(EhFrame frames, long start, FunctionShape shape) throws IOException {

@@ -51,6 +51,10 @@ class FunctionEntriesTest {
             __attribute__((naked, aligned(1))) void cramped(void) { __asm__("ret"); }
             __attribute__((naked, aligned(1))) void follower(void) { __asm__("xor %eax, %eax; ret"); }
             __attribute__((naked)) void padded(void) { __asm__("ret"); }
+            __attribute__((naked)) void scratches(void) { __asm__("mov $7, %ebx; mov %ebx, %eax; ret"); }
+            __attribute__((naked)) void forwards(void) { __asm__("xor %eax, %eax; nop; nop; nop; jmp between"); }
+            __attribute__((naked)) void between(void) { __asm__("call scratches; ret"); }
+            __attribute__((naked)) void saves(void) { __asm__("push %rbx; .cfi_adjust_cfa_offset 8; .cfi_rel_offset rbx, 0; call scratches; pop %rbx; ret"); }
             int vfork(void) { return 7; }
             int main(int n, char **words) {
                 return checked(n) + framed(n) + pointer(n) + one(n) + two(n) + (caller() != deepCaller(n)) + leaf(2);
@@ -80,7 +84,7 @@ class FunctionEntriesTest {
                 expected.add(start);
             }
         });
-        assertThat(expected).hasSize(16);
+        assertThat(expected).hasSize(20);
         assertThat(named.keySet())
                 .containsAll(expected)
                 .doesNotContain(functions.get("vfork"), functions.get("_start"));
@@ -112,8 +116,9 @@ class FunctionEntriesTest {
         functions.forEach((name, start) -> {
             if (found.containsKey(start)) {
                 assertThat(found.get(start).counted)
-                        .as("%s looks at its return address", name)
-                        .isEqualTo(name.equals("caller") || name.equals("deepCaller"));
+                        .as("%s looks at its return address, or does not bring RBX back", name)
+                        .isEqualTo(List.of("caller", "deepCaller", "scratches", "forwards", "between")
+                                .contains(name));
             }
         });
         assertThat(refused)

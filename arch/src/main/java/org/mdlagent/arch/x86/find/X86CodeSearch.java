@@ -130,6 +130,16 @@ public final class X86CodeSearch implements CodeSearch {
     }
 
     @Override
+    public int frameRegister() {
+        return FrameRegister.RBX;
+    }
+
+    @Override
+    public boolean mayChangeFrameRegister(byte[] code, LengthDecoder decoder) {
+        return FrameRegister.mayBeChanged(code, InstructionLengths.of(code, decoder));
+    }
+
+    @Override
     public int directCallLength() {
         return CALL_LENGTH;
     }
