@@ -81,6 +81,7 @@ class PointsIT {
             split: .cfi_startproc
             push %rbx
             .cfi_def_cfa_offset 16
+            .cfi_offset %rbx, -16
             mov $7, %ebx
             mov %ebx, %eax
             pop %rbx
