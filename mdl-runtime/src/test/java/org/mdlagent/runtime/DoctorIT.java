@@ -127,7 +127,7 @@ class DoctorIT {
         assertThat(said)
                 .containsPattern("(?m)^ok {4}probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
                 .contains(
-                        "note  calls only     in 1 function that looks at the return address: no durations, no callers")
+                        "note  calls only     in 1 function, for looking at the return address or not bringing RBX back: no durations, no callers")
                 .contains("note  no probe       in 2 functions: it loops to its first instruction")
                 .contains("note  longer ones    of 2 functions of 32 bytes and more, 50.00 % can be probed");
     }

@@ -6,12 +6,11 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,13 +28,17 @@ import org.mdlagent.profiler.report.session.SessionReader;
 class ProgramSuitesIT {
     private static final Path SUITES = Path.of("src/test/suites").toAbsolutePath();
 
-    private static final String OPTIONS = "wait,children=none,windowed=*,sampleSize=1,epochMillis=2,budgetPercent=100";
+    private static final String OPTIONS = "wait,children=none," + ScriptRuns.TOGGLING;
 
     /// Lines of outputs that differ.
     private static final int SHOWN = 20;
 
-    @TempDir
-    Path directory;
+    private ScriptRuns runs;
+
+    @BeforeEach
+    void begin(@TempDir Path directory) {
+        runs = new ScriptRuns(directory);
+    }
 
     /// A script in `src/test/suites`.
     ///
@@ -92,7 +95,7 @@ class ProgramSuitesIT {
         long verdicts =
                 alone.text().lines().filter(line -> line.matches(suite.verdict)).count();
         assertThat(verdicts).as(alone.text() + alone.err()).isPositive();
-        assertThat(sessions()).isEmpty();
+        assertThat(runs.sessions()).isEmpty();
 
         Dist.Outcome under = run(suite, sources, Dist.shim().toString());
 
@@ -136,7 +139,7 @@ class ProgramSuitesIT {
         long processes = 0;
         long toggles = 0;
         long calls = 0;
-        for (Path session : sessions()) {
+        for (Path session : runs.sessions()) {
             Path log = session.resolve("agent.log");
             // One that is killed while it waits has no log yet.
             if (!Files.exists(log)) {
@@ -156,50 +159,16 @@ class ProgramSuitesIT {
         return new Counts(programs, processes, toggles, calls);
     }
 
-    /// Runs the script in the same empty directory, with nothing in its environment but what is said here.
-    ///
     /// @param agent the library to preload, empty for none
     private Dist.Outcome run(Suite suite, String sources, String agent) throws Exception {
-        forget();
-        Path work = Files.createDirectory(directory.resolve("work"));
-        Map<String, String> environment = new TreeMap<>();
-        environment.put("PATH", "/usr/bin:/bin:/usr/sbin");
-        environment.put("HOME", work.toString());
-        environment.put("LC_ALL", "C");
-        environment.put("TZ", "UTC");
-        environment.put("SOURCES", sources);
-        environment.put("AGENT", agent);
-        environment.put("MDL_OPTIONS", suite.options());
-        environment.put("XDG_STATE_HOME", directory.resolve("state").toString());
-        List<String> command = new ArrayList<>(List.of(
-                "timeout",
-                "-k",
-                "60",
-                Long.toString(Dist.PATIENCE.toSeconds() - 60),
-                "env",
-                "-i",
-                "-C",
-                work.toString()));
-        environment.forEach((name, value) -> command.add(name + "=" + value));
-        command.addAll(List.of("bash", SUITES.resolve(suite.name + ".sh").toString()));
-        return Dist.run(directory, Map.of(), command);
+        return runs.run(
+                Dist.PATIENCE.minusMinutes(1),
+                Map.of("SOURCES", sources, "AGENT", agent, "MDL_OPTIONS", suite.options()),
+                List.of("bash", SUITES.resolve(suite.name + ".sh").toString()));
     }
 
-    private List<Path> sessions() throws IOException {
-        Path sessions = directory.resolve("state/mdl/sessions");
-        if (!Files.exists(sessions)) {
-            return List.of();
-        }
-        try (Stream<Path> all = Files.list(sessions)) {
-            return all.toList();
-        }
-    }
-
-    /// Removes what the run before has left, with what its sessions hold of the machine's memory.
     @AfterEach
     void forget() throws Exception {
-        SessionCleanup.removeData(directory);
-        Dist.Outcome removal = Dist.run(directory, Map.of(), List.of("rm", "-rf", "work", "state"));
-        assertThat(removal.status()).as(removal.err()).isZero();
+        runs.forget();
     }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +13,7 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,8 +38,12 @@ class RealProgramsIT {
     /// The aim is 1.15. It is 1.5 to 1.8 so far, most of it for the agent's thread, and other tests may run beside.
     private static final double COST_MAX = 3;
 
-    @TempDir
-    Path directory;
+    private ScriptRuns runs;
+
+    @BeforeEach
+    void begin(@TempDir Path directory) {
+        runs = new ScriptRuns(directory);
+    }
 
     /// How far the JVM is while the program runs.
     private enum Phase {
@@ -47,7 +51,7 @@ class RealProgramsIT {
         STARTING("startDelayMillis=0,children=all"),
         READY("wait,children=all"),
         /// All probes are switched on and off all the time.
-        TOGGLING("wait,children=all,windowed=*,sampleSize=1,epochMillis=2,budgetPercent=100");
+        TOGGLING("wait,children=all," + ScriptRuns.TOGGLING);
 
         private final String options;
 
@@ -224,60 +228,30 @@ class RealProgramsIT {
         return sorted[sorted.length / 2];
     }
 
-    /// Runs the script in the same empty directory, with nothing in its environment but what is said here.
     private Dist.Outcome run(Program program, Map<String, String> environment) throws Exception {
-        forget();
-        Path work = Files.createDirectory(directory.resolve("work"));
-        List<String> command = new ArrayList<>(List.of(
-                "timeout",
-                "-k",
-                "60",
-                Long.toString(Dist.PATIENCE.toSeconds() / 2),
-                "env",
-                "-i",
-                "-C",
-                work.toString()));
         Map<String, String> all = new TreeMap<>(environment);
-        all.put("PATH", "/usr/bin:/bin:/usr/sbin");
         all.put("REQUESTS", REQUESTS);
         if (program.script.equals("lua.sh")) {
             all.put("SOURCES", Dist.sources("lua5.4").toString());
         }
-        all.put("HOME", work.toString());
-        all.put("LC_ALL", "C");
-        all.put("TZ", "UTC");
-        all.put("XDG_STATE_HOME", directory.resolve("state").toString());
-        all.forEach((name, value) -> command.add(name + "=" + value));
-        command.addAll(
+        return runs.run(
+                Dist.PATIENCE.dividedBy(2),
+                all,
                 List.of(program.interpreter, PROGRAMS.resolve(program.script).toString()));
-        return Dist.run(directory, Map.of(), command);
     }
 
     /// The log of each session by its name, empty when the process ended before there was one.
     private Map<String, String> logs() throws IOException {
         Map<String, String> logs = new TreeMap<>();
-        for (Path session : sessions()) {
+        for (Path session : runs.sessions()) {
             Path log = session.resolve("agent.log");
             logs.put(session.getFileName().toString(), Files.exists(log) ? Files.readString(log) : "");
         }
         return logs;
     }
 
-    private List<Path> sessions() throws IOException {
-        Path sessions = directory.resolve("state/mdl/sessions");
-        if (!Files.exists(sessions)) {
-            return List.of();
-        }
-        try (Stream<Path> all = Files.list(sessions)) {
-            return all.toList();
-        }
-    }
-
-    /// Removes what the run before has left, with what its sessions hold of the machine's memory.
     @AfterEach
     void forget() throws Exception {
-        SessionCleanup.removeData(directory);
-        Dist.Outcome removal = Dist.run(directory, Map.of(), List.of("rm", "-rf", "work", "state"));
-        assertThat(removal.status()).as(removal.err()).isZero();
+        runs.forget();
     }
 }

@@ -27,7 +27,7 @@ class UnpreparedProgramsIT {
     private static final String EXACT = "wait,exact";
 
     /// Each function has windows of one call, as often as the agent can open them.
-    private static final String STORM = "wait,windowed=*,sampleSize=1,epochMillis=2,budgetPercent=100";
+    private static final String STORM = "wait," + ScriptRuns.TOGGLING;
 
     private static final long SEED = Long.getLong("mdl.switch.seed", 1);
 

@@ -68,8 +68,7 @@ public interface CodeSearch {
     /// @param words   addresses of 8 bytes each
     Set<Long> loaded(byte[] code, long address, Set<Long> words);
 
-    /// DWARF's number of the register in which the body of a probed function has its frame: what is called must bring
-    /// it
+    /// DWARF's number of the register in which a probe of the whole call has its frame: the function must bring it
     /// back.
     int frameRegister();
 

@@ -22,11 +22,16 @@ record ExactRuns(List<String> command, Path input) {
     /// One that is called a few times is seen or not, and has no percentiles.
     static final long CALLS_MIN = 1000;
 
+    /// What is known of those of which a run has timed every call.
     List<Truth> of(List<String> symbols, Report report) throws IOException, InterruptedException {
         List<Truth> truths = new ArrayList<>();
         for (String symbol : symbols) {
-            report.raw("raw every call of " + symbol);
-            truths.add(Truth.of(timed(symbol)));
+            FunctionProfile function = timed(symbol);
+            boolean known = function.exact() && function.callsExact();
+            report.raw("raw " + (known ? "every call of " : "no truth: some calls were missed of ") + symbol);
+            if (known) {
+                truths.add(Truth.of(function));
+            }
         }
         return truths;
     }

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import org.mdlagent.arch.elf.EhFrame;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
@@ -22,10 +24,11 @@ final class KeptFrames {
     private final CodeSearch search;
     private final EhFrame frames;
 
-    /// By range of the unwind tables.
+    /// By range of the unwind tables: what is known of it, and whether its table has been asked.
     private final BitSet kept = new BitSet();
 
     private final BitSet lost = new BitSet();
+    private final BitSet asked = new BitSet();
 
     KeptFrames(ElfFile elf, CodeSearch search, EhFrame frames) {
         this.elf = elf;
@@ -35,13 +38,11 @@ final class KeptFrames {
 
     /// Whether the function of a range brings it back.
     boolean keeps(int range, LengthDecoder decoder) throws IOException {
-        BitSet reached = new BitSet();
-        Deque<Integer> next = new ArrayDeque<>();
-        reached.set(range);
-        next.add(range);
+        Set<Integer> reached = new HashSet<>(Set.of(range));
+        Deque<Integer> next = new ArrayDeque<>(reached);
         while (!next.isEmpty()) {
             int at = next.remove();
-            if (kept.get(at) || saves(at)) {
+            if (isKnownToKeep(at)) {
                 continue;
             }
             long start = frames.start(at);
@@ -54,20 +55,21 @@ final class KeptFrames {
             for (Transfer transfer : search.transfers(code, start, decoder)) {
                 boolean direct = transfer.kind() == Transfer.Kind.CALL || transfer.kind() == Transfer.Kind.JUMP;
                 int target = direct ? frames.containing(transfer.target()) : -1;
-                if (target >= 0 && !reached.get(target)) {
-                    reached.set(target);
+                if (target >= 0 && reached.add(target)) {
                     next.add(target);
                 }
             }
         }
-        kept.or(reached);
+        reached.forEach(kept::set);
         return true;
     }
 
-    private boolean saves(int range) throws IOException {
-        boolean saves = frames.saves(range, search.frameRegister());
-        kept.set(range, saves);
-        return saves;
+    private boolean isKnownToKeep(int range) throws IOException {
+        if (!asked.get(range)) {
+            asked.set(range);
+            kept.set(range, frames.saves(range, search.frameRegister()));
+        }
+        return kept.get(range);
     }
 
     private boolean isCode(long address) {

@@ -48,6 +48,10 @@ public final class Tiers {
 
     private static final double STAY_SECONDS_MAX = 5;
 
+    /// A rate is of so many seconds of CPU time at least: a burst of some milliseconds is none. What keeps its tier for
+    /// that reason costs what the budget has for its tier in so long, at most.
+    private static final double RATE_SECONDS_MIN = 0.05;
+
     /// No clock of CPU time is finer.
     private static final double CPU_SECONDS_LEAST = 1e-6;
 
@@ -314,6 +318,7 @@ public final class Tiers {
             WindowRates windows,
             IntToDoubleFunction clock) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
+        double rateSeconds = Math.max(cpuSeconds, RATE_SECONDS_MIN);
         double[] free = new double[calls.length];
         double taken = 0;
         for (int i = 0; i < calls.length; i++) {
@@ -322,7 +327,7 @@ public final class Tiers {
                 free[i] = -1;
                 continue;
             }
-            double rate = seen >= 0 ? seen * 1e9 : (calls[i] - callsAtChoice[i]) / cpuSeconds;
+            double rate = seen >= 0 ? seen * 1e9 : (calls[i] - callsAtChoice[i]) / rateSeconds;
             rates[i] = Math.max(rate, kept * rates[i]);
             free[i] = named[i] ? -1 : rates[i];
             taken += named[i] ? prices[i] * rates[i] : 0;

@@ -16,20 +16,24 @@ class TiersTest {
     /// Calls for each nanosecond: to count those of one takes half of the budget.
     private static final double RATE = 1.4e-3;
 
-    /// Of two functions that are alike, and of which the budget pays for one.
-    private static int[] chosen(IntToDoubleFunction clock) {
+    private static int[] chosen(Tier tier, long nanos, long[] calls, double windowed, IntToDoubleFunction clock) {
         try (Arena arena = Arena.ofConfined()) {
             long header = arena.allocate(HeaderDescriptor.SIZE, Long.BYTES).address();
             Memory.putLong(header + HeaderDescriptor.LIMIT, 1L << 30);
             Tiers tiers = new Tiers(new ProbeCost(false), header, 0.01, TICKS_PER_NANO);
-            tiers.grow(2);
-            tiers.begin(0, Tier.WINDOWED, false);
-            tiers.begin(1, Tier.WINDOWED, false);
+            tiers.grow(calls.length);
+            for (int i = 0; i < calls.length; i++) {
+                tiers.begin(i, tier, false);
+            }
             tiers.start(1);
-            int[] means =
-                    tiers.choose((long) (1e9 * TICKS_PER_NANO), (long) 1e9, 1, 1, new long[2], i -> RATE, () -> clock);
+            int[] means = tiers.choose((long) (1e9 * TICKS_PER_NANO), nanos, 1, 1, calls, i -> windowed, () -> clock);
             return means == null ? new int[0] : means;
         }
+    }
+
+    /// Of two functions that are alike, and of which the budget pays for one.
+    private static int[] chosen(IntToDoubleFunction clock) {
+        return chosen(Tier.WINDOWED, (long) 1e9, new long[2], RATE, clock);
     }
 
     @Test
@@ -38,5 +42,15 @@ class TiersTest {
         assertThat(chosen(i -> i == 0 ? 0.3 : 0)[0]).isGreaterThan(TierChoice.EXACT);
         assertThat(chosen(i -> i == 1 ? 0.3 : 0)[0]).isEqualTo(TierChoice.WINDOWED);
         assertThat(chosen(i -> i == 1 ? 0.3 : 0)[1]).isGreaterThan(TierChoice.EXACT);
+    }
+
+    /// In 4 ms, 2,000 calls would be half a million a second, to time all of which is beyond the budget; 40,000 are
+    /// too many, whatever follows.
+    @Test
+    void shouldNotTakeABurstOfMillisecondsForARate() {
+        int[] means = chosen(Tier.EXACT, 4_000_000, new long[] {2000, 40_000}, -1, i -> 0);
+
+        assertThat(means[0]).isEqualTo(TierChoice.EXACT);
+        assertThat(means[1]).isNotEqualTo(TierChoice.EXACT);
     }
 }

@@ -386,8 +386,8 @@ public final class DoctorCommand implements Callable<Integer> {
             say(
                     Finding.NOTE,
                     "calls only",
-                    "in %s that look%s at the return address: no durations, no callers"
-                            .formatted(functions(census.counted()), census.counted() == 1 ? "s" : ""));
+                    "in %s, for looking at the return address or not bringing RBX back: no durations, no callers"
+                            .formatted(functions(census.counted())));
         }
         census.refused()
                 .forEach((reason, count) ->

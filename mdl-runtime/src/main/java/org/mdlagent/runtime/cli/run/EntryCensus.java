@@ -19,7 +19,8 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 /// @param single    those whose first instruction has room for a jump
 /// @param several   those where a jump takes the place of several instructions
 /// @param gated     those of them where the jump stays when the probe is off
-/// @param counted   those of them that look at their return address, so that calls are counted only
+/// @param counted   those of them whose calls are counted only: they look at their return address, or do not bring
+///     back the register that a probe of the whole call has its frame in
 /// @param longer    functions of [#LONGER_BYTES] and more, whether they can be probed or not
 /// @param probedLonger those of them that can be
 /// @param refused   how many are left alone, by reason
