@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotLinkException;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,9 @@ public final class SessionFile {
     private static final int FILE_TYPE = 0170000;
     private static final int REGULAR_TYPE = 0100000;
     private static final int SELF = self();
+
+    /// Where programs have their sessions' data, by their user; in a user namespace, the one that it is there.
+    private static final Pattern MEMORY = Pattern.compile("/dev/shm/mdl-[0-9]+");
 
     private SessionFile() {}
 
@@ -53,8 +57,9 @@ public final class SessionFile {
                     "read it as that user: sudo -u '#" + owner + "' mdl ...");
         }
         if (target != null) {
-            Path memory = Path.of("/dev/shm/mdl-" + owner);
-            if (!memory.equals(target.getParent())
+            Path memory = target.getParent();
+            if (memory == null
+                    || !MEMORY.matcher(memory.toString()).matches()
                     || !target.normalize().equals(target)
                     || owner(memory) != owner
                     || !Files.isDirectory(memory, LinkOption.NOFOLLOW_LINKS)) {

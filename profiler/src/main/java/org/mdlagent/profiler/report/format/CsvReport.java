@@ -72,7 +72,7 @@ public final class CsvReport {
         fields.add(text(function.callsError()));
         fields.add(Long.toString(function.sampled()));
         fields.add(text(function.shownTotalNanos()));
-        fields.add(text(function.totalError()));
+        fields.add(text(function.shownTotalError()));
         fields.add(text(function.shownSelfNanos()));
         fields.add(text(function.shownSelfError()));
         fields.add(text(latency.minNanos()));

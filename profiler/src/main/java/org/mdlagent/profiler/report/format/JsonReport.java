@@ -210,7 +210,7 @@ public final class JsonReport {
         json.member("callsError", function.callsError());
         json.member("sampled", function.sampled());
         json.member("totalNanos", function.shownTotalNanos());
-        json.member("totalError", function.totalError());
+        json.member("totalError", function.shownTotalError());
         json.member("selfNanos", function.shownSelfNanos());
         json.member("selfError", function.shownSelfError());
         json.member("cpuNanos", function.shownCpuNanos());

@@ -127,7 +127,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             columns.get(0).add(Quantity.calls(function));
             columns.get(1).add(hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
             Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
-            Quantity total = whole.part(function.shownTotalNanos(), function.totalError());
+            Quantity total = whole.part(function.shownTotalNanos(), function.shownTotalError());
             columns.get(2).add(function.areCallsGuessed() ? self.guessed() : self);
             columns.get(3).add(function.areCallsGuessed() ? total.guessed() : total);
             columns.get(4).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);

@@ -130,6 +130,11 @@ public record FunctionProfile(
         return selfError.orElse(0) > ERROR_MAX || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : selfNanos;
     }
 
+    /// How far TOTAL may be off, where it is shown.
+    public OptionalDouble shownTotalError() {
+        return shownTotalNanos().isPresent() ? totalError : OptionalDouble.empty();
+    }
+
     /// How far SELF may be off, where it is shown.
     public OptionalDouble shownSelfError() {
         return shownSelfNanos().isPresent() ? selfError : OptionalDouble.empty();

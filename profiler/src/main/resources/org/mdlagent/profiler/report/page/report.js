@@ -112,14 +112,9 @@ function durationOf(f, name) {
   return (name === "max" && nanos !== undefined && !eachTimed(f) ? "≥ " : "") + duration(nanos);
 }
 
-/** An estimate of time that may as well be nothing says nothing, nor does a part of it. */
-const ERROR_MAX = 1;
-const saysTotal = (f) => !(f.totalError > ERROR_MAX);
-const isShown = { totalNanos: saysTotal, selfNanos: (f) => saysTotal(f) && !(f.selfError > ERROR_MAX) };
-
 function share(key) {
   return (f, cell) => {
-    if (f[key] === undefined || !isShown[key](f)) {
+    if (f[key] === undefined) {
       cell.append("-");
       return;
     }

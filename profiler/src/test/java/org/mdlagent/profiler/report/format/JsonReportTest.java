@@ -13,9 +13,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
 
@@ -191,6 +195,28 @@ class JsonReportTest {
                         false,
                         "sampled",
                         0L));
+    }
+
+    /// A time that may as well be nothing.
+    @Test
+    void shouldNotTellTheErrorOfWhatItDoesNotTell() throws IOException {
+        FunctionProfile function = Profiles.function("f", 1, 2, 3);
+        StringBuilder out = new StringBuilder();
+        JsonWriter json = new JsonWriter(out).beginObject();
+
+        JsonReport.figures(
+                function.with(
+                        3,
+                        OptionalDouble.of(2),
+                        3,
+                        OptionalLong.of(6),
+                        OptionalLong.of(6),
+                        OptionalDouble.of(1.01),
+                        OptionalDouble.of(0.5),
+                        function.latency()),
+                json);
+
+        assertThat(out.toString()).contains("callsError").doesNotContain("total", "self");
     }
 
     @Test

@@ -852,6 +852,22 @@ class SessionReaderTest {
                 .hasMessageContaining("a link to");
     }
 
+    /// It is another user there, and its files are ours.
+    @Test
+    void shouldReadTheDataOfAProgramInAUserNamespace() throws IOException {
+        Path memory = Files.createDirectory(
+                Path.of("/dev/shm/mdl-4" + ProcessHandle.current().pid()));
+        Path data = Files.move(SessionImage.exactSample().write(directory), memory.resolve("app.mdl"));
+        Files.createSymbolicLink(directory.resolve("session.mdl"), data);
+
+        try (SessionReader reader = SessionReader.open(directory)) {
+            assertThat(reader.profile().functions()).hasSize(3);
+        } finally {
+            Files.delete(data);
+            Files.delete(memory);
+        }
+    }
+
     @Test
     void shouldRefuseALinkThatClimbsOutOfSharedMemory() throws IOException {
         Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
