@@ -91,7 +91,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   count(thread, function);
   uint32_t weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
   bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
-  if (timed && has_room(thread) && (weight == 1 || record_opens(function))) {
+  if (timed && has_room(thread) && (weight == 1 ? record_is_sampling(function) : record_opens(function))) {
     record_push(thread, function, key, weight);
     record_outermost(thread, (const struct mdl_frame *)thread->sp - 1);
   }
@@ -106,8 +106,7 @@ bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *w
   }
   count(thread, function);
   *weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
-  return *weight != 0 || (mean == 0 && record_is_timed(thread, function) &&
-                          __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING);
+  return *weight != 0 || (mean == 0 && record_is_timed(thread, function) && record_is_sampling(function));
 }
 
 /* Of a call that the clock has been read for. Generated code has done so where it measured (DurationClock). */

@@ -26,6 +26,8 @@
  * G2: an entry counts its frame as open (locked) and then reads the state; unless that is SAMPLING it takes the frame
  * back. A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads
  * open > 0.
+ * Where all calls are timed (a mean of 1) an entry reads the state only, for a locked addition would cost a third of the
+ * probe. So calls that are running when such a function is stopped may be counted and not timed.
  */
 #include "record/windows.h"
 

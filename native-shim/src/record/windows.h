@@ -13,11 +13,15 @@ int64_t record_disarm(const uint32_t *functions, int64_t n);
 void record_expire_entry(struct mdl_site *site);
 void record_expire_exit(struct mdl_site *site);
 
+static inline bool record_is_sampling(const struct mdl_function *function) {
+  return __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING;
+}
+
 /* An entry counts its frame as open before it reads the state (G2). Whether there is to be one; whoever closes it counts it
  * down. */
 static inline bool record_opens(struct mdl_function *function) {
   __atomic_fetch_add(&function->open, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&function->state, __ATOMIC_SEQ_CST) != MDL_SAMPLING) {
+  if (!record_is_sampling(function)) {
     __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);
     return false;
   }

@@ -288,6 +288,9 @@ public final class RecordingAssembler {
         checkDeadline(over, limit::exact);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
+        // Of one that was stopped at another of its sites the exits may be off.
+        out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
+        out.jump(NOT_EQUAL, done);
         push(1);
         noteOutermost();
 
