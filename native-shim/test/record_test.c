@@ -493,6 +493,21 @@ static void shouldSwitchAChosenFunctionOff(void) {
   CHECK_EQUAL(count(0), 1);
 }
 
+/* At one of its sites; others are on, and its exits may be off. */
+static void shouldOpenNoFrameOfAChosenFunctionThatWasStopped(void) {
+  fixture(false);
+  session->flags = MDL_MIXED;
+  functions[1].mean = 1;
+  arm(1, LONG_WINDOW);
+  functions[1].state = MDL_EXPIRED;
+  sample_enter(1, KEY(1));
+  CHECK_EQUAL(depth(), 0);
+  CHECK_EQUAL(calls(1), 1);
+  sample_leave(1, KEY(1));
+  CHECK_EQUAL(count(1), 0);
+  CHECK_EQUAL(mdl_self->unmatched, 0);
+}
+
 /* A thousand calls are timed, give or take: the bounds are more than ten standard deviations away. */
 static void shouldTimeCallsByChanceAndCountAll(void) {
   fixture(false);
@@ -981,6 +996,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldForgetAnIntervalOfAnotherMean", shouldForgetAnIntervalOfAnotherMean},
       {"shouldDiscardFramesOfChosenFunctionsAndOfOthers", shouldDiscardFramesOfChosenFunctionsAndOfOthers},
       {"shouldSwitchAChosenFunctionOff", shouldSwitchAChosenFunctionOff},
+      {"shouldOpenNoFrameOfAChosenFunctionThatWasStopped", shouldOpenNoFrameOfAChosenFunctionThatWasStopped},
       {"shouldTakeCpuTimeForDurationsAndNotWhatPasses", shouldTakeCpuTimeForDurationsAndNotWhatPasses},
       {"shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime", shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime},
       {"shouldTakeNoTimeWhereTheThreadsTimeBeganAnew", shouldTakeNoTimeWhereTheThreadsTimeBeganAnew},
