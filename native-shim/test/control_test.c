@@ -150,14 +150,26 @@ static void shouldNotListenToAnotherUser(void) {
   remove_scratch();
 }
 
-static void shouldTakeThePlaceOfWhatHasItsName(void) {
+static void shouldTakeThePlaceOfAFormerSocket(void) {
   begin_session();
-  close(open(in_session("victim"), O_CREAT | O_WRONLY, 0600));
-  CHECK(symlink("victim", in_session("control")) == 0);
+  struct sockaddr_un former = {.sun_family = AF_UNIX};
+  strcpy(former.sun_path, in_session("control"));
+  int file = socket(AF_UNIX, SOCK_STREAM, 0);
+  CHECK(bind(file, (const struct sockaddr *)&former, sizeof former) == 0);
+  close(file);
+  control_start();
+  CHECK(threads_start_agent(agent) == 0);
+  strcpy(address.sun_path, former.sun_path);
+  CHECK_TEXT(ask("hello\n", 6), "ok\nhello");
+  remove_scratch();
+}
+
+static void shouldLeaveAFileOfTheUsersThatHasItsName(void) {
+  begin_session();
+  close(open(in_session("control"), O_CREAT | O_WRONLY, 0600));
   control_start();
   struct stat status;
-  CHECK(lstat(in_session("control"), &status) == 0 && S_ISSOCK(status.st_mode));
-  CHECK(lstat(in_session("victim"), &status) == 0 && S_ISREG(status.st_mode));
+  CHECK(lstat(in_session("control"), &status) == 0 && S_ISREG(status.st_mode));
   remove_scratch();
 }
 
@@ -337,7 +349,8 @@ TESTS({"shouldAnswerARequest", shouldAnswerARequest},
       {"shouldBeForItsOwnerAlone", shouldBeForItsOwnerAlone},
       {"shouldBeForItsOwnerWhateverTheUmask", shouldBeForItsOwnerWhateverTheUmask},
       {"shouldNotListenToAnotherUser", shouldNotListenToAnotherUser},
-      {"shouldTakeThePlaceOfWhatHasItsName", shouldTakeThePlaceOfWhatHasItsName},
+      {"shouldTakeThePlaceOfAFormerSocket", shouldTakeThePlaceOfAFormerSocket},
+      {"shouldLeaveAFileOfTheUsersThatHasItsName", shouldLeaveAFileOfTheUsersThatHasItsName},
       {"shouldWorkInADirectoryWithALongName", shouldWorkInADirectoryWithALongName},
       {"shouldRefuseWhatIsNoRequest", shouldRefuseWhatIsNoRequest},
       {"shouldTakeTheLongestRequest", shouldTakeTheLongestRequest},

@@ -213,8 +213,12 @@ _Noreturn static void *serve(void *unused) {
 static int bind_in(int directory) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d/control", directory);
-  /* The session's name has been ours from the start (session/file.c), so what has this name is a former session's. */
-  unlinkat(directory, "control", 0);
+  /* The session's name has been ours from the start (session/file.c), so a socket of ours is a former session's. What else has
+   * this name is the user's own: then there is no control socket. */
+  struct stat former;
+  if (fstatat(directory, "control", &former, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(former.st_mode) && former.st_uid == owner) {
+    unlinkat(directory, "control", 0);
+  }
   /* The mode first: then there is no moment at which others may connect. */
   if (fchmod(listener, 0600) < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) < 0) {
     return -errno;

@@ -1,24 +1,37 @@
 #include "code/demangle.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Itanium C++ ABI, 3.4: from libsupc++.a, linked in and hidden. */
-char *__cxa_demangle(const char *symbol, char *buffer, size_t *length, int *status);
+/* In libsupc++.a, linked in and hidden: hands out the name piece by piece and allocates nothing. Returns 0 if the symbol is
+ * none of the Itanium C++ ABI, 3.4. __cxa_demangle would first make the whole name, which for a symbol of 300 bytes may take
+ * gigabytes: each substitution of the ABI can double it. */
+int __gcclibcxx_demangle_callback(const char *symbol, void (*piece)(const char *, size_t, void *), void *name);
+
+struct name {
+  char *text;
+  size_t capacity;
+  size_t length;
+  void *full[5]; /* where to go on when there is no room: the demangler cannot be told to stop */
+};
+
+static void append(const char *piece, size_t length, void *of) {
+  struct name *name = of;
+  if (length >= name->capacity - name->length) {
+    __builtin_longjmp(name->full, 1);
+  }
+  memcpy(name->text + name->length, piece, length);
+  name->length += length;
+}
 
 int64_t demangle(const char *symbol, char *out, int64_t capacity) {
-  int status;
-  char *name = __cxa_demangle(symbol, NULL, NULL, &status);
-  if (!name) {
-    return status == -1 ? -ENOMEM : -EINVAL;
+  struct name name = {.text = out, .capacity = (size_t)capacity};
+  if (capacity <= 0 || __builtin_setjmp(name.full)) {
+    return -ERANGE;
   }
-  size_t length = strlen(name);
-  int64_t result = -ERANGE;
-  if (length < (size_t)capacity) {
-    memcpy(out, name, length + 1);
-    result = (int64_t)length;
+  if (__gcclibcxx_demangle_callback(symbol, append, &name) != 0) {
+    return -EINVAL;
   }
-  free(name);
-  return result;
+  out[name.length] = 0;
+  return (int64_t)name.length;
 }

@@ -2,6 +2,7 @@ package org.mdlagent.runtime;
 
 import java.util.Map;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.profiler.report.codec.ForeignText;
 
 /// Executes the requests that come to the control socket: one line, the name of a command and its arguments. The answer
 /// begins with the line `ok`, and what the command brings follows, or is the one line `error` and why.
@@ -28,22 +29,12 @@ final class Control {
         String name = blank < 0 ? line : line.substring(0, blank);
         Command command = commands.get(name);
         if (command == null) {
-            return "error this agent knows no " + printable(name) + "\n";
+            return "error this agent knows no " + ForeignText.printable(name) + "\n";
         }
         try {
             return "ok\n" + command.execute(line.substring(name.length()).strip());
         } catch (RuntimeException e) {
-            return "error " + printable(String.valueOf(e.getMessage())) + "\n";
+            return "error " + ForeignText.printable(String.valueOf(e.getMessage())) + "\n";
         }
-    }
-
-    /// On one line, for whoever reads it on a terminal.
-    private static String printable(String text) {
-        StringBuilder printable = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            printable.append(Character.isISOControl(c) ? '?' : c);
-        }
-        return printable.toString();
     }
 }

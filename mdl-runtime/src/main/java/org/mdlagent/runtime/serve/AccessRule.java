@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// With a token, who has it: in `Authorization: Bearer`, as the parameter `token`, or in the cookie that is set then.
 /// Without one the server listens on this machine only, and serves who calls it by a name of this machine: a page of
-/// elsewhere whose name has been made to lead here (DNS rebinding) has another `Host`. Pages of elsewhere are refused
-/// in any case.
+/// elsewhere whose name has been made to lead here (DNS rebinding) has another `Host`. What pages of elsewhere fetch is
+/// refused in any case.
 final class AccessRule {
     static final String COOKIE = "mdl_token";
 
@@ -42,10 +42,6 @@ final class AccessRule {
         this.token = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
     }
 
-    boolean wantsToken() {
-        return token != null;
-    }
-
     Verdict judge(Headers headers, URI uri) {
         String host = Objects.requireNonNullElse(headers.getFirst("Host"), "");
         String origin = headers.getFirst("Origin");
@@ -54,15 +50,30 @@ final class AccessRule {
                 && !origin.equalsIgnoreCase("https://" + host)) {
             return Verdict.FOREIGN;
         }
+        if (origin == null && isFetchedByForeignPage(headers)) {
+            return Verdict.FOREIGN;
+        }
         if (token == null) {
             return OWN_NAME.matcher(host).matches() ? Verdict.GRANTED : Verdict.FOREIGN;
         }
         return offered(headers, uri).anyMatch(this::isToken) ? Verdict.GRANTED : Verdict.NO_TOKEN;
     }
 
-    private boolean isToken(String offer) {
+    /// Whether a page of elsewhere makes a browser fetch this, for instance as a script or a picture. Browsers send no
+    /// `Origin` then, but say so (Fetch Metadata Request Headers, W3C). A link that a person follows is allowed: the
+    /// other page cannot read what it shows.
+    private static boolean isFetchedByForeignPage(Headers headers) {
+        String site = Objects.requireNonNullElse(headers.getFirst("Sec-Fetch-Site"), "none");
+        boolean isOwn = site.equals("none") || site.equals("same-origin");
+        boolean isFollowed = "navigate".equals(headers.getFirst("Sec-Fetch-Mode"))
+                && "document".equals(headers.getFirst("Sec-Fetch-Dest"));
+        return !isOwn && !isFollowed;
+    }
+
+    /// Whether it is the token that the server wants.
+    boolean isToken(String offer) {
         // In a time that does not tell how much of it is right.
-        return MessageDigest.isEqual(offer.getBytes(StandardCharsets.UTF_8), token);
+        return token != null && MessageDigest.isEqual(offer.getBytes(StandardCharsets.UTF_8), token);
     }
 
     private static Stream<String> offered(Headers headers, URI uri) {

@@ -10,7 +10,9 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,7 @@ public final class OtlpPush implements AutoCloseable {
     private final String host;
     private final Consumer<String> messages;
     private final Thread thread;
+    private final Set<String> damages = new HashSet<>();
     private String said = FINE;
 
     /// @param collector of which the path `/v1/metrics` takes metrics
@@ -82,6 +85,10 @@ public final class OtlpPush implements AutoCloseable {
                 try {
                     push();
                     failures = 0;
+                } catch (RuntimeException e) {
+                    // A defect of ours: the thread goes on, since the next figures may be sound.
+                    failures++;
+                    say("gets no metrics: " + e, "");
                 } catch (IOException e) {
                     failures++;
                     say("takes no metrics: " + reason(e), "");
@@ -99,6 +106,18 @@ public final class OtlpPush implements AutoCloseable {
             messages.accept("the collector " + collector + " " + state + details);
             said = state;
         }
+    }
+
+    private void sayOnce(String damage) {
+        if (damages.add(damage)) {
+            messages.accept(damage);
+        }
+    }
+
+    private String request(List<SessionSeries> series) throws IOException {
+        StringBuilder request = new StringBuilder();
+        OtlpReport.write(series, Instant.now(), host, request);
+        return request.toString();
     }
 
     private static String reason(IOException e) {
@@ -124,8 +143,7 @@ public final class OtlpPush implements AutoCloseable {
         if (series.isEmpty()) {
             return;
         }
-        StringBuilder request = new StringBuilder();
-        OtlpReport.write(series, Instant.now(), host, request);
+        String request = SoundSeries.render(series, this::request, this::sayOnce);
         HttpURLConnection connection = (HttpURLConnection) collector.toURL().openConnection();
         try {
             connection.setConnectTimeout(TIMEOUT_MILLIS);
@@ -136,7 +154,7 @@ public final class OtlpPush implements AutoCloseable {
             headers.forEach(connection::setRequestProperty);
             connection.setRequestProperty("Content-Type", "application/json");
             try (OutputStream out = connection.getOutputStream()) {
-                out.write(request.toString().getBytes(StandardCharsets.UTF_8));
+                out.write(request.getBytes(StandardCharsets.UTF_8));
             }
             judge(connection);
         } finally {

@@ -90,7 +90,13 @@ public final class PprofPush implements AutoCloseable {
             List<Path> sessions = source.directories();
             sent.keySet().retainAll(sessions);
             for (Path session : sessions) {
-                push(session);
+                try {
+                    push(session);
+                } catch (RuntimeException e) {
+                    // Anything may stand in a session: one that cannot be rendered is not tried again.
+                    sent.put(session, Long.MAX_VALUE);
+                    messages.accept("the session " + session.getFileName() + " is left out: " + e.getMessage());
+                }
             }
             say(FINE, "");
         } catch (IOException e) {

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 
 /// The sessions of this user, those that come and go included.
@@ -19,10 +21,13 @@ public final class WatchedSessions {
     private final SessionSource source;
     private final int limit;
 
-    /// By their directories, the newest first.
-    private Map<Path, WatchedSession> known = new LinkedHashMap<>();
+    /// Held while files are opened, which may take long: who finds it held takes what is known.
+    private final ReentrantLock looking = new ReentrantLock();
 
-    private long looked = System.nanoTime() - FRESH_NANOS;
+    /// By their directories, the newest first. Never changed, but exchanged.
+    private volatile @Nullable Map<Path, WatchedSession> known;
+
+    private volatile long looked;
 
     /// @param limit functions of a program that monitoring systems are told of
     public WatchedSessions(SessionSource source, int limit) {
@@ -31,20 +36,33 @@ public final class WatchedSessions {
     }
 
     /// All of them, the newest first.
-    synchronized List<WatchedSession> all() throws IOException {
-        long now = System.nanoTime();
-        if (now - looked >= FRESH_NANOS) {
-            refresh(now);
-            looked = now;
+    List<WatchedSession> all() throws IOException {
+        Map<Path, WatchedSession> before = known;
+        if (before != null && (System.nanoTime() - looked < FRESH_NANOS || !looking.tryLock())) {
+            return List.copyOf(before.values());
         }
-        return List.copyOf(known.values());
+        if (before == null) {
+            looking.lock();
+        }
+        try {
+            long now = System.nanoTime();
+            Map<Path, WatchedSession> newest = known;
+            if (newest == null || now - looked >= FRESH_NANOS) {
+                newest = refreshed(newest == null ? Map.of() : newest, now);
+                looked = now;
+                known = newest;
+            }
+            return List.copyOf(newest.values());
+        } finally {
+            looking.unlock();
+        }
     }
 
-    private void refresh(long now) throws IOException {
+    private Map<Path, WatchedSession> refreshed(Map<Path, WatchedSession> before, long now) throws IOException {
         Map<Path, WatchedSession> found = new LinkedHashMap<>();
         for (Path directory : source.directories()) {
             try {
-                WatchedSession session = known.get(directory);
+                WatchedSession session = before.get(directory);
                 if (session == null) {
                     session = new WatchedSession(directory, source::runs);
                 }
@@ -54,7 +72,7 @@ public final class WatchedSessions {
                 // Damaged, being made, or being removed; mdl list says which.
             }
         }
-        known = found;
+        return found;
     }
 
     /// Those whose programs run. A process that has executed another program is in the newest of its sessions only.

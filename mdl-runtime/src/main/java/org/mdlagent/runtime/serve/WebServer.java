@@ -2,6 +2,7 @@ package org.mdlagent.runtime.serve;
 
 import com.sun.net.httpserver.Headers;
 import java.io.BufferedWriter;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
@@ -185,7 +186,7 @@ public final class WebServer implements AutoCloseable {
             case GRANTED -> {}
         }
         String token = AccessRule.parameter(uri);
-        if (token != null && access.wantsToken()) {
+        if (token != null && access.isToken(token)) {
             return withCookie(uri, headers, token);
         }
         try {
@@ -195,10 +196,14 @@ public final class WebServer implements AutoCloseable {
         }
     }
 
-    /// The token goes from the address, which people pass on, into a cookie.
+    /// Moves the token from the address, which people pass on, into a cookie. The value is the server's own token: no
+    /// request chooses a character of a header.
     private static Answer withCookie(URI uri, Headers headers, String token) {
         headers.set("Set-Cookie", AccessRule.COOKIE + "=" + token + "; Path=/; HttpOnly; SameSite=Strict");
-        headers.set("Location", uri.getRawPath());
+        // Two slashes would begin the name of another host.
+        headers.set(
+                "Location",
+                "/" + Objects.requireNonNullElse(uri.getRawPath(), "").replaceFirst("^/+", ""));
         return Answer.text(303, "the token is in a cookie now");
     }
 
@@ -211,11 +216,9 @@ public final class WebServer implements AutoCloseable {
         if (path.equals("/metrics")) {
             List<SessionSeries> series = sessions.series();
             ExpositionFormat format = ExpositionFormat.wanted(headers.getOrDefault("Accept", List.of()));
-            return switch (format) {
-                case TEXT -> Answer.of(format.contentType(), out -> PrometheusReport.write(series, out));
-                case PROTOBUF ->
-                    new Answer(200, format.contentType(), out -> PrometheusReport.writeProtobuf(series, out));
-            };
+            // Rendered before the answer begins, which could not be taken back.
+            byte[] figures = SoundSeries.render(series, sound -> render(sound, format), damage -> {});
+            return new Answer(200, format.contentType(), out -> out.write(figures));
         }
         Optional<WatchedSession> found = session.matches() ? sessions.find(session.group(1)) : Optional.empty();
         if (found.isEmpty()) {
@@ -228,6 +231,18 @@ public final class WebServer implements AutoCloseable {
             case "calls" -> calls(found.get());
             case null, default -> page(found.get());
         };
+    }
+
+    private static byte[] render(List<SessionSeries> series, ExpositionFormat format) throws IOException {
+        ByteArrayOutputStream figures = new ByteArrayOutputStream();
+        if (format == ExpositionFormat.PROTOBUF) {
+            PrometheusReport.writeProtobuf(series, figures);
+        } else {
+            Writer text = new OutputStreamWriter(figures, StandardCharsets.UTF_8);
+            PrometheusReport.write(series, text);
+            text.flush();
+        }
+        return figures.toByteArray();
     }
 
     private Answer list() throws IOException {

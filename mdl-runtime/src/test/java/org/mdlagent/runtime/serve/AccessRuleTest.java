@@ -73,4 +73,23 @@ class AccessRuleTest {
                         URI.create(uri)))
                 .isEqualTo(AccessRule.Verdict.FOREIGN);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "cross-site,no-cors,script,FOREIGN",
+        "cross-site,no-cors,image,FOREIGN",
+        "same-site,cors,empty,FOREIGN",
+        "cross-site,navigate,iframe,FOREIGN",
+        "cross-site,navigate,document,GRANTED",
+        "same-origin,cors,empty,GRANTED",
+        "none,navigate,document,GRANTED",
+        ",,,GRANTED"
+    })
+    void shouldRefuseWhatAPageOfElsewhereFetchesWithoutAnOrigin(
+            @Nullable String site, @Nullable String mode, @Nullable String destination, AccessRule.Verdict expected) {
+        Headers headers = headers(
+                "Host", "localhost", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", mode, "Sec-Fetch-Dest", destination);
+
+        assertThat(new AccessRule(null).judge(headers, URI.create("/metrics"))).isEqualTo(expected);
+    }
 }

@@ -2,14 +2,13 @@ package org.mdlagent.runtime.cli.control;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
@@ -26,6 +25,7 @@ import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.SyntaxPrinter;
 import org.mdlagent.runtime.metric.CompiledMetric;
 import org.mdlagent.runtime.metric.ExampleProgram;
+import org.mdlagent.runtime.options.RegularFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -79,24 +79,26 @@ public final class CompileCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Stage stage = Stage.of(dump);
-        String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        String text = RegularFile.text(file);
         Definitions library = MetricLibrary.load();
         Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), library);
         Console console = mdl.console();
         for (Diagnostic diagnostic : compilation.diagnostics()) {
-            console.err().println(diagnostic.format());
+            console.err().println(ForeignText.printableLines(diagnostic.format()));
         }
         if (!compilation.isCorrect()) {
             return CommandFailure.FAILED;
         }
         switch (stage) {
-            case AST -> console.out().print(SyntaxPrinter.print(compilation.tree()));
+            case AST -> console.out().print(ForeignText.printableLines(SyntaxPrinter.print(compilation.tree())));
             case IR -> list(compilation.definitions(), library, MetricListing::ir);
             case ASM -> {
                 Disassembler disassembler = new Disassembler(mdl.installation());
                 list(compilation.definitions(), library, listing -> listing.asm(disassembler));
             }
-            case SUMMARY -> console.out().println(file + ": " + summary(compilation.definitions()));
+            case SUMMARY ->
+                console.out()
+                        .println(ForeignText.printable(file.toString()) + ": " + summary(compilation.definitions()));
         }
         return 0;
     }
@@ -109,12 +111,14 @@ public final class CompileCommand implements Callable<Integer> {
         for (Metric metric : defined.metrics().values()) {
             out.println("metric " + metric.id() + " @ " + chosen);
             switch (evaluator.evaluate(metric, chosen, 1)) {
-                case Answer.Instance instance -> out.print(stage.apply(new MetricListing(CompiledMetric.of(instance))));
-                case Answer.Refused(String reason) -> out.println("    not measured: " + reason);
+                case Answer.Instance instance ->
+                    out.print(ForeignText.printableLines(stage.apply(new MetricListing(CompiledMetric.of(instance)))));
+                case Answer.Refused(String reason) -> out.println("    not measured: " + ForeignText.printable(reason));
             }
         }
         for (Symbol symbol : program.symbols()) {
-            out.println("taken to be at 0x" + Long.toHexString(symbol.address()) + ": " + symbol.name());
+            out.println("taken to be at 0x" + Long.toHexString(symbol.address()) + ": "
+                    + ForeignText.printable(symbol.name()));
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.MetricValue;
@@ -205,11 +206,6 @@ public final class ListCommand implements Callable<Integer> {
         return TIME.format(instant);
     }
 
-    /// For a terminal: what a program calls its functions is not to control it.
-    static String printable(String text) {
-        return text.replaceAll("\\p{Cntrl}", "?");
-    }
-
     /// Columns as wide as their widest cell; the last ends where it ends.
     private void print(List<List<String>> rows) {
         int columns = rows.getFirst().size();
@@ -222,7 +218,7 @@ public final class ListCommand implements Callable<Integer> {
         for (List<String> row : rows) {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < columns; i++) {
-                String cell = printable(row.get(i));
+                String cell = ForeignText.printable(row.get(i));
                 line.append(i == 0 ? "" : "  ").append(cell);
                 if (i < columns - 1) {
                     line.append(" ".repeat(widths[i] - cell.length()));

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -81,7 +82,7 @@ public final class PointsCommand implements Callable<Integer> {
         long stub = Long.parseUnsignedLong(columns[14], 16);
         Listed copy = listed(columns[15], columns[16]);
         boolean hasGate = gated.bytes.length > 0;
-        out.println(ListCommand.printable("%s  %s at %x of %s: %s, now %s"
+        out.println(ForeignText.printable("%s  %s at %x of %s: %s, now %s"
                 .formatted(
                         columns[0],
                         words(columns[2]),

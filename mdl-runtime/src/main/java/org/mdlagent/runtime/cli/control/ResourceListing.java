@@ -3,6 +3,7 @@ package org.mdlagent.runtime.cli.control;
 import java.io.PrintStream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.ResourceGlob;
@@ -51,7 +52,7 @@ final class ResourceListing {
             if (tree) {
                 printBelow(above, components, out);
             } else {
-                out.println(ListCommand.printable(resource.toString()));
+                out.println(ForeignText.printable(resource.toString()));
             }
             above = components;
         }
@@ -65,7 +66,7 @@ final class ResourceListing {
             level++;
         }
         for (; level < components.size(); level++) {
-            out.println(STEP.repeat(level) + (level == 0 ? "/" : "") + ListCommand.printable(components.get(level)));
+            out.println(STEP.repeat(level) + (level == 0 ? "/" : "") + ForeignText.printable(components.get(level)));
         }
     }
 }

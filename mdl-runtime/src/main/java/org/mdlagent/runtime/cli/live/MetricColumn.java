@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
 /// A column of `mdl watch`: of a rate what was added per second between two looks, of all else the value; and how it
@@ -24,7 +25,7 @@ final class MetricColumn {
     MetricColumn(MetricValue first) {
         last = first;
         String focus = first.focus().isEmpty() ? "" : "  " + String.join(" ", first.focus());
-        head = first.id() + " (" + first.units() + ")" + focus;
+        head = ForeignText.printable(first.id() + " (" + first.units() + ")" + focus);
         width = Math.max(head.length(), 12 + LOOKS);
     }
 

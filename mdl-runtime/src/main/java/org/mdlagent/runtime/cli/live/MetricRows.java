@@ -21,10 +21,8 @@ final class MetricRows {
     }
 
     List<String> lines() {
-        // Names come from files that anybody may have made.
         return rows.values().stream()
                 .map(row -> row.narrowCell() + "  " + row.head().strip())
-                .map(line -> line.replaceAll("\\p{Cntrl}", "?"))
                 .toList();
     }
 }

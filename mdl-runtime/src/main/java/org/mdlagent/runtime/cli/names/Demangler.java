@@ -2,39 +2,39 @@ package org.mdlagent.runtime.cli.names;
 
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
-import com.sun.jna.Pointer;
-import com.sun.jna.ptr.IntByReference;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.cli.context.Installation;
 
-/// Names of C++ as people write them, by this machine's C++ library; as they are where it has none.
+/// Names of C++ as people write them, by the library that comes with the installation; as they are where it is missing.
+/// A name that would be longer than [#NAME_MAX] bytes keeps its mangled form: a symbol of 300 bytes can stand for
+/// gigabytes.
 final class Demangler {
+    private static final int NAME_MAX = 8192;
+
+    private final byte[] name = new byte[NAME_MAX];
     private final @Nullable Function demangle;
-    private final @Nullable Function free;
 
     Demangler() {
+        this(Installation.ofProcess().home().resolve("lib/libmdldemangle.so"));
+    }
+
+    Demangler(Path library) {
         Function found = null;
-        Function release = null;
         try {
-            found = NativeLibrary.getInstance("libstdc++.so.6").getFunction("__cxa_demangle");
-            release = NativeLibrary.getInstance("c").getFunction("free");
+            found = NativeLibrary.getInstance(library.toString()).getFunction("demangle");
         } catch (UnsatisfiedLinkError e) {
-            // No C++ is installed here.
+            // Not installed: names stay as the linker has them.
         }
         demangle = found;
-        free = release;
     }
 
     String demangle(String symbol) {
-        if (demangle == null || free == null || !symbol.startsWith("_Z")) {
+        if (demangle == null || !symbol.startsWith("_Z") || symbol.length() >= NAME_MAX / 2) {
             return symbol;
         }
-        IntByReference status = new IntByReference();
-        Pointer name = demangle.invokePointer(new Object[] {symbol, null, null, status});
-        if (name == null) {
-            return symbol;
-        }
-        String text = name.getString(0, "UTF-8");
-        free.invoke(new Object[] {name});
-        return text;
+        long length = (Long) demangle.invoke(Long.class, new Object[] {symbol, name, (long) NAME_MAX});
+        return length < 0 ? symbol : new String(name, 0, (int) length, StandardCharsets.UTF_8);
     }
 }

@@ -29,6 +29,8 @@ import picocli.CommandLine.ParentCommand;
 public final class OpenCommand implements Callable<Integer> {
     private static final String DESKTOP = "xdg-open";
 
+    private static final int ID_LENGTH_MAX = 100;
+
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
@@ -52,7 +54,7 @@ public final class OpenCommand implements Callable<Integer> {
                 SessionReader.open(mdl.store().findSettled(session, console), DebugNames.fetching(console))) {
             SessionFacts facts = reader.facts();
             // Others cannot read it, and a browser outlives us: it is left for whoever cleans up there.
-            page = Files.createTempFile("mdl-" + facts.id() + "-", ".html");
+            page = Files.createTempFile("mdl-" + fileName(facts.id()) + "-", ".html");
             ReportFormat.HTML.write(reader, page);
             if (ProgramState.runs(facts)) {
                 console.say("the program runs: this is how it is now", "mdl serve shows it live");
@@ -76,6 +78,12 @@ public final class OpenCommand implements Callable<Integer> {
         console.say(
                 "no browser has shown it: " + browsers.getLast().getFirst(), "open the file in one, or set BROWSER");
         return CommandFailure.FAILED;
+    }
+
+    /// A part of a file's name: the session says its id, so anything may stand there.
+    static String fileName(String id) {
+        String letters = id.replaceAll("[^A-Za-z0-9._-]", "_");
+        return letters.substring(0, Math.min(letters.length(), ID_LENGTH_MAX));
     }
 
     /// The commands to try in turn: those of `BROWSER`, which separates them by colons and has `%s` where the page

@@ -213,6 +213,9 @@ public final class RunCommand implements Callable<Integer> {
                     store.reclaim();
                 } catch (IOException | CommandFailure e) {
                     console.say(String.valueOf(e.getMessage()), null);
+                } catch (RuntimeException e) {
+                    // A defect of the report must not replace the program's exit status.
+                    console.say("the session cannot be reported: " + e, "mdl report shows it again");
                 }
             }
             return ending.shellStatus();

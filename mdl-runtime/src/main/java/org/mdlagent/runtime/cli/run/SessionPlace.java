@@ -2,6 +2,7 @@ package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.mdlagent.runtime.cli.session.SessionStore;
@@ -10,6 +11,11 @@ import org.mdlagent.runtime.cli.terminal.Console;
 
 /// Where a program's session is to be, looked at before it starts.
 final class SessionPlace {
+    /// Of `st_mode` (inode(7)).
+    private static final int FILE_TYPE = 0170000;
+
+    private static final int SOCKET_TYPE = 0140000;
+
     private SessionPlace() {}
 
     /// Says so when the sessions of a user cannot be where they are always: the agent goes elsewhere.
@@ -29,12 +35,27 @@ final class SessionPlace {
             throw CommandFailure.failed(
                     directory + " holds a session already", "choose another directory, or remove that one");
         }
+        Path control = directory.resolve("control");
+        if (Files.exists(control, LinkOption.NOFOLLOW_LINKS) && !isSocket(control)) {
+            throw CommandFailure.failed(
+                    control + " is in the way: the session's control socket goes there",
+                    "choose another directory with -o DIR");
+        }
         try {
             createPrivate(directory);
         } catch (IOException e) {
             throw CommandFailure.failed(
                     "the session cannot be written to " + directory + ": " + e.getMessage(),
                     "choose another directory with -o DIR");
+        }
+    }
+
+    private static boolean isSocket(Path file) {
+        try {
+            int mode = (Integer) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+            return (mode & FILE_TYPE) == SOCKET_TYPE;
+        } catch (IOException e) {
+            return false;
         }
     }
 

@@ -45,6 +45,7 @@ final class OpenFile implements AutoCloseable {
     private static final int ENOTDIR = 20;
     private static final int FILE_TYPE = 0170000;
     private static final int REGULAR_TYPE = 0100000;
+    private static final int SOCKET_TYPE = 0140000;
     private static final int PERMISSIONS = 07777;
     private static final int OWNERS = 0600;
     private static final int PATH_MAX = 4096;
@@ -241,6 +242,10 @@ final class OpenFile implements AutoCloseable {
 
     boolean isRegular() {
         return (mode & FILE_TYPE) == REGULAR_TYPE;
+    }
+
+    boolean isSocket() {
+        return (mode & FILE_TYPE) == SOCKET_TYPE;
     }
 
     boolean isOwn() {

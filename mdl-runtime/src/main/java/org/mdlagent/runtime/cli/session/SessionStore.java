@@ -67,8 +67,7 @@ public final class SessionStore {
         for (Path root : roots) {
             sessions.addAll(in(root));
         }
-        sessions.sort(NEWEST_FIRST);
-        return sessions;
+        return newestFirst(sessions);
     }
 
     private static List<Path> in(Path directory) throws IOException {
@@ -78,8 +77,7 @@ public final class SessionStore {
         } catch (NoSuchFileException | NotDirectoryException e) {
             return List.of();
         }
-        sessions.sort(NEWEST_FIRST);
-        return sessions;
+        return newestFirst(sessions);
     }
 
     public static boolean holdsSession(Path directory) {
@@ -88,17 +86,32 @@ public final class SessionStore {
 
     private static final Pattern TIME = Pattern.compile("(?<=-)[0-9]{8}T[0-9]{6}(?=-|$)");
 
-    /// By the time in the name, which has seconds, and among those of a second by the time of the file system.
-    private static final Comparator<Path> NEWEST_FIRST = Comparator.comparing(SessionStore::time)
-            .thenComparing(SessionStore::modified)
-            .reversed();
+    /// A session and when it began, as far as that was known when it was listed.
+    private record Dated(Path session, String time, Instant modified) {
+        Dated(Path session) {
+            this(session, timeOf(session), modifiedAt(session));
+        }
+    }
 
-    private static String time(Path session) {
+    /// By the time in the name, which has seconds, and among sessions of one second by the time of the file system.
+    /// Each
+    /// time is read once: a file's time may change while the list is sorted.
+    private static List<Path> newestFirst(List<Path> sessions) {
+        return sessions.stream()
+                .map(Dated::new)
+                .sorted(Comparator.comparing(Dated::time)
+                        .thenComparing(Dated::modified)
+                        .reversed())
+                .map(Dated::session)
+                .toList();
+    }
+
+    private static String timeOf(Path session) {
         Matcher time = TIME.matcher(session.getFileName().toString());
         return time.find() ? time.group() : "";
     }
 
-    private static Instant modified(Path session) {
+    private static Instant modifiedAt(Path session) {
         try {
             return Files.getLastModifiedTime(session.resolve(SessionFile.NAME), LinkOption.NOFOLLOW_LINKS)
                     .toInstant();

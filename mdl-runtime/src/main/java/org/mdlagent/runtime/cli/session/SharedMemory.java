@@ -94,8 +94,19 @@ public final class SharedMemory {
             session.remove(COPY);
             throw e;
         }
-        session.remove(ControlClient.SOCKET);
+        removeSocket(session);
         OpenFile.remove(path);
+    }
+
+    /// Removes the control socket that a program which was killed has left. What else has its name is the user's own.
+    private static void removeSocket(OpenFile session) throws IOException {
+        try (OpenFile entry = session.entry(ControlClient.SOCKET)) {
+            if (entry.isSocket() && entry.isOwn()) {
+                session.remove(ControlClient.SOCKET);
+            }
+        } catch (NoSuchFileException e) {
+            // the program has removed it
+        }
     }
 
     /// Frees the memory that ended programs have left: moves their data into their sessions' directories, and removes

@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 
 /// Where a command writes: results to stdout, messages to people to stderr, both in UTF-8 whatever the locale is.
 public record Console(PrintStream out, PrintStream err, boolean outIsTerminal, boolean errIsTerminal) {
@@ -26,11 +27,11 @@ public record Console(PrintStream out, PrintStream err, boolean outIsTerminal, b
         return new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     }
 
-    /// Says what is wrong, and on a second line what to do about it.
+    /// Says what is wrong, and on a second line what to do about it. Both may quote foreign text.
     public void say(String message, @Nullable String remedy) {
-        err.println("mdl: " + message);
+        err.println("mdl: " + ForeignText.printableLines(message));
         if (remedy != null) {
-            err.println("     " + remedy);
+            err.println("     " + ForeignText.printableLines(remedy));
         }
     }
 

@@ -126,4 +126,23 @@ class CompileCommandTest {
                 .isEqualTo(CommandFailure.USAGE);
         assertThat(err.toString(StandardCharsets.UTF_8)).contains("there is no hierarchy /Cod, did you mean '/Code'?");
     }
+
+    @Test
+    void shouldNotWaitForAPipe() throws Exception {
+        Path pipe = directory.resolve("pipe.mdl");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+
+        assertThat(compile(pipe.toString())).isEqualTo(CommandFailure.FAILED);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("it is not a regular file");
+    }
+
+    @Test
+    void shouldQuoteNoControlOfTheFilesOnATerminal() throws Exception {
+        Path hostile = Files.writeString(directory.resolve("hostile.mdl"), "metric \u001b]0;x\u0007 \u202e {\n");
+
+        compile(hostile.toString());
+
+        assertThat(err.toString(StandardCharsets.UTF_8)).doesNotContain("\u001b", "\u0007", "\u202e");
+    }
 }

@@ -87,4 +87,11 @@ class OpenCommandTest {
     void shouldTryTheChosenBrowsersOrTheDesktops(String variable, String value, String commands) {
         assertThat(OpenCommand.browsers(Map.of(variable, value), "p")).hasToString(commands);
     }
+
+    @ParameterizedTest
+    @CsvSource({"app-1-20260101T000000,app-1-20260101T000000", "../../etc/x,.._.._etc_x", "a b\u001b,a_b_"})
+    void shouldNameThePageByLettersOfTheSessionsId(String id, String expected) {
+        assertThat(OpenCommand.fileName(id)).isEqualTo(expected);
+        assertThat(OpenCommand.fileName("x".repeat(300))).hasSize(100);
+    }
 }

@@ -234,4 +234,27 @@ class SessionStoreTest {
 
         assertThat(store.find("12").toRealPath()).isEqualTo(session.toRealPath());
     }
+
+    /// Another process changes the times of the files while they are sorted, as fast as it can.
+    @Test
+    void shouldListSessionsWhoseTimesChangeMeanwhile() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            FakeSession.in(root, "app" + i + "-1-20260101T000000", NOBODY, 1);
+        }
+        Process churn = new ProcessBuilder(
+                        "python3",
+                        "-c",
+                        "import os,random,sys,glob\nfs=glob.glob(sys.argv[1]+'/*/session.mdl')\nprint(len(fs),flush=True)\n"
+                                + "while True:\n for f in fs: os.utime(f,(0,random.randrange(10**9)))\n",
+                        root.toString())
+                .start();
+        try {
+            assertThat(churn.inputReader().readLine()).isEqualTo("200");
+            for (int i = 0; i < 50; i++) {
+                assertThat(store.all()).hasSize(200);
+            }
+        } finally {
+            churn.destroyForcibly().waitFor();
+        }
+    }
 }

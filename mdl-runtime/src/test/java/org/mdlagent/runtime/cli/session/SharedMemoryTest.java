@@ -90,6 +90,17 @@ class SharedMemoryTest {
         assertThat(session).isDirectoryNotContaining("glob:**session.mdl.*");
     }
 
+    @Test
+    void shouldLeaveAFileOfTheUsersThatHasTheSocketsName() throws IOException {
+        Path session = inMemory(NOBODY, Instant.now());
+        Path control = Files.writeString(session.resolve("control"), "Source: precious");
+
+        shared.settle(session);
+
+        assertThat(memory).doesNotExist();
+        assertThat(control).hasContent("Source: precious");
+    }
+
     static Process mapping(Path file) throws IOException {
         Process child = new ProcessBuilder(
                         "python3",

@@ -61,7 +61,7 @@ public final class SessionSeries {
         return next;
     }
 
-    SessionFacts session() {
+    public SessionFacts session() {
         return profile.session();
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
+import org.mdlagent.profiler.report.codec.ForeignText;
 
 /// Prometheus' text exposition format, version 0.0.4. Its histograms are classic ones.
 final class TextExposition {
@@ -18,7 +19,11 @@ final class TextExposition {
     void write(MetricFamily family) throws IOException {
         String name = family.name();
         String type = family.type().name().toLowerCase(Locale.ROOT);
-        out.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
+        out.append("# HELP ")
+                .append(name)
+                .append(' ')
+                .append(ForeignText.printable(family.help()))
+                .append('\n');
         out.append("# TYPE ").append(name).append(' ').append(type).append('\n');
         for (MetricFamily.Sample sample : family.samples()) {
             String labels = labels(sample.labels());
@@ -53,7 +58,7 @@ final class TextExposition {
     }
 
     private static String quoted(String value) {
-        return '"' + value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
+        return '"' + ForeignText.printable(value).replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
     private void line(String name, String labels, String value) throws IOException {

@@ -10,6 +10,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
@@ -43,12 +44,12 @@ public record ComparisonTable(int limit, boolean colour) {
 
     private static String facts(Run run) {
         List<String> facts = new ArrayList<>();
-        facts.add(PlainText.printable(BaseName.of(run.program())));
+        facts.add(ForeignText.printable(BaseName.of(run.program())));
         facts.add(TIME.format(run.started()));
         run.elapsedNanos().ifPresent(nanos -> facts.add(PlainText.elapsed(nanos)));
         facts.add(run.mode());
-        facts.add("build " + PlainText.printable(Run.shortBuild(run.build(run.program()))));
-        facts.add("session " + PlainText.printable(run.id()));
+        facts.add("build " + ForeignText.printable(Run.shortBuild(run.build(run.program()))));
+        facts.add("session " + ForeignText.printable(run.id()));
         return String.join(" · ", facts);
     }
 
@@ -56,7 +57,7 @@ public record ComparisonTable(int limit, boolean colour) {
             throws IOException {
         List<String> names = shown.stream()
                 .map(change ->
-                        ShortName.of(PlainText.printable(change.function().name()), NAME_WIDTH_MAX))
+                        ShortName.of(ForeignText.printable(change.function().name()), NAME_WIDTH_MAX))
                 .toList();
         int width = Math.max(
                 "FUNCTION".length(),

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -39,7 +40,7 @@ public final class CsvReport {
 
     private static final List<String> CPU_HEADER = List.of("cpuNanos", "cpuError");
 
-    private static final Pattern TO_QUOTE = Pattern.compile("[\",\r\n]");
+    private static final Pattern TO_QUOTE = Pattern.compile("[\",]");
 
     private CsvReport() {}
 
@@ -96,7 +97,8 @@ public final class CsvReport {
     }
 
     private static String quoted(String field) {
-        return TO_QUOTE.matcher(field).find() ? '"' + field.replace("\"", "\"\"") + '"' : field;
+        String printable = ForeignText.printable(field);
+        return TO_QUOTE.matcher(printable).find() ? '"' + printable.replace("\"", "\"\"") + '"' : printable;
     }
 
     static String text(OptionalLong value) {

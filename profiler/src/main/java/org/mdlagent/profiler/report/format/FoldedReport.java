@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
 import java.util.stream.Collectors;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -25,6 +26,6 @@ public final class FoldedReport {
     }
 
     private static String frame(FunctionProfile function) {
-        return PlainText.printable(function.name()).replace(';', ',');
+        return ForeignText.printable(function.name()).replace(';', ',');
     }
 }

@@ -6,6 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -47,7 +48,7 @@ public record HistoryReport(List<Entry> entries) {
     public void table(boolean colour, Appendable out) throws IOException {
         Style style = new Style(colour);
         FunctionProfile newest = entries.getLast().function();
-        out.append(style.bold(PlainText.printable(newest.name()) + " · " + PlainText.printable(newest.image())))
+        out.append(style.bold(ForeignText.printable(newest.name()) + " · " + ForeignText.printable(newest.image())))
                 .append('\n');
         TextColumn[] columns = {
             new TextColumn("BUILD", false),
@@ -61,7 +62,7 @@ public record HistoryReport(List<Entry> entries) {
         for (Entry entry : entries) {
             FunctionProfile function = entry.function();
             Latency latency = function.latency();
-            String build = PlainText.printable(Run.shortBuild(entry.build()));
+            String build = ForeignText.printable(Run.shortBuild(entry.build()));
             columns[0].add(new Quantity(build, "", "", ""));
             columns[1].add(Quantity.calls(function));
             columns[2].add(PlainText.duration(function.shownTotalNanos()));
@@ -91,7 +92,7 @@ public record HistoryReport(List<Entry> entries) {
             line.append("  ")
                     .append(PlainText.pad(LatencyBars.of(entry.function().latency(), bounds), bounds.length - 1))
                     .append("  ")
-                    .append(PlainText.printable(entry.run().id()));
+                    .append(ForeignText.printable(entry.run().id()));
             out.append(line).append('\n');
         }
     }

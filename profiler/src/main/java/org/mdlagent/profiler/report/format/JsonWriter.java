@@ -6,6 +6,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 
 /// Writes JSON (RFC 8259). A member whose value is not known is left out.
 public final class JsonWriter {
@@ -175,7 +176,7 @@ public final class JsonWriter {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 out.append('\\').append(c);
-            } else if (c < ' ' || c == 0x7f || Character.isSurrogate(c)) {
+            } else if (!ForeignText.isPrintable(c)) {
                 out.append("\\u")
                         .append(hex(c >> 12))
                         .append(hex(c >> 8))

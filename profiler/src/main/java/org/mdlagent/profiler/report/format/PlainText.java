@@ -26,25 +26,6 @@ public final class PlainText {
         return String.format(Locale.ROOT, "%,d", number);
     }
 
-    /// Names come from files that anybody may have made: no control character of theirs reaches a terminal.
-    public static String printable(String text) {
-        StringBuilder printable = new StringBuilder(text.length());
-        text.codePoints().forEach(c -> printable.appendCodePoint(isPrintable(c) ? c : '?'));
-        return printable.toString();
-    }
-
-    private static boolean isPrintable(int codePoint) {
-        return switch (Character.getType(codePoint)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR,
-                    Character.UNASSIGNED -> false;
-            default -> true;
-        };
-    }
-
     /// Text with blanks up to a width, in columns of a terminal.
     static String pad(String text, int width) {
         return text + " ".repeat(Math.max(0, width - ShortName.columns(text)));

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import java.util.zip.GZIPOutputStream;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.codec.ProtobufWriter;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -146,7 +147,7 @@ public final class PprofReport {
 
     /// The index of a text in the table of strings, whose first is "".
     private int string(String text) {
-        return strings.computeIfAbsent(text, absent -> strings.size());
+        return strings.computeIfAbsent(ForeignText.printable(text), absent -> strings.size());
     }
 
     private static long nanos(Instant instant) {

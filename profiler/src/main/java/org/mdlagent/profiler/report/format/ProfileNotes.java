@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -86,7 +87,7 @@ public final class ProfileNotes {
         for (CpuSamples.OfImage of : cpu.notProbed()) {
             double part = cpu.percent(of.samples());
             if (part >= NAMED_PERCENT_MIN && parts.size() < IMAGES_MAX) {
-                parts.add(PlainText.printable(BaseName.of(of.image())) + " " + percent(part));
+                parts.add(ForeignText.printable(BaseName.of(of.image())) + " " + percent(part));
             } else {
                 others += part;
             }
@@ -112,7 +113,7 @@ public final class ProfileNotes {
         return profile.functions().stream()
                 .filter(function -> function.damage() != null)
                 .limit(DAMAGED_MAX)
-                .map(function -> PlainText.printable(function.name()) + " is withheld: " + function.damage())
+                .map(function -> ForeignText.printable(function.name()) + " is withheld: " + function.damage())
                 .toList();
     }
 

@@ -2,6 +2,7 @@ package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
 import java.util.List;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Run;
 
 /// The runs that are kept, for people.
@@ -18,7 +19,7 @@ public final class RunTable {
                     ? PlainText.elapsed(run.elapsedNanos().getAsLong())
                     : "-";
             columns[0].add(new Quantity(elapsed, "", "", ""));
-            String build = PlainText.printable(Run.shortBuild(run.build(run.program())));
+            String build = ForeignText.printable(Run.shortBuild(run.build(run.program())));
             columns[1].add(new Quantity(build, "", "", ""));
             columns[2].add(new Quantity(run.mode(), "", "", ""));
         }
@@ -31,7 +32,7 @@ public final class RunTable {
             line.setLength(0);
             line.append(ComparisonTable.TIME.format(runs.get(i).started()));
             line.append(TextColumn.cells(shown, i));
-            line.append("  ").append(PlainText.printable(runs.get(i).id()));
+            line.append("  ").append(ForeignText.printable(runs.get(i).id()));
             out.append(line).append('\n');
         }
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -66,7 +67,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     private static String facts(Profile profile, int called) {
         SessionFacts session = profile.session();
         List<String> facts = new ArrayList<>();
-        facts.add("mdl  " + PlainText.printable(BaseName.of(session.program())));
+        facts.add("mdl  " + ForeignText.printable(BaseName.of(session.program())));
         facts.add("pid " + session.pid());
         TimeRange range = profile.range();
         if (range != null) {
@@ -95,7 +96,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         } else if (session.exitStatus().orElse(0) > 0) {
             facts.add("exit status " + session.exitStatus().getAsInt());
         }
-        facts.add("session " + PlainText.printable(session.id()));
+        facts.add("session " + ForeignText.printable(session.id()));
         return String.join(" · ", facts);
     }
 
@@ -142,7 +143,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         double[] bounds = LatencyBars.bounds(shown);
         String range = LatencyBars.powerOfTen(bounds[0]) + ".." + LatencyBars.powerOfTen(bounds[LatencyBars.COUNT]);
         List<String> printable =
-                shown.stream().map(f -> PlainText.printable(f.name())).toList();
+                shown.stream().map(f -> ForeignText.printable(f.name())).toList();
         int wished = printable.stream().mapToInt(ShortName::columns).max().orElse(0);
         Fitting fitting = fit(withCpu(columns, cpu, samples), Math.min(wished, NAME_WIDTH_WISHED));
         List<String> names =

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.format.LatencyBars;
 import org.mdlagent.profiler.report.format.PlainText;
@@ -48,7 +49,7 @@ public record LiveTable(int width, boolean colour) {
         SessionFacts session = live.whole().session();
         List<String> facts = new ArrayList<>();
         facts.add("mdl top");
-        facts.add(PlainText.printable(BaseName.of(session.program())) + " " + session.pid());
+        facts.add(ForeignText.printable(BaseName.of(session.program())) + " " + session.pid());
         facts.add("up " + PlainText.elapsed(session.elapsedNanos().orElse(0)));
         int threads = live.threads().size();
         facts.add(threads == 1 ? "1 thread" : PlainText.grouped(threads) + " threads");
@@ -79,7 +80,7 @@ public record LiveTable(int width, boolean colour) {
     /// One function.
     public String function(LiveFunction function, boolean selected) {
         StringBuilder line = new StringBuilder(selected ? "▶ " : "  ");
-        String name = ShortName.of(PlainText.printable(function.whole().name()), nameWidth());
+        String name = ShortName.of(ForeignText.printable(function.whole().name()), nameWidth());
         line.append(fit(name, nameWidth()));
         line.append(right(function.whole().on() ? Quantity.rate(function.rate()).text() : "off", 11));
         if (width - NAME_WISHED >= WITH_RATES) {
@@ -106,7 +107,7 @@ public record LiveTable(int width, boolean colour) {
     /// @param name that it has given itself
     public String thread(LiveThread thread, String name) {
         return cut(fit("  " + thread.whole().tid(), 12)
-                + fit(PlainText.printable(name), 18)
+                + fit(ForeignText.printable(name), 18)
                 + right(percent(thread.cpuPercent()), 9)
                 + right(Quantity.rate(thread.rate()).text(), 13));
     }
@@ -117,11 +118,11 @@ public record LiveTable(int width, boolean colour) {
     public List<String> detail(LiveFunction function, Profile session) {
         FunctionProfile whole = function.whole();
         List<String> lines = new ArrayList<>();
-        lines.add(style().bold(cut(ShortName.of(PlainText.printable(whole.name()), width))));
+        lines.add(style().bold(cut(ShortName.of(ForeignText.printable(whole.name()), width))));
         if (whole.file() != null) {
-            lines.add(cut(PlainText.printable(whole.file()) + (whole.line() > 0 ? ":" + whole.line() : "")));
+            lines.add(cut(ForeignText.printable(whole.file()) + (whole.line() > 0 ? ":" + whole.line() : "")));
         }
-        lines.add(cut(PlainText.printable(whole.image())));
+        lines.add(cut(ForeignText.printable(whole.image())));
         lines.add(cut((whole.callsExact() ? "" : "about ")
                 + Quantity.count(whole.calls()).text() + " calls so far" + (whole.on() ? "" : ", off now")));
         callers(session.callers().getOrDefault(whole, List.of()), lines);
@@ -144,7 +145,7 @@ public record LiveTable(int width, boolean colour) {
             String share =
                     nanos > 0 ? Quantity.percent(100 * edge.nanos() / nanos).text() : "";
             int room = Math.max(1, width - CALLED_BY.length() - 8);
-            lines.add(cut(CALLED_BY + fit(ShortName.of(PlainText.printable(name), room), room) + right(share, 8)));
+            lines.add(cut(CALLED_BY + fit(ShortName.of(ForeignText.printable(name), room), room) + right(share, 8)));
         }
     }
 

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.ProtobufMessage;
 import org.mdlagent.profiler.report.format.Tool;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -303,7 +304,8 @@ class PrometheusReportTest {
 
         List<Sample> samples = parse(report(Profiles.with(profile, List.of(Profiles.function(Profiles.HOSTILE, 100)))));
 
-        assertThat(value(samples, "mdl_function_calls_total", Profiles.HOSTILE)).isEqualTo(1);
+        assertThat(value(samples, "mdl_function_calls_total", ForeignText.printable(Profiles.HOSTILE)))
+                .isEqualTo(1);
     }
 
     @Test

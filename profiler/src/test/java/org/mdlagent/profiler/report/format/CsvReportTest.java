@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
@@ -76,7 +77,7 @@ class CsvReportTest {
         List<List<String>> rows = parse(report(Profiles.read(image, directory), 9));
 
         assertThat(rows).hasSize(2);
-        assertThat(rows.get(1)).hasSize(21).startsWith(Profiles.HOSTILE);
+        assertThat(rows.get(1)).hasSize(21).startsWith(ForeignText.printable(Profiles.HOSTILE));
     }
 
     /// RFC 4180, section 2, read strictly: a quote may stand in a quoted field only.

@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
@@ -99,7 +100,8 @@ class PprofReportTest {
         int function = image.function(Profiles.HOSTILE);
         image.exactRow(image.thread(101), function, 100, 100);
 
-        assertThat(decode(report(Profiles.read(image, directory))).strings(6)).contains(Profiles.HOSTILE);
+        assertThat(decode(report(Profiles.read(image, directory))).strings(6))
+                .contains(ForeignText.printable(Profiles.HOSTILE));
     }
 
     @Test
