@@ -5,8 +5,10 @@
 #include "process/threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -124,6 +126,101 @@ static void shouldLeaveAloneAThreadThatDoesNotWait(void) {
   CHECK(is_there(tid));
 }
 
+/* ---- scheduling */
+
+/* struct sched_attr, which libc does not have. */
+struct scheduling {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+  uint32_t clamp_min, clamp_max;
+};
+
+static struct scheduling scheduling_of(int tid) {
+  struct scheduling found = {.size = sizeof found};
+  CHECK_EQUAL(syscall(SYS_sched_getattr, tid, &found, sizeof found, 0), 0);
+  return found;
+}
+
+static void give_main(struct scheduling wanted) {
+  wanted.size = sizeof wanted;
+  if (syscall(SYS_sched_setattr, 0, &wanted, 0) != 0) {
+    skip("the kernel does not let this user have the scheduling");
+  }
+}
+
+_Noreturn static void *start_another(void *unused) {
+  pthread_t another;
+  CHECK_EQUAL(pthread_create(&another, NULL, stay, NULL), 0);
+  (void)unused;
+  for (;;) {
+    pause();
+  }
+}
+
+static void checkPolicyOfAgent(uint32_t policy, int nice) {
+  create_session();
+  struct scheduling first = scheduling_of(start(stay));
+  CHECK_EQUAL(first.policy, policy);
+  CHECK_EQUAL(first.nice, nice);
+  struct scheduling second = scheduling_of(start(start_another));
+  CHECK_EQUAL(second.policy, policy);
+  CHECK_EQUAL(second.nice, nice);
+}
+
+static void shouldNotBeRealTimeWhereTheProgramIs(void) {
+  give_main((struct scheduling){.policy = SCHED_FIFO, .priority = 50});
+  checkPolicyOfAgent(SCHED_OTHER, 0);
+  CHECK_EQUAL(scheduling_of(0).policy, SCHED_FIFO);
+  CHECK_EQUAL(scheduling_of(0).priority, 50);
+}
+
+static void shouldNotComeBeforeOthersByANegativeNiceValue(void) {
+  give_main((struct scheduling){.policy = SCHED_OTHER, .nice = -7});
+  checkPolicyOfAgent(SCHED_OTHER, 0);
+  CHECK_EQUAL(scheduling_of(0).nice, -7);
+}
+
+static void shouldComeBehindOthersWhereTheProgramDoes(void) {
+  give_main((struct scheduling){.policy = SCHED_BATCH, .nice = 7});
+  checkPolicyOfAgent(SCHED_BATCH, 7);
+}
+
+static void shouldNotDemandAFastProcessorWhereTheProgramDoes(void) {
+  enum { CLAMPS = 0x78 }; /* SCHED_FLAG_KEEP_ALL, SCHED_FLAG_UTIL_CLAMP */
+  give_main((struct scheduling){.flags = CLAMPS, .clamp_min = 1000, .clamp_max = 1024});
+  create_session();
+  CHECK_EQUAL(scheduling_of(start(stay)).clamp_min, 0);
+  CHECK_EQUAL(scheduling_of(0).clamp_min, 1000);
+}
+
+static void shouldReadAndWriteFilesAsOthersDo(void) {
+  enum { PROCESS = 1, REAL_TIME = 1 << 13 };
+  if (syscall(SYS_ioprio_set, PROCESS, 0, REAL_TIME) != 0) {
+    skip("the kernel does not let this user have the priority");
+  }
+  create_session();
+  CHECK(syscall(SYS_ioprio_get, PROCESS, start(stay)) != REAL_TIME);
+  CHECK_EQUAL(syscall(SYS_ioprio_get, PROCESS, 0), REAL_TIME);
+}
+
+static int timer_slack;
+
+_Noreturn static void *tell_timer_slack(void *unused) {
+  timer_slack = prctl(PR_GET_TIMERSLACK);
+  stay(unused);
+}
+
+static void shouldWakeInTimeWhateverSlackTheProgramHas(void) {
+  CHECK_EQUAL(prctl(PR_SET_TIMERSLACK, 4000000000ul), 0);
+  create_session();
+  start(tell_timer_slack);
+  CHECK_EQUAL(timer_slack, 50000);
+  CHECK_EQUAL((unsigned)prctl(PR_GET_TIMERSLACK), 4000000000u);
+}
+
 /* ---- signals */
 
 static void ignore(int signal) { (void)signal; }
@@ -155,4 +252,10 @@ TESTS({"shouldKnowAThreadUntilItIsGone", shouldKnowAThreadUntilItIsGone},
       {"shouldLeaveTheExitStatusToTheLastThread", shouldLeaveTheExitStatusToTheLastThread},
       {"shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime", shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime},
       {"shouldLeaveAloneAThreadThatDoesNotWait", shouldLeaveAloneAThreadThatDoesNotWait},
+      {"shouldNotBeRealTimeWhereTheProgramIs", shouldNotBeRealTimeWhereTheProgramIs},
+      {"shouldNotComeBeforeOthersByANegativeNiceValue", shouldNotComeBeforeOthersByANegativeNiceValue},
+      {"shouldComeBehindOthersWhereTheProgramDoes", shouldComeBehindOthersWhereTheProgramDoes},
+      {"shouldNotDemandAFastProcessorWhereTheProgramDoes", shouldNotDemandAFastProcessorWhereTheProgramDoes},
+      {"shouldReadAndWriteFilesAsOthersDo", shouldReadAndWriteFilesAsOthersDo},
+      {"shouldWakeInTimeWhateverSlackTheProgramHas", shouldWakeInTimeWhateverSlackTheProgramHas},
       {"shouldPassOnAFaultThatWasSentToTheProcess", shouldPassOnAFaultThatWasSentToTheProcess})

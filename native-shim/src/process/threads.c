@@ -5,6 +5,7 @@
 
 #include "os/agent_threads.h"
 #include "os/attributes.h"
+#include "os/guest.h"
 #include "os/next.h"
 #include "os/self.h"
 #include "os/thread_end.h"
@@ -32,6 +33,7 @@ void threads_forked(void) { atomic_store(&application_threads, 1); }
 
 static void agent_thread_begins(void) {
   is_agent_thread = true;
+  guest_settle();
   masks_unblock_after_birth();
   record_mute_thread();
   agent_threads_enter();
