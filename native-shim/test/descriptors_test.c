@@ -1,0 +1,164 @@
+/* The agent gets descriptors of its own. What the program has registered by its descriptors stays. */
+#include "agent/descriptors.h"
+#include "fixture.h"
+#include "process/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+static _Atomic int agent_is_done;
+static struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+_Noreturn static void *take_own(void *unused) {
+  (void)unused;
+  descriptors_take_own();
+  atomic_store(&agent_is_done, 1);
+  for (;;) {
+    pause();
+  }
+}
+
+static void block(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  CHECK_EQUAL(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+}
+
+static void give_agent_its_own(void) {
+  create_session();
+  block(SIGCHLD);
+  signal(SIGCHLD, SIG_IGN); /* drops one that the fixture's shell has left */
+  signal(SIGCHLD, SIG_DFL);
+  CHECK_EQUAL(threads_start_agent(take_own), 0);
+  CHECK(descriptors_await_own(UINT64_MAX / 2));
+  while (!atomic_load(&agent_is_done)) {
+    usleep(100);
+  }
+  CHECK(agent_has_own_descriptors);
+}
+
+static bool is_pending(int signal) {
+  sigset_t set;
+  CHECK_EQUAL(sigpending(&set), 0);
+  return sigismember(&set, signal);
+}
+
+/* The number that the queue has is `number`. */
+static void checkNotification(int number) {
+  char name[64];
+  struct mq_attr attributes = {.mq_maxmsg = 4, .mq_msgsize = 32};
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+  snprintf(name, sizeof name, "/mdl-descriptors-test.%d", getpid());
+  mqd_t queue = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+  if (queue == (mqd_t)-1 && errno == ENOSYS) {
+    skip("the kernel has no message queues");
+  }
+  CHECK(queue != (mqd_t)-1);
+  mq_unlink(name);
+  CHECK_EQUAL(dup2(queue, number), number);
+  if (queue != number) {
+    close(queue);
+  }
+  block(SIGUSR1);
+  CHECK_EQUAL(mq_notify(number, &event), 0);
+  give_agent_its_own();
+  CHECK_EQUAL(mq_send(number, "message", 7, 0), 0);
+  CHECK(is_pending(SIGUSR1)); /* sent before mq_send returns */
+  CHECK_EQUAL(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+  CHECK_EQUAL(errno, ECHILD);
+  CHECK(!is_pending(SIGCHLD));
+}
+
+static void shouldLeaveTheNotificationOfAQueue(void) { checkNotification(5); }
+
+static void shouldLeaveTheNotificationOfAQueueThatIsStandardInput(void) { checkNotification(0); }
+
+static void shouldLeaveTheNotificationOfAQueueWithALargeNumber(void) { checkNotification(900); }
+
+static int file_with_lock(void) {
+  int file = memfd_create("lock", 0);
+  CHECK_EQUAL(fcntl(file, F_SETLK, &whole_file), 0);
+  return file;
+}
+
+static void shouldLeaveLocks(void) {
+  int file = file_with_lock();
+  give_agent_its_own();
+  pid_t child = fork();
+  if (child == 0) {
+    struct flock found = whole_file;
+    CHECK_EQUAL(fcntl(file, F_GETLK, &found), 0);
+    CHECK_EQUAL(found.l_type, F_WRLCK);
+    CHECK_EQUAL(found.l_pid, getppid());
+    _exit(0);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+}
+
+static void shouldLeaveALease(void) {
+  char name[] = "/tmp/mdl-descriptors-test.XXXXXX";
+  close(mkstemp(name));
+  int file = open(name, O_RDONLY);
+  unlink(name);
+  if (fcntl(file, F_SETLEASE, F_RDLCK) != 0) {
+    skip("the file system has no leases");
+  }
+  give_agent_its_own();
+  CHECK_EQUAL(fcntl(file, F_GETLEASE), F_RDLCK);
+}
+
+static void shouldLeaveTheNotificationOfADirectory(void) {
+  char name[] = "/tmp/mdl-descriptors-test.XXXXXX";
+  CHECK(mkdtemp(name) != NULL);
+  int directory = open(name, O_RDONLY | O_DIRECTORY);
+  block(SIGRTMIN);
+  CHECK_EQUAL(fcntl(directory, F_SETSIG, SIGRTMIN), 0);
+  if (fcntl(directory, F_NOTIFY, DN_CREATE) != 0) {
+    rmdir(name);
+    skip("the kernel does not notify of directories");
+  }
+  give_agent_its_own();
+  close(openat(directory, "file", O_CREAT | O_WRONLY, 0600));
+  bool notified = is_pending(SIGRTMIN);
+  unlinkat(directory, "file", 0);
+  rmdir(name);
+  CHECK(notified);
+}
+
+/* With a message queue and without: the copies are closed by different processes. */
+static void checkEnd(bool with_queue) {
+  int ends[2];
+  char byte;
+  if (with_queue) {
+    char name[64];
+    snprintf(name, sizeof name, "/mdl-descriptors-test.%d", getpid());
+    CHECK(mq_open(name, O_CREAT | O_RDWR, 0600, NULL) != (mqd_t)-1);
+    mq_unlink(name);
+  }
+  CHECK_EQUAL(pipe2(ends, O_NONBLOCK), 0);
+  give_agent_its_own();
+  CHECK_EQUAL(read(ends[0], &byte, 1), -1);
+  close(ends[1]);
+  CHECK_EQUAL(read(ends[0], &byte, 1), 0);
+}
+
+static void shouldNotHoldAPipe(void) { checkEnd(false); }
+
+static void shouldNotHoldAPipeBesideAQueue(void) { checkEnd(true); }
+
+TESTS({"shouldLeaveTheNotificationOfAQueue", shouldLeaveTheNotificationOfAQueue},
+      {"shouldLeaveTheNotificationOfAQueueThatIsStandardInput", shouldLeaveTheNotificationOfAQueueThatIsStandardInput},
+      {"shouldLeaveTheNotificationOfAQueueWithALargeNumber", shouldLeaveTheNotificationOfAQueueWithALargeNumber},
+      {"shouldLeaveLocks", shouldLeaveLocks},
+      {"shouldLeaveALease", shouldLeaveALease},
+      {"shouldLeaveTheNotificationOfADirectory", shouldLeaveTheNotificationOfADirectory},
+      {"shouldNotHoldAPipe", shouldNotHoldAPipe},
+      {"shouldNotHoldAPipeBesideAQueue", shouldNotHoldAPipeBesideAQueue})
