@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -247,7 +248,119 @@ static void shouldPassOnAFaultThatWasSentToTheProcess(void) {
   CHECK_EQUAL(info.si_value.sival_int, 5);
 }
 
-TESTS({"shouldKnowAThreadUntilItIsGone", shouldKnowAThreadUntilItIsGone},
+/* ---- stacks */
+
+/* The size of the agent's own: libc gives a thread a stack of its size from those that it has kept. */
+enum { STACK = 1 << 20, GUARDED = 4 * 4096, LEFT = 64 << 10, STACKS = 40 };
+
+static uint64_t low_end(void) {
+  pthread_attr_t attributes;
+  void *low;
+  size_t bytes;
+  CHECK_EQUAL(pthread_getattr_np(pthread_self(), &attributes), 0);
+  CHECK_EQUAL(pthread_attr_getstack(&attributes, &low, &bytes), 0);
+  pthread_attr_destroy(&attributes);
+  return (uintptr_t)low;
+}
+
+/* As a JVM does, which takes them away in a forked child, too. */
+static void guard_stack(void) {
+  void *at = (void *)low_end();
+  CHECK(mmap(at, GUARDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == at);
+  CHECK_EQUAL(madvise(at, GUARDED, MADV_DONTFORK), 0);
+}
+
+static void *guard_and_end(void *unused) {
+  guard_stack();
+  return end_at_once(unused);
+}
+
+_Noreturn static void *guard_and_stay(void *unused) {
+  guard_stack();
+  stay(unused);
+}
+
+static void *use_whole_stack(void *unused) {
+  volatile char *low = (volatile char *)low_end();
+  for (uint64_t at = (uintptr_t)__builtin_frame_address(0) - LEFT; at > (uintptr_t)low; at -= 4096) {
+    *(volatile char *)at = 1;
+  }
+  *low = 1;
+  return unused;
+}
+
+static void use_stacks(void) {
+  pthread_t threads[STACKS];
+  pthread_attr_t attributes;
+  CHECK_EQUAL(pthread_attr_init(&attributes), 0);
+  CHECK_EQUAL(pthread_attr_setstacksize(&attributes, STACK), 0);
+  CHECK_EQUAL(pthread_attr_setguardsize(&attributes, 0), 0);
+  for (int i = 0; i < STACKS; i++) {
+    CHECK_EQUAL(pthread_create(&threads[i], &attributes, use_whole_stack, NULL), 0);
+  }
+  for (int i = 0; i < STACKS; i++) {
+    CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+  }
+}
+
+static void shouldNotLeaveItsStacksToTheProgram(void) {
+  create_session();
+  for (int i = 0; i < STACKS; i++) {
+    int tid = start(guard_and_end);
+    while (is_there(tid)) {
+      usleep(10);
+    }
+  }
+  use_stacks();
+}
+
+/* What the child maps may lie where a stack of the agent's was, and stays there when libc gives back the stacks that it has kept. */
+static void shouldNotLeaveItsStacksToAForkedChild(void) {
+  enum { BLOCKS = 2000, BYTES = 8192 };
+  static unsigned char *blocks[BLOCKS];
+  create_session();
+  for (int i = 0; i < STACKS / 2; i++) {
+    start(guard_and_stay);
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < BLOCKS; i++) {
+      blocks[i] = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      CHECK(blocks[i] != MAP_FAILED);
+      memset(blocks[i], i + 1, BYTES);
+    }
+    use_stacks();
+    for (int i = 0; i < BLOCKS; i++) {
+      for (int j = 0; j < BYTES; j++) {
+        CHECK_EQUAL(blocks[i][j], (unsigned char)(i + 1));
+      }
+    }
+    _exit(0);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+}
+
+/* The lists of libc lead to the agent's threads, whose stacks the child does not have. */
+static void shouldLetAForkedChildChangeItsUser(void) {
+  create_session();
+  start(guard_and_stay);
+  pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    CHECK_EQUAL(setuid(getuid()), 0);
+    use_stacks();
+    _exit(0);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+}
+
+TESTS({"shouldNotLeaveItsStacksToTheProgram", shouldNotLeaveItsStacksToTheProgram},
+      {"shouldNotLeaveItsStacksToAForkedChild", shouldNotLeaveItsStacksToAForkedChild},
+      {"shouldLetAForkedChildChangeItsUser", shouldLetAForkedChildChangeItsUser},
+      {"shouldKnowAThreadUntilItIsGone", shouldKnowAThreadUntilItIsGone},
       {"shouldWaitForAThreadThatIsEnding", shouldWaitForAThreadThatIsEnding},
       {"shouldLeaveTheExitStatusToTheLastThread", shouldLeaveTheExitStatusToTheLastThread},
       {"shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime", shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime},

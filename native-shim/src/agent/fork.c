@@ -4,8 +4,10 @@
 #include "agent/start.h"
 #include "code/code.h"
 #include "code/libraries.h"
+#include "os/agent_stacks.h"
 #include "os/agent_threads.h"
 #include "os/gate.h"
+#include "os/own_memory.h"
 #include "os/self.h"
 #include "os/signal_block.h"
 #include "process/dispositions.h"
@@ -57,6 +59,8 @@ static void after_fork_in_child(void) {
   mdl_self = NULL; /* the parent's block is the parent's */
   threads_forked();
   agent_threads_forked();
+  agent_stacks_forked();
+  own_memory_forked();
   signals_forked();
   traps_forked();
   libraries_forked();

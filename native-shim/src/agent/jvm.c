@@ -5,6 +5,7 @@
 #include "os/agent_threads.h"
 #include "os/gate.h"
 #include "os/library.h"
+#include "os/own_memory.h"
 #include "os/self.h"
 #include "session/log.h"
 #include "session/memory.h"
@@ -65,9 +66,10 @@ static void add_hook(const char *name, void *function) {
 }
 
 /* Children that the program forks have none of the JVM's threads and never enter it. So its heap and code stay behind: without
- * that, each fork copies their page tables, and the child's end frees them. */
+ * that, each fork copies their page tables, and the child's end frees them. What the JVM maps within the stacks of its threads has
+ * stayed behind already (os/agent_stacks.h). */
 static void *map_for_this_process(void *address, size_t length, int protection, int flags, int file, off_t offset) {
-  void *memory = mmap(address, length, protection, flags, file, offset);
+  void *memory = own_memory_map(address, length, protection, flags, file, offset, STAYS);
   if (memory != MAP_FAILED) {
     madvise(memory, length, MADV_DONTFORK);
   }
@@ -275,6 +277,7 @@ void jvm_run(const struct mdl_api *api) {
   }
   hide_environment(runtime);
   rebind(handle, "mmap64", (const void *)map_for_this_process);
+  rebind(handle, "munmap", (const void *)own_memory_unmap);
   collect_options(runtime);
   JavaVMInitArgs arguments = {.version = JNI_VERSION_10, .nOptions = option_count, .options = jvm_options};
   JavaVM *vm;

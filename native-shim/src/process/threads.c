@@ -3,6 +3,7 @@
  */
 #include "process/threads.h"
 
+#include "os/agent_stacks.h"
 #include "os/agent_threads.h"
 #include "os/attributes.h"
 #include "os/guest.h"
@@ -34,6 +35,7 @@ void threads_forked(void) { atomic_store(&application_threads, 1); }
 static void agent_thread_begins(void) {
   is_agent_thread = true;
   guest_settle();
+  agent_stack_enter();
   masks_unblock_after_birth();
   record_mute_thread();
   agent_threads_enter();
@@ -90,6 +92,7 @@ static void last_application_thread_ended(void) {
 
 static void thread_ended(void) {
   if (is_agent_thread) {
+    agent_stack_leave();
     agent_threads_leave();
     return;
   }
@@ -209,14 +212,24 @@ static void take_back(struct beginning *beginning) {
   record_resume(&pause);
 }
 
+static int create_agent_thread(pthread_t *thread, pthread_attr_t *attributes, void *(*routine)(void *), void *argument) {
+  int error = masks_block_at_birth(attributes);
+  if (error) {
+    return error;
+  }
+  bool given = agent_stack_give(attributes);
+  error = next()->pthread_create(thread, attributes, routine, argument);
+  if (error && given) {
+    agent_stack_take_back(attributes);
+  }
+  return error;
+}
+
 static int create_for_agent(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning) {
   pthread_attr_t defaults;
   pthread_attr_init(&defaults);
   pthread_attr_t *changed = attributes ? (pthread_attr_t *)attributes : &defaults; /* libjvm's own, made for this call */
-  int error = masks_block_at_birth(changed);
-  if (!error) {
-    error = next()->pthread_create(thread, changed, run, beginning);
-  }
+  int error = create_agent_thread(thread, changed, run, beginning);
   pthread_attr_destroy(&defaults);
   return error;
 }
@@ -270,10 +283,7 @@ int threads_start_agent(void *(*routine)(void *)) {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, STACK);
-  int error = masks_block_at_birth(&attributes);
-  if (!error) {
-    error = next()->pthread_create(&thread, &attributes, run_for_agent, (void *)routine);
-  }
+  int error = create_agent_thread(&thread, &attributes, run_for_agent, (void *)routine);
   pthread_attr_destroy(&attributes);
   if (error) {
     atomic_fetch_sub(&agent_threads, 1);
