@@ -6,6 +6,7 @@
 #include "code/libraries.h"
 #include "os/agent_stacks.h"
 #include "os/agent_threads.h"
+#include "os/arenas.h"
 #include "os/gate.h"
 #include "os/own_memory.h"
 #include "os/self.h"
@@ -60,6 +61,7 @@ static void after_fork_in_child(void) {
   threads_forked();
   agent_threads_forked();
   agent_stacks_forked();
+  arenas_forked();
   own_memory_forked();
   signals_forked();
   traps_forked();

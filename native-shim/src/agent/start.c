@@ -25,6 +25,7 @@
 #include "agent/watch.h"
 #include "code/death.h"
 #include "os/agent_threads.h"
+#include "os/arenas.h"
 #include "os/gate.h"
 #include "os/glibc.h"
 #include "os/library.h"
@@ -131,6 +132,7 @@ static void *agent_main(void *unused) {
     waiters_let_main_go();
     return NULL;
   }
+  arenas_begin_own();
   unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
   if (hosts_a_jvm()) {
     atomic_store(&phase, NONE);

@@ -2,6 +2,7 @@
 #include "agent/single_thread.h"
 #include "process/dispositions.h"
 #include "process/mask_waits.h"
+#include "process/memory_locks.h"
 
 #include <sys/syscall.h>
 
@@ -42,6 +43,10 @@ long watched_syscall(long number, long a, long b, long c, long d, long e, long f
                         raw_syscall(number, a, b, c, d, e, (&(struct kernel_mask){other, of_pselect->size})));
       }
       break;
+    case SYS_mlockall:
+      return memory_lock_all((int)a);
+    case SYS_munlockall:
+      return memory_unlock_all();
     default:
       if (!is_agent_thread && !single_thread_may_make(number, a, b, c)) {
         return -1;
@@ -70,6 +75,9 @@ __asm__(
     "  jbe watched_syscall\n"
     "  cmpq $130, %rdi\n" /* rt_sigsuspend */
     "  je watched_syscall\n"
+    "  leaq -151(%rdi), %rax\n" /* mlockall, munlockall */
+    "  cmpq $1, %rax\n"
+    "  jbe watched_syscall\n"
     "  cmpq $155, %rdi\n" /* pivot_root */
     "  je watched_syscall\n"
     "  cmpq $157, %rdi\n" /* prctl */
@@ -97,7 +105,7 @@ __asm__(
     ".size syscall, .-syscall\n");
 
 _Static_assert(SYS_rt_sigaction == 13 && SYS_rt_sigprocmask == 14 && SYS_setuid == 105 && SYS_capset == 126 &&
-                   SYS_rt_sigsuspend == 130 && SYS_pivot_root == 155 && SYS_prctl == 157 && SYS_chroot == 161 &&
+                   SYS_rt_sigsuspend == 130 && SYS_mlockall == 151 && SYS_munlockall == 152 && SYS_pivot_root == 155 && SYS_prctl == 157 && SYS_chroot == 161 &&
                    SYS_pselect6 == 270 && SYS_ppoll == 271 &&
                    SYS_unshare == 272 && SYS_epoll_pwait == 281 && SYS_setns == 308 && SYS_seccomp == 317 &&
                    SYS_epoll_pwait2 == 441,

@@ -7,6 +7,7 @@
 #include "agent/exit.h"
 #include "code/death.h"
 #include "os/self.h"
+#include "process/memory_locks.h"
 #include "process/threads.h"
 #include "session/family.h"
 #include "session/life.h"
@@ -42,6 +43,7 @@ _Noreturn static void *watch(void *unused) {
   for (;;) {
     nanosleep(&(struct timespec){(time_t)(watch_nanos / 1000000000u), (long)(watch_nanos % 1000000000u)}, NULL);
     exit_with_application();
+    memory_unlock_own();
     if (!atomic_load(&process_exiting) && is_armed() && !agent_is_dead()) {
       family_sweep();
       if (is_stuck()) {

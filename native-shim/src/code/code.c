@@ -8,6 +8,7 @@
 #include "code/code.h"
 
 #include "os/gate.h"
+#include "os/own_memory.h"
 #include "os/place.h"
 #include "session/kin.h"
 #include "session/life.h"
@@ -69,7 +70,7 @@ static uint64_t text_limit(void) {
 void code_start(void) {
   struct stat status;
   if (text.alias) { /* of the process that has forked this one, before its session began */
-    munmap((void *)text.alias, text.size);
+    own_memory_unmap((void *)text.alias, text.size);
   }
   text.alias = 0;
   text.size = text_limit();
@@ -79,7 +80,7 @@ void code_start(void) {
     return;
   }
   if (ftruncate(text.file, (off_t)text.size) == 0 && fstat(text.file, &status) == 0) {
-    void *alias = mmap(place_apart(0), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0);
+    void *alias = own_memory_map(place_apart(0), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0, INHERITED);
     if (alias != MAP_FAILED) {
       madvise(alias, text.size, MADV_DONTDUMP); /* a core has the text itself */
       text.alias = (uintptr_t)alias;
@@ -152,12 +153,13 @@ int64_t code_show(uint64_t start, uint64_t length, uint64_t alias) {
 
 /* Private, so that a debugger can write its breakpoints; stores through the alias are still seen. */
 static int64_t map_executable(uint64_t at, uint64_t length, int file, uint64_t offset) {
-  void *mapped = mmap((void *)at, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, file, (off_t)offset);
+  void *mapped = own_memory_map((void *)at, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, file,
+                                (off_t)offset, INHERITED);
   if (mapped == MAP_FAILED) {
     return -errno;
   }
   if ((uintptr_t)mapped != at) {
-    munmap(mapped, length); /* before Linux 4.17 the address is a hint */
+    own_memory_unmap(mapped, length); /* before Linux 4.17 the address is a hint */
     return -EEXIST;
   }
   return 0;
@@ -207,8 +209,8 @@ int code_file(void) { return text.alias && has_text_file() ? text.file : -1; }
 bool code_join(int file) {
   bool inherited = text.alias != 0;
   if (inherited ? text.alias != kin->alias
-                : mmap((void *)kin->alias, kin->alias_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file,
-                       0) != (void *)kin->alias) {
+                : own_memory_map((void *)kin->alias, kin->alias_bytes, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0, INHERITED) != (void *)kin->alias) {
     return false;
   }
   if (!inherited) {

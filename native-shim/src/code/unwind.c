@@ -7,6 +7,7 @@
 
 #include "os/libgcc.h"
 #include "os/next.h"
+#include "os/own_memory.h"
 #include "os/self.h"
 #include "session/kin.h"
 
@@ -178,7 +179,7 @@ static struct debug_entry *debug_file(const struct range *range) {
   uint64_t size = frames_end(frames) - frames;
   /* Not malloc(): a relative's thread that joins would need an arena of its own. */
   struct debug_file *file =
-      mmap(NULL, sizeof *file + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      own_memory_map(NULL, sizeof *file + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, INHERITED);
   if (file == MAP_FAILED) {
     return NULL;
   }

@@ -34,7 +34,7 @@ static bool is_noted(uint64_t start, uint64_t end) {
   return false;
 }
 
-static void note(uint64_t start, uint64_t end, enum own_memory_kind kind) {
+static void take_note(uint64_t start, uint64_t end, enum own_memory_kind kind) {
   for (int i = 0; i < NOTES; i++) {
     uint64_t none = 0;
     if (atomic_load_explicit(&notes[i].end, memory_order_relaxed) == 0 &&
@@ -51,7 +51,7 @@ static void note(uint64_t start, uint64_t end, enum own_memory_kind kind) {
 }
 
 /* One range of memory has one owner, so nobody else changes its note meanwhile. */
-static void forget(uint64_t start, uint64_t end) {
+void own_memory_forget(uint64_t start, uint64_t end) {
   struct span span;
   for (int i = 0; i < atomic_load(&used); i++) {
     if (!read_note(i, &span) || end <= span.start || start >= span.end) {
@@ -60,13 +60,15 @@ static void forget(uint64_t start, uint64_t end) {
     enum own_memory_kind kind = (enum own_memory_kind)atomic_load(&notes[i].kind);
     atomic_store(&notes[i].end, 0);
     if (span.start < start) {
-      note(span.start, start, kind);
+      take_note(span.start, start, kind);
     }
     if (end < span.end) {
-      note(end, span.end, kind);
+      take_note(end, span.end, kind);
     }
   }
 }
+
+void own_memory_note(uint64_t start, uint64_t end) { take_note(start, end, STAYS); }
 
 static uint64_t page_end(uint64_t at) { return (at + 4095) & ~4095ULL; }
 
@@ -82,7 +84,7 @@ void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file
   }
   uint64_t start = (uintptr_t)memory, end = page_end(start + bytes);
   if (!is_noted(start, end)) {
-    note(start, end, kind);
+    take_note(start, end, kind);
   }
   if (atomic_load(&future_locked)) {
     munlock(memory, bytes);
@@ -97,7 +99,7 @@ void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file
 }
 
 int own_memory_unmap(void *at, size_t bytes) {
-  forget((uintptr_t)at, page_end((uintptr_t)at + bytes)); /* first: then it may be somebody else's */
+  own_memory_forget((uintptr_t)at, page_end((uintptr_t)at + bytes)); /* first: then it may be somebody else's */
   return munmap(at, bytes);
 }
 

@@ -20,6 +20,9 @@ enum own_memory_kind { INHERITED, STAYS };
 /* As mmap(), and noted; neither locked nor populated when the program has locked what it maps in the future. */
 void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file, off_t offset, enum own_memory_kind kind);
 int own_memory_unmap(void *at, size_t bytes);
+/* What libc has mapped for the agent, and for nobody else; and not any more. A forked child has it for itself. */
+void own_memory_note(uint64_t start, uint64_t end);
+void own_memory_forget(uint64_t start, uint64_t end);
 /* Of the memory in [start, end), the first part that is not noted as the agent's; empty when all is. */
 struct span own_memory_gap(uint64_t start, uint64_t end);
 /* Whether a part of it is noted. */

@@ -4,73 +4,24 @@
  */
 #include "os/stack.h"
 
+#include "os/maps.h"
 #include "os/self.h"
-#include "os/sys.h"
 
-#include <fcntl.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-
-struct mapping {
-  uint64_t start, end;
-};
-
-/* A line of /proc/self/maps starts with them. */
-static bool parse(const char *line, struct mapping *mapping) {
-  uint64_t values[2] = {0};
-  for (int i = 0; i < 2; i++, line++) {
-    const char *first = line;
-    for (; *line != (i == 0 ? '-' : ' '); line++) {
-      unsigned char c = (unsigned char)*line;
-      unsigned digit = c >= '0' && c <= '9' ? c - (unsigned)'0' : c >= 'a' && c <= 'f' ? c - (unsigned)'a' + 10 : 16;
-      if (digit == 16) {
-        return false;
-      }
-      values[i] = values[i] << 4 | digit;
-    }
-    if (line == first) {
-      return false;
-    }
-  }
-  *mapping = (struct mapping){values[0], values[1]};
-  return true;
-}
 
 /* The mapping that holds `address`, and the one below it. */
 static bool find(uint64_t address, struct mapping *found, struct mapping *below) {
-  char buffer[4096];
-  size_t filled = 0;
-  int file = (int)raw_syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
+  struct maps maps;
+  bool is_found = false;
+  *below = (struct mapping){0, 0, NULL};
+  if (!maps_open(&maps)) {
     return false;
   }
-  *below = (struct mapping){0, 0};
-  bool done = false, is_found = false;
-  while (!done) {
-    long count = raw_syscall(SYS_read, file, buffer + filled, sizeof buffer - filled);
-    if (count <= 0) {
-      break;
-    }
-    filled += (size_t)count;
-    char *line = buffer, *end;
-    while (!done && (end = memchr(line, '\n', filled - (size_t)(line - buffer)))) {
-      struct mapping mapping;
-      if (!parse(line, &mapping)) {
-        done = true;
-      } else if (address < mapping.end) {
-        *found = mapping;
-        is_found = address >= mapping.start;
-        done = true;
-      } else {
-        *below = mapping;
-      }
-      line = end + 1;
-    }
-    filled -= (size_t)(line - buffer);
-    memmove(buffer, line, filled);
+  while (maps_next(&maps, found) && address >= found->end) {
+    *below = *found;
   }
-  raw_syscall(SYS_close, file);
+  is_found = address >= found->start && address < found->end;
+  maps_close(&maps);
   return is_found;
 }
 

@@ -5,6 +5,7 @@
 
 #include "os/agent_stacks.h"
 #include "os/agent_threads.h"
+#include "os/arenas.h"
 #include "os/attributes.h"
 #include "os/guest.h"
 #include "os/next.h"
@@ -29,8 +30,6 @@ static _Atomic int application_threads = 1;
 static _Atomic bool counting; /* threads */
 
 bool threads_are_single(void) { return atomic_load(&application_threads) == 1; }
-
-void threads_forked(void) { atomic_store(&application_threads, 1); }
 
 static void agent_thread_begins(void) {
   is_agent_thread = true;
@@ -93,6 +92,7 @@ static void last_application_thread_ended(void) {
 static void thread_ended(void) {
   if (is_agent_thread) {
     agent_stack_leave();
+    arenas_end_own();
     agent_threads_leave();
     return;
   }
@@ -151,14 +151,53 @@ struct beginning {
   size_t stack_bytes;
 };
 
+/* Not malloc()'s: to give that back, a thread takes an arena, 64 MiB of addresses, also when it allocates nothing itself. */
+enum { BEGINNINGS = 64 };
+static struct {
+  _Atomic bool taken;
+  struct beginning beginning;
+} beginnings[BEGINNINGS];
+
+void threads_forked(void) {
+  atomic_store(&application_threads, 1);
+  for (int i = 0; i < BEGINNINGS; i++) {
+    atomic_store_explicit(&beginnings[i].taken, false, memory_order_relaxed);
+  }
+}
+
+static struct beginning *take_beginning(void) {
+  for (int i = 0; i < BEGINNINGS; i++) {
+    if (!atomic_load_explicit(&beginnings[i].taken, memory_order_relaxed) && !atomic_exchange(&beginnings[i].taken, true)) {
+      return &beginnings[i].beginning;
+    }
+  }
+  struct record_pause pause = record_pause();
+  struct beginning *more = malloc(sizeof *more);
+  record_resume(&pause);
+  return more;
+}
+
+static void give_back(struct beginning *beginning) {
+  for (int i = 0; i < BEGINNINGS; i++) {
+    if (beginning == &beginnings[i].beginning) {
+      atomic_store(&beginnings[i].taken, false);
+      return;
+    }
+  }
+  struct record_pause pause = record_pause();
+  free(beginning);
+  record_resume(&pause);
+}
+
 static struct beginning begin(void *pointer) {
   struct beginning beginning = *(struct beginning *)pointer;
   if (beginning.by_agent) {
     agent_thread_begins(); /* first: a signal that it takes is not the application's */
   }
-  struct record_pause pause = record_pause();
-  free(pointer);
-  record_resume(&pause);
+  give_back(pointer);
+  if (beginning.by_agent) {
+    arenas_begin_own();
+  }
   self_stack_bytes = beginning.stack_bytes;
   traps_blocked = beginning.traps_blocked;
   thread_end_watch();
@@ -193,7 +232,7 @@ static size_t stack_bytes_of(const pthread_attr_t *attributes) {
 
 static struct beginning *prepare(const pthread_attr_t *attributes, void *argument) {
   struct record_pause pause = record_pause();
-  struct beginning *beginning = malloc(sizeof *beginning);
+  struct beginning *beginning = take_beginning();
   if (beginning) {
     beginning->argument = argument;
     beginning->by_agent = is_agent_thread;
@@ -207,9 +246,7 @@ static struct beginning *prepare(const pthread_attr_t *attributes, void *argumen
 
 static void take_back(struct beginning *beginning) {
   atomic_fetch_sub(beginning->by_agent ? &agent_threads : &application_threads, 1);
-  struct record_pause pause = record_pause();
-  free(beginning);
-  record_resume(&pause);
+  give_back(beginning);
 }
 
 static int create_agent_thread(pthread_t *thread, pthread_attr_t *attributes, void *(*routine)(void *), void *argument) {

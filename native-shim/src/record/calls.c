@@ -21,6 +21,7 @@
 
 #include "code/code.h"
 #include "os/libgcc.h"
+#include "os/own_memory.h"
 #include "record/client.h"
 #include "record/frames.h"
 #include "record/mode.h"
@@ -53,7 +54,8 @@ void calls_start(void) {
   if (pool) {
     return; /* of the process that has forked this one */
   }
-  void *memory = mmap(NULL, POOL * sizeof *pool, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory = own_memory_map(NULL, POOL * sizeof *pool, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                                0, INHERITED);
   pool = memory == MAP_FAILED ? NULL : memory;
   __cpuid(1, low, high, offset, size);
   if (!(offset & bit_OSXSAVE)) {

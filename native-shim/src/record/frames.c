@@ -1,5 +1,6 @@
 #include "record/frames.h"
 
+#include "os/own_memory.h"
 #include "os/self.h"
 #include "os/stack.h"
 #include "os/sys.h"
@@ -24,7 +25,8 @@ static inline struct mdl_frame *top(const struct mdl_thread *thread) {
  * had it before.
  */
 bool frames_create(struct mdl_thread *thread) {
-  void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *stack = own_memory_map(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0,
+                               INHERITED);
   if (stack == MAP_FAILED) {
     return false;
   }
@@ -41,7 +43,7 @@ bool frames_create(struct mdl_thread *thread) {
 void frames_destroy(struct mdl_thread *thread) {
   struct mdl_frame *base = (struct mdl_frame *)thread->sp_base;
   record_discard(thread, base + 1);
-  munmap(base, STACK_BYTES);
+  own_memory_unmap(base, STACK_BYTES);
 }
 
 void record_push(struct mdl_thread *thread, struct mdl_function *function, uint64_t key, uint32_t weight) {

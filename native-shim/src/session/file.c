@@ -1,6 +1,7 @@
 #include "session/file.h"
 
 #include "os/glibc.h"
+#include "os/own_memory.h"
 #include "os/place.h"
 #include "session/log.h"
 #include "session/memory.h"
@@ -165,12 +166,13 @@ static int map_file(int descriptor, struct session_file *file) {
     if (ftruncate(descriptor, (off_t)file->limit) < 0) {
       return -errno;
     }
-    void *address = mmap(place_apart(1), file->limit, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *address = own_memory_map(place_apart(1), file->limit, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0, INHERITED);
     if (address != MAP_FAILED) {
       file->mapping = address;
       return 0;
     }
-    if (errno != ENOMEM || file->limit / 2 < file->backed) {
+    bool is_too_much = errno == ENOMEM || errno == EAGAIN; /* which it is where the program's future memory is locked */
+    if (!is_too_much || file->limit / 2 < file->backed) {
       return -errno;
     }
   }

@@ -1,5 +1,6 @@
 #include "session/kin.h"
 
+#include "os/own_memory.h"
 #include "os/self.h"
 #include "session/owner.h"
 
@@ -14,14 +15,15 @@ bool kin_meet(void) {
   if (__atomic_load_n(&kin, __ATOMIC_ACQUIRE)) {
     return true;
   }
-  void *memory = mmap(NULL, sizeof *kin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory = own_memory_map(NULL, sizeof *kin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0,
+                                INHERITED);
   if (memory == MAP_FAILED) {
     return false;
   }
   struct kin *fresh = memory, *none = NULL;
   owner_create(fresh->agent);
   if (!__atomic_compare_exchange_n(&kin, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    munmap(memory, sizeof *kin);
+    own_memory_unmap(memory, sizeof *kin);
   }
   return true;
 }
@@ -58,7 +60,8 @@ void kin_go_without(uint32_t processes) {
 
 void kin_forget(void) {
   if (kin) {
-    mmap(kin, sizeof *kin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    own_memory_map(kin, sizeof *kin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0,
+                   INHERITED);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "os/agent_threads.h"
+#include "os/own_memory.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "session/file.h"
@@ -202,8 +203,8 @@ struct mdl_header *session_join(int descriptor) {
   if (session) { /* since it was forked */
     return (uintptr_t)session == kin->session ? session : NULL;
   }
-  void *at = mmap((void *)kin->session, kin->session_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                  descriptor, 0);
+  void *at = own_memory_map((void *)kin->session, kin->session_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                            descriptor, 0, INHERITED);
   return at == (void *)kin->session ? at : NULL;
 }
 
