@@ -684,16 +684,16 @@ static void shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem(void) {
   CHECK(kin_meet());
   pid_t child = fork();
   if (child == 0) {
-    kin->name = 1;
+    kin->session = 1;
     kin_forget();
-    kin->key = 2;
-    _exit(kin->name == 0 ? 5 : 6);
+    kin->alias = 2;
+    _exit(kin->session == 0 ? 5 : 6);
   }
   int status;
   CHECK_EQUAL(waitpid(child, &status, 0), child);
   CHECK_EQUAL(WEXITSTATUS(status), 5);
-  CHECK_EQUAL(kin->name, 1);
-  CHECK_EQUAL(kin->key, 0);
+  CHECK_EQUAL(kin->session, 1);
+  CHECK_EQUAL(kin->alias, 0);
 }
 
 /* ---- forks while code is being made */

@@ -103,7 +103,8 @@ struct mdl_header {
   uint64_t pc_samples;        /* 472 struct mdl_pc_samples, 0 where the kernel gives none */
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
-  uint8_t reserved[20];       /* 492 */
+  uint32_t processes_apart;   /* 492 that have given up rights: what they have called since is not seen */
+  uint8_t reserved[16];       /* 496 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -242,8 +243,9 @@ struct mdl_process {
   uint64_t cpu_read;    /* 112 what the kernel said last */
   uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, when it began to say so */
 };
-/* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else. */
-enum mdl_process_flag { MDL_ELSEWHERE = 1 };
+/* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else.
+ * MDL_APART: it has given up rights, and has left the family with them (agent/border.c). */
+enum mdl_process_flag { MDL_ELSEWHERE = 1, MDL_APART = 2 };
 
 enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
 

@@ -3,10 +3,14 @@
  * mapped since. A thread of its own waits for the agent, and then maps the same at the same addresses: the session, the code
  * memory, last the copies of text. From then on it is as one that is forked later, and the thread ends.
  *
- * What is mapped are files that have no name, or one that the process may not open any more: it may have changed its user and its
- * root. So the agent hands their descriptors out, at a socket, to whoever knows the family's key. A datagram asks and another
- * answers, so nobody can keep the socket busy. Where something of the process's own has come to stand at one of the addresses, it
- * stays without probes.
+ * What is mapped are files that have no name, or one that the process may not open any more. So it opens the agent's descriptors of
+ * them, in /proc. Where something of the process's own has come to stand at one of the addresses, it stays without probes.
+ *
+ * Assumes    A1 the kernel lets a process open the descriptors of another only if it may do whatever that one may: ptrace(2),
+ *               PTRACE_MODE_READ_FSCREDS
+ * Guarantees G1 a process that the family's session and code would give rights gets neither: by A1
+ *            G2 nor does a process map what others have made: a file is taken only if it is the one that the agent noted in
+ *               memory which the family alone has, and belongs to the user that the process is
  */
 #include "agent/relatives.h"
 
@@ -24,97 +28,39 @@
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/log.h"
-#include "session/options.h"
 #include "session/session.h"
 
-#include <stddef.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static const uint64_t LOOK_NANOS = 5000000u;
 /* A parent that lives and will never take the agent is waited for so long. */
 static const uint64_t PARENT_NANOS_MAX = 1000000000u;
-/* From when all can ask on: whoever has not asked by then was stopped, or will not. */
-enum { ANSWER_SECONDS = 10 };
-enum { SESSION, CODE, FILES };
-
-static socklen_t address_of_agent(struct sockaddr_un *address) {
-  *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-  /* In the name space of no file system, which a process may have left. */
-  int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "mdl-%016llx", (unsigned long long)kin->name);
-  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
-static void set_patience(int socket, int seconds) {
-  struct timeval time = {.tv_sec = seconds};
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
-}
-
-union rights {
-  struct cmsghdr header;
-  char bytes[CMSG_SPACE(FILES * sizeof(int))];
-};
+/* Others may be opening the session for writing, too, and each takes its mode back. */
+enum { TRIES = 1000 };
+static const uint64_t TRY_NANOS = 1000000u;
 
 /* ---- the agent's side */
 
-static int listener;
-static int files[FILES];
-
-static void answer(const struct sockaddr_un *to, socklen_t length) {
-  char byte = 0;
-  struct iovec vector = {&byte, 1};
-  union rights rights;
-  memset(&rights, 0, sizeof rights);
-  struct msghdr message = {.msg_name = (void *)(uintptr_t)to,
-                           .msg_namelen = length,
-                           .msg_iov = &vector,
-                           .msg_iovlen = 1,
-                           .msg_control = rights.bytes,
-                           .msg_controllen = sizeof rights.bytes};
-  rights.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof files), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-  memcpy(CMSG_DATA(&rights.header), files, sizeof files);
-  sendmsg(listener, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static void *serve(void *unused) {
-  uint64_t nanos = options.start_delay_millis * 1000000ULL + (uint64_t)ANSWER_SECONDS * 1000000000u;
-  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + nanos;
-  while (clock_nanos(CLOCK_MONOTONIC) < deadline) {
-    struct sockaddr_un from;
-    socklen_t length = sizeof from;
-    uint64_t key;
-    if (recvfrom(listener, &key, sizeof key, 0, (struct sockaddr *)&from, &length) == (ssize_t)sizeof key && key == kin->key) {
-      answer(&from, length);
-    }
-  }
-  close(listener);
-  close(files[SESSION]);
-  return unused;
-}
-
-static bool start_serving(void) {
-  uint64_t random[2];
-  if (!agent_has_own_descriptors || getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+static bool note_file(int which, int descriptor) {
+  struct stat status;
+  if (descriptor < 0 || fstat(descriptor, &status) < 0) {
     return false;
   }
-  kin->name = random[0];
-  kin->key = random[1];
-  struct sockaddr_un address;
-  socklen_t length = address_of_agent(&address);
-  listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  files[SESSION] = session_open();
-  files[CODE] = code_file();
-  if (listener < 0 || files[SESSION] < 0 || files[CODE] < 0 || bind(listener, (const struct sockaddr *)&address, length) < 0) {
-    return false;
-  }
-  set_patience(listener, 1);
-  return threads_start_agent(serve) == 0;
+  kin->file[which] = (struct kin_file){descriptor, status.st_dev, status.st_ino};
+  return true;
+}
+
+/* Without descriptors of its own the agent's are numbers that the program may close. */
+static bool show_files(void) {
+  char link[64] = "";
+  return agent_has_own_descriptors && readlink("/proc/thread-self", link, sizeof link - 1) > 0 &&
+         sscanf(link, "%" SCNu32 "/task/%" SCNu32, &kin->pid, &kin->tid) == 2 &&
+         note_file(KIN_SESSION, session_open_for_reading()) && note_file(KIN_CODE_MEMORY, code_file());
 }
 
 void relatives_begin(void) {
@@ -128,7 +74,7 @@ void relatives_begin(void) {
   if (some) {
     __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST); /* copies of text are not this process's alone any more */
   }
-  if (some && (atomic_load(&kin->pieces) > KIN_PIECES || !start_serving())) {
+  if (some && (atomic_load(&kin->pieces) > KIN_PIECES || !show_files())) {
     log_line("processes that were forked before the probes were in place have none", NULL);
     kin_go_without(atomic_load(&kin->early));
     kin_agent_failed();
@@ -139,63 +85,71 @@ void relatives_begin(void) {
 
 /* ---- a relative's */
 
-static bool ask(int socket, int received[FILES]) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (bind(socket, (const struct sockaddr *)&address, sizeof address.sun_family) < 0) {
-    return false; /* of this length it asks for a name that is free */
+static int open_file(int which, int flags) {
+  const struct kin_file *file = &kin->file[which];
+  char path[96];
+  struct stat status;
+  snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/fd/%" PRId64, kin->pid, kin->tid, file->descriptor);
+  int descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor >= 0 && (fstat(descriptor, &status) < 0 || status.st_dev != file->device || status.st_ino != file->inode ||
+                          status.st_uid != geteuid() || !S_ISREG(status.st_mode))) {
+    close(descriptor);
+    return -1;
   }
-  socklen_t length = address_of_agent(&address);
-  set_patience(socket, ANSWER_SECONDS);
-  if (connect(socket, (const struct sockaddr *)&address, length) < 0 ||
-      send(socket, &kin->key, sizeof kin->key, MSG_NOSIGNAL) != (ssize_t)sizeof kin->key) {
+  return descriptor;
+}
+
+static int open_session(void) {
+  int found = open_file(KIN_SESSION, O_RDONLY);
+  int descriptor = -1;
+  for (int i = 0; found >= 0 && descriptor < 0 && i < TRIES; i++) {
+    if (i > 0) {
+      nanosleep(&(struct timespec){.tv_nsec = (long)TRY_NANOS}, NULL);
+    }
+    descriptor = session_open_for_writing(found);
+  }
+  if (found >= 0) {
+    close(found);
+  }
+  return descriptor;
+}
+
+static bool map_all(int session_file, int code, pid_t forker, const struct instant *start) {
+  struct mdl_header *header = session_join(session_file);
+  if (!header || !code_join(code)) {
     return false;
   }
-  char byte;
-  struct iovec vector = {&byte, 1};
-  union rights rights;
-  struct msghdr message = {
-      .msg_iov = &vector, .msg_iovlen = 1, .msg_control = rights.bytes, .msg_controllen = sizeof rights.bytes};
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1 || message.msg_controllen < sizeof rights.header ||
-      rights.header.cmsg_len != CMSG_LEN(FILES * sizeof(int))) {
-    return false;
+  calls_start();
+  unwind_join();
+  __atomic_store_n(&session, header, __ATOMIC_RELEASE);
+  if (!family_self) {
+    family_joined(forker, start->real_nanos);
   }
-  memcpy(received, CMSG_DATA(&rights.header), FILES * sizeof(int));
+  if (__atomic_load_n(&session->traps, __ATOMIC_ACQUIRE)) {
+    signals_catch_traps();
+  }
+  log_open(session->directory);
+  libraries_join(code);
+  atomic_store(&kin_has_probes, true);
   return true;
 }
 
-/* No fork meanwhile: a child has all of it or nothing. */
-static bool map_all(const int descriptors[FILES], pid_t forker, const struct instant *start) {
+/* No fork meanwhile: a child has all of it or nothing. Nor does the process give up rights, and keep a descriptor. */
+static bool join(pid_t forker, const struct instant *start) {
+  bool joined = false;
   gate_lock();
-  struct mdl_header *header = session_join(descriptors[SESSION]);
-  bool joins = header && code_join(descriptors[CODE]);
-  if (joins) {
-    calls_start();
-    unwind_join();
-    __atomic_store_n(&session, header, __ATOMIC_RELEASE);
-    if (!family_self) {
-      family_joined(forker, start->real_nanos);
+  if (atomic_load(&kin->state) == KIN_READY) {
+    int session_file = open_session();
+    int code = open_file(KIN_CODE_MEMORY, O_RDWR);
+    joined = session_file >= 0 && code >= 0 && map_all(session_file, code, forker, start);
+    if (session_file >= 0) {
+      close(session_file);
     }
-    if (__atomic_load_n(&session->traps, __ATOMIC_ACQUIRE)) {
-      signals_catch_traps();
+    if (code >= 0) {
+      close(code);
     }
-    log_open(session->directory);
-    libraries_join(descriptors[CODE]);
-    atomic_store(&kin_has_probes, true);
   }
   gate_unlock();
-  return joins;
-}
-
-static bool join(pid_t forker, const struct instant *start) {
-  int descriptors[FILES];
-  bool joined = false;
-  int channel = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (channel >= 0 && ask(channel, descriptors)) {
-    joined = map_all(descriptors, forker, start);
-    close(descriptors[SESSION]);
-    close(descriptors[CODE]);
-  }
-  close(channel);
   return joined;
 }
 
@@ -210,13 +164,20 @@ bool relatives_await_agent(pid_t forker, const struct instant *start) {
         if (kin_take_agent()) {
           return true;
         }
-        kin_go_without(1);
-        return false;
+        if (atomic_load(&kin->state) == KIN_READY) {
+          kin_go_without(1);
+          return false;
+        }
+        break; /* it has other kin by now */
       case KIN_OVER: return false;
       default: break;
     }
-    bool has_elder = forker && getppid() == forker && clock_nanos(CLOCK_MONOTONIC) < deadline;
-    if (!has_elder && kin_take_agent()) {
+    bool has_elder = forker && getppid() == forker;
+    bool is_late = clock_nanos(CLOCK_MONOTONIC) >= deadline;
+    if (has_elder && is_late && atomic_load(&kin_is_separate)) {
+      return false; /* a worker of another user: its elder's agent is not for it, and one for each would be many */
+    }
+    if ((!has_elder || is_late) && kin_take_agent()) {
       return true;
     }
     nanosleep(&(struct timespec){.tv_nsec = (long)LOOK_NANOS}, NULL);

@@ -7,9 +7,12 @@
  * It fails closed: when they are still there, the call is not made, and fails for want of memory.
  *
  * libc's own setuid and its like need nothing of this: they change the ids of all threads, the agent's too.
+ *
+ * A process that has relatives leaves them as well (agent/border.c).
  */
 #include "agent/single_thread.h"
 
+#include "agent/border.h"
 #include "agent/start.h"
 #include "os/agent_threads.h"
 #include "os/attributes.h"
@@ -44,6 +47,12 @@ enum {
 /* Whether it is. */
 static bool be_alone(const char *what) { return !agent_threads_are_there() || agent_leaves(what); }
 
+/* The same, where rights are given up: the process leaves its family. */
+static bool give_up(const char *what) {
+  bool is_near = border_is_near();
+  return be_alone(what) && (!is_near || border_cross());
+}
+
 static bool has_capabilities(uint64_t *effective) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
@@ -60,7 +69,7 @@ static bool is_capable(int capability) {
 
 static bool before_unshare(long flags) {
   bool alone = (flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)) && threads_are_single();
-  return alone || ((flags & NAMESPACES) && is_capable(CAP_SYS_ADMIN)) ? be_alone("unshare") : true;
+  return alone || ((flags & NAMESPACES) && is_capable(CAP_SYS_ADMIN)) ? give_up("unshare") : true;
 }
 
 static bool before_setns(long file, long type) {
@@ -68,28 +77,24 @@ static bool before_setns(long file, long type) {
     type = ioctl((int)file, NS_GET_NSTYPE);
   }
   bool alone = type > 0 && (type & (CLONE_NEWUSER | CLONE_NEWTIME)) && threads_are_single();
-  return alone || is_capable(CAP_SYS_ADMIN) ? be_alone("setns") : true;
-}
-
-/* A forked process that has no threads of the agent goes on with its probes, as far as that takes no system calls. A vfork
- * child has its parent's memory. */
-static void confine(void) {
-  if (!is_agent_thread && process_pid && getpid() == process_pid) {
-    record_prepare();
-    process_pid = 0;
-    process_is_confined = true;
-  }
+  return alone || is_capable(CAP_SYS_ADMIN) ? give_up("setns") : true;
 }
 
 /* Without these arguments, programs ask whether the kernel knows the call. */
 static bool before_seccomp(unsigned long operation, unsigned long flags, unsigned long argument) {
   bool strictly = operation == SECCOMP_SET_MODE_STRICT && flags == 0 && argument == 0;
   bool by_filter = operation == SECCOMP_SET_MODE_FILTER && argument != 0;
-  if ((strictly || by_filter) && !be_alone("seccomp")) {
+  if (!strictly && !by_filter) {
+    return true;
+  }
+  bool is_near = border_is_near();
+  if (!give_up("seccomp")) {
     return false;
   }
-  if (strictly || by_filter) {
-    confine();
+  if (is_near && process_pid) { /* it has no threads of the agent, and goes on with its probes, without system calls */
+    record_prepare();
+    process_pid = 0;
+    process_is_confined = true;
   }
   return true;
 }
@@ -100,7 +105,7 @@ static bool before_seccomp(unsigned long operation, unsigned long flags, unsigne
  */
 static bool before_capset(void) {
   uint64_t effective;
-  return has_capabilities(&effective) ? be_alone("capset") : true;
+  return has_capabilities(&effective) ? give_up("capset") : true;
 }
 
 /* With several threads, a server may act for several users at a time: then it is for one of them, unless it keeps no id
@@ -109,10 +114,10 @@ static bool before_own_ids(long number, long first, long second, long third) {
   bool for_good = number == SYS_setuid || (number == SYS_setreuid && first != -1) ||
                   (number == SYS_setresuid && first != -1 && second != -1 && third != -1);
   uint64_t effective;
-  return (threads_are_single() || for_good) && has_capabilities(&effective) ? be_alone("ids of one thread") : true;
+  return (threads_are_single() || for_good) && has_capabilities(&effective) ? give_up("ids of one thread") : true;
 }
 
-static bool before_root(int capability, const char *what) { return is_capable(capability) ? be_alone(what) : true; }
+static bool before_root(int capability, const char *what) { return is_capable(capability) ? give_up(what) : true; }
 
 static bool before_prctl(long option, unsigned long first, unsigned long second) {
   switch (option) {
@@ -120,7 +125,7 @@ static bool before_prctl(long option, unsigned long first, unsigned long second)
       return first == SECCOMP_MODE_STRICT ? before_seccomp(SECCOMP_SET_MODE_STRICT, 0, 0)
                                           : before_seccomp(SECCOMP_SET_MODE_FILTER, 0, second);
     case PR_SET_NO_NEW_PRIVS:
-      return raw_syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) == 0 ? be_alone("no new privileges") : true;
+      return raw_syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) == 0 ? give_up("no new privileges") : true;
     case PR_SET_MDWE: return be_alone("memory that is never written and executed");
     case PR_SET_SECUREBITS:
     case PR_CAPBSET_DROP:
@@ -135,7 +140,7 @@ static bool before_system_call(long number, long first, long second, long third)
     case SYS_setns: return before_setns(first, second);
     case SYS_seccomp: return before_seccomp((unsigned long)first, (unsigned long)second, (unsigned long)third);
     case SYS_prctl: return before_prctl(first, (unsigned long)second, (unsigned long)third);
-    case SYS_landlock_restrict_self: return be_alone("landlock");
+    case SYS_landlock_restrict_self: return give_up("landlock");
     case SYS_chroot: return before_root(CAP_SYS_CHROOT, "chroot");
     case SYS_pivot_root: return before_root(CAP_SYS_ADMIN, "pivot_root");
     case SYS_capset: return before_capset();

@@ -182,6 +182,7 @@ bool agent_comes(void) { return atomic_load(&phase) != NONE && !atomic_load(&kin
 void agent_forked(pid_t parent) {
   if (agent_comes() && kin && atomic_load(&kin->state) != KIN_OVER) {
     forker = parent;
+    atomic_store(&kin_is_separate, false);
     agent_has_own_descriptors = false;
     agent_start();
   } else {

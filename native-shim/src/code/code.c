@@ -79,6 +79,7 @@ void code_start(void) {
   if (text.file < 0) {
     return;
   }
+  fchmod(text.file, 0600); /* who may open it again (agent/relatives.c) */
   if (ftruncate(text.file, (off_t)text.size) == 0 && fstat(text.file, &status) == 0) {
     void *alias = own_memory_map(place_apart(0), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0, INHERITED);
     if (alias != MAP_FAILED) {
@@ -219,13 +220,39 @@ bool code_join(int file) {
   text.file = -1;
   text.alias = kin->alias;
   text.size = kin->alias_bytes;
-  for (uint32_t i = 0; i < atomic_load(&kin->pieces); i++) {
+  for (uint32_t i = 0; i < kin_pieces(); i++) {
     const struct kin_piece *piece = &kin->piece[i];
     if (piece->kind == KIN_CODE && i >= kin_noted &&
         map_executable(piece->start, piece->length, file, piece->at) != 0) {
       return false; /* something of its own is there */
     }
   }
+  return true;
+}
+
+/* ---- in a process that is not trusted any more (agent/border.c) */
+
+static _Atomic bool is_foreign;
+
+bool code_is_foreign(void) { return atomic_load_explicit(&is_foreign, memory_order_relaxed); }
+
+/*
+ * Other threads may be storing to a site: so there is memory at the alias all the same. The text is mapped privately: to make that
+ * writable again would change this process's alone.
+ */
+bool code_let_go(void) {
+  if (text.alias) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap((void *)text.alias, text.size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
+      return false;
+    }
+    madvise((void *)text.alias, text.size, MADV_DONTDUMP);
+  }
+  if (has_text_file()) {
+    close(text.file);
+  }
+  text.file = -1;
+  atomic_store(&is_foreign, true);
   return true;
 }
 
@@ -382,7 +409,7 @@ void code_record(struct mdl_site *site, bool on) {
 /* Nobody wants any site from now on. */
 void code_switch_all_off(void) {
   struct mdl_header *header = session;
-  if (!header) {
+  if (!header || code_is_foreign()) {
     return;
   }
   uint32_t count = __atomic_load_n(&header->site_count, __ATOMIC_ACQUIRE);

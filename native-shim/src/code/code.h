@@ -18,6 +18,12 @@ void code_tell(void);
 int code_file(void);
 /* In a relative, by the file's descriptor there: what the agent has mapped so far, but for text. False when it cannot be had. */
 bool code_join(int file);
+/*
+ * From now on what this process stores by the alias changes nothing: for one whose relatives execute the same text, and are not to
+ * execute what it writes. Its own text stays, and follows the agent's stores. False when it could not be done.
+ */
+bool code_let_go(void);
+bool code_is_foreign(void); /* since then */
 /* Puts a copy at this offset of the file in place of text. */
 int64_t code_put(uint64_t start, uint64_t length, int file, uint64_t offset);
 int64_t code_sync_cores(void);

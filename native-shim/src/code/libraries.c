@@ -262,7 +262,7 @@ int64_t libraries_show(const uint64_t (*triples)[3], int64_t n) {
 static int put_all(struct dl_phdr_info *info, size_t size, void *file) {
   (void)size;
   uint64_t image = identity(info);
-  for (uint32_t i = 0; i < atomic_load(&kin->pieces); i++) {
+  for (uint32_t i = 0; i < kin_pieces(); i++) {
     const struct kin_piece *piece = &kin->piece[i];
     if (piece->kind == KIN_TEXT && piece->image == image && has_text(info, piece->start, piece->length)) {
       code_put(piece->start, piece->length, *(const int *)file, piece->at);

@@ -46,6 +46,14 @@ void next_resolve(void) {
   RESOLVE(tzset, "tzset");
   RESOLVE(localtime_r, "localtime_r");
   RESOLVE(gmtime_r, "gmtime_r");
+  RESOLVE(setuid, "setuid");
+  RESOLVE(seteuid, "seteuid");
+  RESOLVE(setreuid, "setreuid");
+  RESOLVE(setresuid, "setresuid");
+  RESOLVE(setgid, "setgid");
+  RESOLVE(setegid, "setegid");
+  RESOLVE(setregid, "setregid");
+  RESOLVE(setresgid, "setresgid");
   RESOLVE(setrlimit, "setrlimit");
   RESOLVE(fflush, "fflush");
   RESOLVE(fopen, "fopen");

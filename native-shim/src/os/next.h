@@ -55,6 +55,14 @@ struct next {
   void (*tzset)(void);
   struct tm *(*localtime_r)(const time_t *, struct tm *);
   struct tm *(*gmtime_r)(const time_t *, struct tm *);
+  int (*setuid)(uid_t);
+  int (*seteuid)(uid_t);
+  int (*setreuid)(uid_t, uid_t);
+  int (*setresuid)(uid_t, uid_t, uid_t);
+  int (*setgid)(gid_t);
+  int (*setegid)(gid_t);
+  int (*setregid)(gid_t, gid_t);
+  int (*setresgid)(gid_t, gid_t, gid_t);
   int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
   int (*fflush)(FILE *);
   FILE *(*fopen)(const char *, const char *);

@@ -41,9 +41,8 @@ static struct mdl_thread *acquire(void) {
 }
 
 void record_prepare(void) {
-  enum { RESERVE = 256 << 10 };
-  if (session && record_thread()) {
-    session_reserve(RESERVE);
+  if (session) {
+    record_thread();
   }
 }
 

@@ -53,6 +53,10 @@ void record_expire_entry(struct mdl_site *site) {
     return;
   }
   struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
+  if (code_is_foreign()) {
+    __atomic_store_n(&function->deadline, UINT64_MAX, __ATOMIC_RELAXED); /* the agent closes it; not each call comes here till then */
+    return;
+  }
   __atomic_fetch_add(&function->closers, 1, __ATOMIC_SEQ_CST);
   uint32_t state = __atomic_load_n(&function->state, __ATOMIC_SEQ_CST);
   if ((state == MDL_SAMPLING || state == MDL_EXPIRED) &&

@@ -33,6 +33,7 @@
 #include "session/memory.h"
 #include "session/owner.h"
 
+#include <linux/futex.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -149,6 +150,11 @@ bool family_has_agent(void) {
   return !family_self ? (pid_t)session->pid == process_pid : has_agent(family_self);
 }
 
+bool family_has_children(void) {
+  family_sweep();
+  return __atomic_load_n(&session->children, __ATOMIC_RELAXED) != 0;
+}
+
 bool family_agent_is_gone(void) {
   const struct mdl_process *agents = (const struct mdl_process *)session->agent_process;
   return agents && agents != family_self && has_ended(agents);
@@ -195,6 +201,37 @@ void family_leave(int status) {
     family_self->last_cpu_nanos = clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     note_end(family_self);
   }
+}
+
+/* What the kernel would do to a lock whose owner is gone. The locks themselves are in lists of threads, which go on with what is
+ * this process's own now. */
+static void give_up(uint64_t *owner, int64_t shared) {
+  if (*(uint32_t *)owner != 0) {
+    __atomic_store_n((uint32_t *)((char *)owner + shared), FUTEX_OWNER_DIED, __ATOMIC_RELEASE);
+  }
+}
+
+void family_goes_apart(int64_t shared) {
+  struct mdl_header *header = (struct mdl_header *)((char *)session + shared);
+  if (!family_has_agent()) {
+    __atomic_fetch_add(&header->processes_apart, 1, __ATOMIC_RELAXED);
+  }
+  if (!family_self) {
+    return;
+  }
+  for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
+    if (thread->process == (uintptr_t)family_self) {
+      give_up(thread->owner, shared);
+    }
+  }
+  struct mdl_process *process = (struct mdl_process *)((char *)family_self + shared);
+  process->flags |= MDL_APART;
+  if (!has_agent(family_self) && __atomic_exchange_n(&process->state, MDL_PROCESS_ENDED, __ATOMIC_ACQ_REL) !=
+                                     MDL_PROCESS_ENDED) {
+    __atomic_store_n(&process->ended_nanos, clock_nanos(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&header->children, 1, __ATOMIC_RELAXED);
+  }
+  give_up(family_self->owner, shared);
 }
 
 /*

@@ -12,6 +12,8 @@ extern struct mdl_process *family_self; /* NULL when there is no record left for
 /* In the process that has the agent, by a thread that lives as long as it. */
 void family_begin(void);
 bool family_has_agent(void);
+/* Whether others than the process that has the agent live. */
+bool family_has_children(void);
 /* In another one: whether that process has ended. */
 bool family_agent_is_gone(void);
 void family_forked(pid_t parent);
@@ -22,6 +24,8 @@ void family_lead(void);
 /* The calling thread ends and others of its process do not. */
 void family_leader_ends(void);
 void family_leave(int status);
+/* This process has left the memory that is so far from here, and goes on: to the others it is as if it had been killed. */
+void family_goes_apart(int64_t shared);
 /* Notes who has ended without a word. */
 void family_sweep(void);
 /* Of forked processes. */

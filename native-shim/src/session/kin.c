@@ -5,11 +5,13 @@
 #include "session/owner.h"
 
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 
 struct kin *kin;
 _Atomic bool kin_has_probes;
 uint32_t kin_noted;
+_Atomic bool kin_is_separate;
 
 bool kin_meet(void) {
   if (__atomic_load_n(&kin, __ATOMIC_ACQUIRE)) {
@@ -63,6 +65,34 @@ void kin_forget(void) {
     own_memory_map(kin, sizeof *kin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0,
                    INHERITED);
   }
+}
+
+uint32_t kin_pieces(void) {
+  uint32_t pieces = atomic_load(&kin->pieces);
+  return pieces < KIN_PIECES ? pieces : KIN_PIECES;
+}
+
+/* In one step: another thread may be looking at it. */
+bool kin_separate(void) {
+  if (!kin) {
+    return true;
+  }
+  void *memory = mmap(NULL, sizeof *kin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    return false;
+  }
+  struct kin *fresh = memory;
+  if (kin_has_agent()) {
+    memcpy(fresh, kin, sizeof *kin);
+    fresh->early = 0;
+    fresh->unprobed = 0;
+    kin_go_without(atomic_exchange(&kin->state, KIN_OVER) == KIN_STARTING ? kin->early : 0);
+  } else {
+    owner_create(fresh->agent);
+    kin_go_without(1);
+  }
+  atomic_store(&kin_is_separate, true);
+  return mremap(fresh, sizeof *kin, sizeof *kin, MREMAP_MAYMOVE | MREMAP_FIXED, kin) != MAP_FAILED;
 }
 
 void kin_note(enum kin_kind kind, uint64_t start, uint64_t length, uint64_t at, uint64_t image) {

@@ -36,6 +36,14 @@ struct kin_piece {
 
 enum { KIN_PIECES = 8192 };
 
+/* The session, and the code memory. */
+enum { KIN_SESSION, KIN_CODE_MEMORY, KIN_FILES };
+
+struct kin_file {
+  int64_t descriptor;
+  uint64_t device, inode;
+};
+
 struct kin {
   uint64_t agent[5]; /* pthread_mutex_t, robust: held by the agent's thread */
   _Atomic uint32_t state; /* enum kin_state */
@@ -43,7 +51,8 @@ struct kin {
   _Atomic uint32_t agent_pid;
   _Atomic uint32_t unprobed; /* processes that were forked before the probes were in place, and stay without */
   _Atomic uint32_t pieces; /* those that found no room included */
-  uint64_t name, key;      /* of the socket that gives out descriptors; who asks has to know the key */
+  uint32_t pid, tid;       /* of the agent's thread that has the files below, as /proc says */
+  struct kin_file file[KIN_FILES];
   uint64_t session, session_bytes;
   uint64_t alias, alias_bytes; /* of the file of code */
   struct kin_piece piece[KIN_PIECES];
@@ -69,6 +78,12 @@ void kin_go_without(uint32_t processes);
 /* What others write there from now on is not seen here, nor the other way round: by a process that has no threads of the agent any
  * more, and will not be trusted. Other threads may be reading it. */
 void kin_forget(void);
+/* The same for one that goes on with its agent, or waits for one: those that it forks from now on are its kin, and no others. False
+ * when there is no memory. */
+bool kin_separate(void);
+extern _Atomic bool kin_is_separate; /* since that has happened in this process */
+/* Of them, those that found room. */
+uint32_t kin_pieces(void);
 /* By the agent, before it is ready. */
 void kin_note(enum kin_kind kind, uint64_t start, uint64_t length, uint64_t at, uint64_t image);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -17,11 +18,11 @@ struct mdl_header *session;
 /* Set when the memory behind the file has run out once: no system call for each call that finds no row. */
 static _Atomic bool exhausted;
 
-/* What a process has that may not populate pages any more. A process that it forks records nothing, and takes nothing. */
+/* Where a process that has gone apart allocates: a part of the session's memory may be another process's by now. */
 static struct {
   _Atomic uint64_t next;
   uint64_t end;
-} reserve;
+} own;
 
 static bool populate(uint64_t from, uint64_t to) {
   int error = errno;
@@ -68,27 +69,19 @@ static uint64_t allocate(uint64_t bytes) {
   return (uintptr_t)header + next;
 }
 
-void session_reserve(uint64_t bytes) {
-  uint64_t start = allocate(bytes);
-  if (start) {
-    reserve.end = start + bytes;
-    atomic_store(&reserve.next, start);
-  }
-}
-
-static uint64_t allocate_of_reserve(uint64_t bytes) {
-  uint64_t next = atomic_load(&reserve.next);
+static uint64_t allocate_own(uint64_t bytes) {
+  uint64_t next = atomic_load(&own.next);
   do {
-    if (bytes > reserve.end - next || ((bytes + 63) & ~63ULL) > reserve.end - next) {
+    if (bytes > own.end - next || ((bytes + 63) & ~63ULL) > own.end - next) {
       __atomic_fetch_add(&session->arena_refused, 1, __ATOMIC_RELAXED);
       return 0;
     }
-  } while (!atomic_compare_exchange_weak(&reserve.next, &next, next + ((bytes + 63) & ~63ULL)));
+  } while (!atomic_compare_exchange_weak(&own.next, &next, next + ((bytes + 63) & ~63ULL)));
   return next;
 }
 
 uint64_t session_allocate(uint64_t bytes) {
-  return !session || bytes == 0 ? 0 : process_is_confined ? allocate_of_reserve(bytes) : allocate(bytes);
+  return !session || bytes == 0 ? 0 : own.end || process_is_confined ? allocate_own(bytes) : allocate(bytes);
 }
 
 uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes) {
@@ -111,6 +104,46 @@ bool session_can_grow(void) {
   munmap(page, PAGE);
   return can;
 }
+
+static uint64_t let_go_bytes;
+
+/* A copy takes the place of what others may change, in one step: this process's threads are using it. */
+static bool put_copy(struct mdl_header *header, uint64_t limit) {
+  void *copy = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy == MAP_FAILED) {
+    return false;
+  }
+  memcpy(copy, header, __atomic_load_n(&header->arena_end, __ATOMIC_ACQUIRE));
+  return mremap(copy, limit, limit, MREMAP_MAYMOVE | MREMAP_FIXED, header) != MAP_FAILED;
+}
+
+/* What others write to pages that this process leaves alone is still seen. */
+static bool put_file(struct mdl_header *header, uint64_t limit, int file) {
+  int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
+  return file >= 0 && mmap(header, limit, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED;
+}
+
+bool session_go_apart(int file, int64_t *shared) {
+  enum { OWN_BYTES = 64 << 20 };
+  struct mdl_header *header = session;
+  uint64_t limit = header->limit, shared_bytes = header->arena_end;
+  void *memory = mmap(NULL, OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *second = memory == MAP_FAILED ? MAP_FAILED : mremap(header, 0, shared_bytes, MREMAP_MAYMOVE);
+  if (second == MAP_FAILED) {
+    return false;
+  }
+  if (!put_file(header, limit, file) && !put_copy(header, limit)) {
+    munmap(second, shared_bytes);
+    return false;
+  }
+  let_go_bytes = shared_bytes;
+  atomic_store(&own.next, (uintptr_t)memory);
+  own.end = (uintptr_t)memory + OWN_BYTES;
+  *shared = (int64_t)((uintptr_t)second - (uintptr_t)header);
+  return true;
+}
+
+void session_let_go(int64_t shared) { munmap((char *)session + shared, let_go_bytes); }
 
 void session_forget(void) {
   session = NULL;

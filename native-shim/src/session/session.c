@@ -181,31 +181,54 @@ void session_tell(void) {
   kin->session_bytes = session->limit;
 }
 
-int session_open(void) {
+int session_open_for_reading(void) {
   char path[PATH_MAX];
+  struct stat status;
   snprintf(path, sizeof path, "%s/session.mdl", session->directory);
   int found = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (found < 0) {
+  if (found >= 0 && (fstat(found, &status) < 0 || status.st_dev != file.device || status.st_ino != file.inode)) {
+    close(found);
     return -1;
   }
-  int descriptor = -1;
-  struct stat status;
-  if (fstat(found, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode && fchmod(found, 0600) == 0) {
-    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", found);
-    descriptor = open(path, O_RDWR | O_CLOEXEC);
-    fchmod(found, SESSION_FILE_MODE);
+  return found;
+}
+
+int session_open_for_writing(int found) {
+  char path[64];
+  if (fchmod(found, 0600) < 0) {
+    return -1;
   }
-  close(found);
+  snprintf(path, sizeof path, "/proc/thread-self/fd/%d", found);
+  int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  fchmod(found, SESSION_FILE_MODE);
   return descriptor;
 }
 
+static bool is_as_told(const struct mdl_header *header) {
+  return __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == MDL_MAGIC && header->base == kin->session &&
+         header->limit == kin->session_bytes && header->pid == atomic_load(&kin->agent_pid);
+}
+
 struct mdl_header *session_join(int descriptor) {
+  struct stat status;
   if (session) { /* since it was forked */
     return (uintptr_t)session == kin->session ? session : NULL;
   }
+  if (fstat(descriptor, &status) < 0 || (uint64_t)status.st_size < kin->session_bytes) {
+    return NULL;
+  }
   void *at = own_memory_map((void *)kin->session, kin->session_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
                             descriptor, 0, INHERITED);
-  return at == (void *)kin->session ? at : NULL;
+  if (at == MAP_FAILED) {
+    return NULL;
+  }
+  if ((uintptr_t)at != kin->session || !is_as_told(at)) {
+    own_memory_unmap(at, kin->session_bytes);
+    return NULL;
+  }
+  file.device = status.st_dev;
+  file.inode = status.st_ino;
+  return at;
 }
 
 void session_abandon(void) {

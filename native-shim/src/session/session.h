@@ -20,8 +20,9 @@ void session_publish(void);
  * when it is published. */
 void session_tell(void);
 struct mdl_header *session_join(int descriptor);
-/* Its file: a descriptor, or -1. */
-int session_open(void);
+/* Its file: a descriptor, or -1; by this one for writing, which it has no mode for. */
+int session_open_for_reading(void);
+int session_open_for_writing(int found);
 /* In a forked child that begins one of its own. */
 void session_abandon(void);
 void session_renew_clocks(void);

@@ -31,6 +31,8 @@ class LossesTest {
     private static final Map<String, Long> LOST = new TreeMap<>(Map.of(
             "agent",
             1L,
+            "apart",
+            8L,
             "threads",
             2L,
             "images",
@@ -57,6 +59,7 @@ class LossesTest {
         image.putLong(HeaderDescriptor.FUNCTIONS_REFUSED, 4);
         image.putLong(HeaderDescriptor.PROCESSES_REFUSED, 5);
         image.putLong(HeaderDescriptor.PROCESSES_UNPROBED, 7);
+        image.putInt(HeaderDescriptor.PROCESSES_APART, 8);
         image.putLong(image.thread(103) + ThreadDescriptor.REFUSED, 6);
         image.count(image.thread(104), 0, -1);
         return Profiles.read(image, directory);
@@ -139,6 +142,7 @@ class LossesTest {
                 "4 functions have no probe",
                 "5 processes have no record for want of room",
                 "7 processes that were forked before the probes were in place had none",
+                "8 processes have given up rights: their calls since are not known",
                 "6 calls were not timed for want of room");
         assertThat(table.toString()).contains(sentences);
         assertThat(page.toString()).contains(sentences);

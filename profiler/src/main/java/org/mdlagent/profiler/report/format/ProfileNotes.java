@@ -69,6 +69,9 @@ public final class ProfileNotes {
             case UNPROBED ->
                 count + (one ? " process that was" : " processes that were")
                         + " forked before the probes were in place had none; --wait puts them in place first";
+            case APART ->
+                count + (one ? " process has" : " processes have")
+                        + " given up rights: their calls since are not known";
             case CALLS -> count + (one ? " call was" : " calls were") + " not timed for want of room";
             case DAMAGE ->
                 "the session is damaged: the figures of " + count + (one ? " function are" : " functions are")

@@ -19,6 +19,8 @@ public record Loss(Reason reason, long count) {
         PROCESSES,
         /// Forked before the probes were in place, they have got none: nothing is known of their calls.
         UNPROBED,
+        /// They have given up rights that others of their family keep: nothing is known of their calls since.
+        APART,
         /// They were counted, but not timed, for want of room.
         CALLS,
         /// Functions whose figures are withheld, because what the session has of them is damaged.

@@ -199,6 +199,7 @@ final class ProfileReader {
         addLoss(losses, Loss.Reason.FUNCTIONS, bytes.getCounter(HeaderDescriptor.FUNCTIONS_REFUSED));
         addLoss(losses, Loss.Reason.PROCESSES, bytes.getCounter(HeaderDescriptor.PROCESSES_REFUSED));
         addLoss(losses, Loss.Reason.UNPROBED, bytes.getCounter(HeaderDescriptor.PROCESSES_UNPROBED));
+        addLoss(losses, Loss.Reason.APART, Integer.toUnsignedLong(bytes.getInt(HeaderDescriptor.PROCESSES_APART)));
         addLoss(losses, Loss.Reason.CALLS, dropped);
         return losses;
     }

@@ -1,0 +1,68 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.runtime.cli.terminal.Posix;
+
+/// What one user may not do to another, by way of the agent: SECURITY.md has the table.
+class BordersIT {
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void assumeRoot() {
+        assumeThat(Posix.effectiveUser()).as("root becomes other users").isZero();
+    }
+
+    /// The worker writes code to where its master, which stays root, executes it.
+    @ParameterizedTest
+    @ValueSource(strings = {"libc", "syscall", "thread", "strict", "privileges", "root"})
+    void shouldNotExecuteInTheMasterWhatAWorkerWrites(String way) throws Exception {
+        Path program = Dist.compile(directory, "privsep", "-fpatchable-function-entry=5", "-pthread");
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run =
+                Dist.run(directory, Map.of(), ExactCountsIT.exactly(session, List.of(program.toString(), way)));
+
+        assertThat(run.text()).contains("the text is a copy").contains("master: done");
+        assertThat(directory.resolve("PWNED")).doesNotExist();
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()))
+                        .text())
+                .contains("1 process has given up rights: their calls since are not known");
+    }
+
+    /// What has a name there may be taken by anybody once its owner has closed it.
+    @Test
+    void shouldHaveNoNameThatOthersCouldTake() throws Exception {
+        Path session = directory.resolve("session");
+        Process process = Dist.start(
+                List.of(Dist.compile(directory, "early_forks", "-finstrument-functions").toString(), "0", "20"),
+                "exact,session=" + session);
+        try {
+            Dist.await("the session", () -> Files.exists(session.resolve("session.mdl")));
+            Dist.await("the probes", () -> Dist.reportOrNull(directory, session) != null);
+            assertThat(abstractNames()).isEmpty();
+        } finally {
+            process.outputWriter().close();
+            assertThat(process.waitFor()).isZero();
+        }
+    }
+
+    private static List<String> abstractNames() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/net/unix"))) {
+            return lines.filter(line -> line.contains(" @mdl")).toList();
+        }
+    }
+}
