@@ -107,28 +107,48 @@ bool session_can_grow(void) {
 
 static uint64_t let_go_bytes;
 
-/* A copy takes the place of what others may change, in one step: this process's threads are using it. */
+/* Where the program has locked what will be mapped (mlockall(2), MCL_FUTURE), memory would be populated as a whole. So it is
+ * mapped for nobody, unlocked, and then opened. */
+static void *map_unlocked(uint64_t bytes, int flags, int file) {
+  void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | flags, file, 0);
+  if (memory == MAP_FAILED) {
+    return NULL;
+  }
+  munlock(memory, bytes);
+  if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) < 0) {
+    munmap(memory, bytes);
+    return NULL;
+  }
+  return memory;
+}
+
+/* In one step: this process's threads are using the session. */
+static bool put(void *memory, struct mdl_header *header, uint64_t limit) {
+  return mremap(memory, limit, limit, MREMAP_MAYMOVE | MREMAP_FIXED, header) != MAP_FAILED;
+}
+
+/* A copy takes the place of what others may change. */
 static bool put_copy(struct mdl_header *header, uint64_t limit) {
-  void *copy = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (copy == MAP_FAILED) {
+  void *copy = map_unlocked(limit, MAP_ANONYMOUS, -1);
+  if (!copy) {
     return false;
   }
   memcpy(copy, header, __atomic_load_n(&header->arena_end, __ATOMIC_ACQUIRE));
-  return mremap(copy, limit, limit, MREMAP_MAYMOVE | MREMAP_FIXED, header) != MAP_FAILED;
+  return put(copy, header, limit);
 }
 
 /* What others write to pages that this process leaves alone is still seen. */
 static bool put_file(struct mdl_header *header, uint64_t limit, int file) {
-  int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
-  return file >= 0 && mmap(header, limit, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED;
+  void *memory = file < 0 ? NULL : map_unlocked(limit, 0, file);
+  return memory && put(memory, header, limit);
 }
 
 bool session_go_apart(int file, int64_t *shared) {
   enum { OWN_BYTES = 64 << 20 };
   struct mdl_header *header = session;
   uint64_t limit = header->limit, shared_bytes = header->arena_end;
-  void *memory = mmap(NULL, OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  void *second = memory == MAP_FAILED ? MAP_FAILED : mremap(header, 0, shared_bytes, MREMAP_MAYMOVE);
+  void *memory = map_unlocked(OWN_BYTES, MAP_ANONYMOUS, -1);
+  void *second = !memory ? MAP_FAILED : mremap(header, 0, shared_bytes, MREMAP_MAYMOVE);
   if (second == MAP_FAILED) {
     return false;
   }
