@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a forked process maps, allocates and writes stays as it is, whatever threads it runs and ends: nothing of it lies
-/// where libc or the agent's JVM believe to have memory of their own.
+/// What a forked process maps, allocates and writes stays as it is, whatever threads it runs and ends: nothing of it
+/// lies where libc or the agent's JVM believe to have memory of their own.
 class ForkedMemoryIT {
     private static final int CHILDREN = 12;
     private static final int PROGRAMS = 100;
