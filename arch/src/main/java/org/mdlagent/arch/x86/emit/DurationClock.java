@@ -86,6 +86,8 @@ final class DurationClock {
     void elapsed(Register frame, int tscField, int below) {
         read(below);
         out.sub(RAX, frame, tscField);
+        // The counter of another processor may be behind, and a thread's CPU time begins anew at a fork.
+        atLeastNothing(RAX);
     }
 
     /// The same in sampled mode, without what code of the shim took meanwhile for calls within this one that are told
@@ -101,7 +103,7 @@ final class DurationClock {
         out.load(scratch, frame, tscField + (int) (FrameDescriptor.CHILDREN - FrameDescriptor.TSC));
         elapsed(frame, tscField, below);
         out.sub(RAX, scratch);
-        atLeastNothing();
+        atLeastNothing(RAX);
     }
 
     /// Emits what takes off RAX, how long a call has lasted, what the clock has added to it. Changes the flags.
@@ -109,14 +111,15 @@ final class DurationClock {
     /// The caller's time without its callees loses that, too, so this comes behind what adds RAX to its frame.
     void takeOffReading() {
         out.sub(RAX, shim.clock());
-        atLeastNothing();
+        atLeastNothing(RAX);
     }
 
-    /// Behind a subtraction from RAX.
-    private void atLeastNothing() {
+    /// Emits, right behind a subtraction, what sets a difference below 0 to 0: durations are unsigned. Changes the
+    /// flags.
+    void atLeastNothing(Register difference) {
         Label left = new Label();
         out.jump(ABOVE_OR_EQUAL, left);
-        out.movInt(RAX, 0);
+        out.movInt(difference, 0);
         out.bind(left);
     }
 

@@ -474,7 +474,9 @@ public final class RecordingAssembler {
         out.bind(innerDone);
         out.mov(RCX, RAX);
         if (shim.exact()) {
+            // The reading that is taken off was measured at the start, and may have become shorter.
             out.sub(RCX, R8);
+            clock.atLeastNothing(RCX);
             out.addTo(RDX, (int) RowDescriptor.SELF, RCX);
             out.mov(RCX, RAX);
         }
@@ -493,6 +495,7 @@ public final class RecordingAssembler {
         if (shim.exact()) {
             out.mov(RDX, RAX);
             out.sub(RDX, R8);
+            clock.atLeastNothing(RDX);
         } else {
             out.movInt(RDX, 0);
         }

@@ -554,6 +554,7 @@ final class WholeCallAssembler {
         if (shim.exact()) {
             out.mov(RCX, RAX);
             out.sub(RCX, RSP, CHILDREN_AT);
+            clock.atLeastNothing(RCX);
             out.addTo(R10, (int) RowDescriptor.SELF, RCX);
         }
         out.cmp(RAX, R10, (int) RowDescriptor.MIN);
