@@ -139,7 +139,9 @@ class ConformanceIT {
         assertThat(counted).isNotEmpty();
         Map<String, Long> reported = new TreeMap<>();
         for (FunctionProfile function : profile.functions()) {
-            assertThat(function.callsExact()).isTrue();
+            assertThat(function.callsExact())
+                    .as("%s, damage: %s, losses: %s", function.name(), function.damage(), profile.losses())
+                    .isTrue();
             // Those of the standard libraries that are compiled with the program do not count themselves.
             boolean counts = cell.column().isRust()
                     ? counted.containsKey(function.name())

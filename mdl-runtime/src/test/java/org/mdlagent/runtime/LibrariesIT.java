@@ -122,14 +122,16 @@ class LibrariesIT {
     void shouldFindALibraryThatWasOpenedWithoutWaiting() throws Exception {
         Path session = directory.resolve("session");
 
+        // The agent reads line tables behind everything else: a program that ends before has no source files.
         callUntil(
                 session,
                 () -> Dist.reportOrNull(directory, session) instanceof JsonNode report
-                        && Dist.calls(report).containsKey("work"));
+                        && Dist.calls(report).containsKey("work")
+                        && Dist.function(report, "work").path("sampled").asLong() > 0
+                        && Dist.function(report, "work").has("file"));
 
         JsonNode work = Dist.function(Dist.report(directory, session), "work");
         assertThat(work.get("callsExact").asBoolean()).isFalse();
-        assertThat(work.get("sampled").asLong()).isPositive();
         assertThat(work.get("file").asText()).endsWith("plugin.c");
     }
 

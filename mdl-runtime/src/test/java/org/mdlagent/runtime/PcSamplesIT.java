@@ -12,11 +12,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Where a program spends its CPU time, as the kernel's clock samples it: in functions that no call was seen of, and in
-/// code without probes. How many samples there are is awaited, so it does not matter how busy the machine is.
+/// code without probes. Samples are awaited, and how they fall is left to luck, so it does not matter how busy the
+/// machine
+/// is.
 class PcSamplesIT {
     private static final int SAMPLES = 60;
 
@@ -44,7 +47,7 @@ class PcSamplesIT {
 
     /// Once there are so many samples.
     private JsonNode await(int samples) throws Exception {
-        return await(cpu -> cpu.path("samples").asLong() >= samples);
+        return await(report -> report.path("cpu").path("samples").asLong() >= samples);
     }
 
     private JsonNode await(Predicate<JsonNode> enough) throws Exception {
@@ -52,7 +55,7 @@ class PcSamplesIT {
         Dist.await("samples of CPU time", () -> {
             JsonNode report = Dist.reportOrNull(directory, session);
             assumeThat(log()).doesNotContain("CPU time is not sampled");
-            if (report != null && enough.test(report.path("cpu"))) {
+            if (report != null && enough.test(report)) {
                 last.add(report);
             }
             return !last.isEmpty();
@@ -82,24 +85,66 @@ class PcSamplesIT {
         return 0;
     }
 
+    /// Which part either has is a matter of the processor, and of luck: that each has some is not.
+    private static boolean isSampledInBoth(JsonNode report) {
+        return report.at("/cpu/samples").asLong() >= SAMPLES
+                && Dist.function(report, "spin").has("cpuNanos")
+                && partOfImage("libc.so", report) > 0;
+    }
+
+    /// Ends the program: nothing changes then while it is read. Each sample is counted once; of a function with less
+    /// than
+    /// four, no time is told.
+    private void assertEachSampleHasOnePlace() throws Exception {
+        process.outputWriter().close();
+        assertThat(process.waitFor()).isZero();
+
+        JsonNode report = Dist.report(directory, session);
+        assertThat(Dist.function(report, "idle").has("cpuNanos")).isFalse();
+        assertThat(report.at("/cpu/elsewhere").asLong()).isZero();
+        long all = report.at("/cpu/samples").asLong();
+        assertThat(placed(report)).isBetween(all - 3L * report.get("functions").size(), all);
+    }
+
+    private static long placed(JsonNode report) {
+        JsonNode cpu = report.get("cpu");
+        long samples = cpu.get("inProbes").asLong() + cpu.get("elsewhere").asLong();
+        for (JsonNode image : cpu.get("notProbed")) {
+            samples += image.get("samples").asLong();
+        }
+        for (JsonNode function : report.get("functions")) {
+            samples +=
+                    function.path("cpuNanos").asLong() / cpu.get("periodNanos").asLong();
+        }
+        return samples;
+    }
+
     @Test
     void shouldFindAFunctionThatHasBegunBeforeItHadAProbe() throws Exception {
         process = builder("", program()).start();
 
-        JsonNode report = await(SAMPLES);
+        JsonNode report = await(PcSamplesIT::isSampledInBoth);
 
-        JsonNode spin = Dist.function(report, "spin");
-        assertThat(spin.get("calls").asLong()).isZero();
-        assertThat(partOf(spin, report)).isBetween(0.3, 0.95);
-        assertThat(Dist.function(report, "idle").has("cpuNanos")).isFalse();
+        assertThat(Dist.function(report, "spin").get("calls").asLong()).isZero();
+        assertEachSampleHasOnePlace();
+    }
+
+    /// Of so many samples a hundredth part is far from all bounds.
+    @Tag("timing")
+    @Test
+    void shouldTellWhichPartOfTheTimeEachHas() throws Exception {
+        process = builder("", program()).start();
+
+        JsonNode report = await(10 * SAMPLES);
+
+        assertThat(partOf(Dist.function(report, "spin"), report)).isBetween(0.3, 0.95);
         assertThat(partOfImage("libc.so", report)).isBetween(0.05, 0.7);
-        assertThat(partOf(spin, report) + partOfImage("libc.so", report)).isGreaterThan(0.9);
     }
 
     @Test
     void shouldShowItInTheTable() throws Exception {
         process = builder("", program()).start();
-        await(SAMPLES);
+        await(PcSamplesIT::isSampledInBoth);
 
         String table = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()))
                 .text();
@@ -115,11 +160,9 @@ class PcSamplesIT {
     void shouldSampleForkedProcesses() throws Exception {
         process = builder("wait,", program(), "forks").start();
 
-        JsonNode report = await(SAMPLES);
+        await(PcSamplesIT::isSampledInBoth);
 
-        assertThat(partOf(Dist.function(report, "spin"), report)).isBetween(0.3, 0.95);
-        process.outputWriter().close();
-        assertThat(process.waitFor()).isZero();
+        assertEachSampleHasOnePlace();
     }
 
     /// The first second is sampled whatever they do.
@@ -128,9 +171,9 @@ class PcSamplesIT {
         process = builder("wait,", Dist.compile(directory, "alternates").toString())
                 .start();
 
-        JsonNode report = await(cpu -> cpu.path("weight").asDouble() >= 1.5);
+        await(sampled -> sampled.path("cpu").path("weight").asDouble() >= 1.5
+                && Dist.function(sampled, "work").has("cpuNanos"));
 
-        assertThat(partOf(Dist.function(report, "work"), report)).isGreaterThan(0.5);
         process.outputWriter().close();
         assertThat(process.waitFor()).isZero();
     }

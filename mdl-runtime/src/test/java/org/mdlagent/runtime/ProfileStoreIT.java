@@ -40,7 +40,7 @@ class ProfileStoreIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"profiles", "lock"})
-    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldNotWaitForAPipeThatHasTheNameOfAFile(String name) throws Exception {
         Path store = Files.createDirectory(directory.resolve("store"));
         Dist.run(
