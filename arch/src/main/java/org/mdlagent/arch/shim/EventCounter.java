@@ -89,8 +89,8 @@ public final class EventCounter {
     private static String reason(int errno) {
         return switch (errno) {
             case PerfEvents.EACCES ->
-                "the kernel refuses to count for this user: perf_event_paranoid is " + PerfEvents.paranoid()
-                        + "; sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON, allows it";
+                "the kernel refuses to count for this user: "
+                        + PerfEvents.refusal(PerfEvents.paranoid(), PerfEvents.COUNTING_MAX, "it");
             case PerfEvents.EPERM -> "perf_event_open is forbidden here, as in many containers";
             case PerfEvents.ENOENT -> "this kernel does not count it";
             case PerfEvents.EBADF ->

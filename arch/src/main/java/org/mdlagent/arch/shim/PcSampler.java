@@ -65,9 +65,7 @@ public final class PcSampler {
 
     private static String reason(int errno) {
         return switch (errno) {
-            case PerfEvents.EACCES ->
-                "perf_event_paranoid is " + PerfEvents.paranoid()
-                        + "; sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON, allows them";
+            case PerfEvents.EACCES -> PerfEvents.refusal(PerfEvents.paranoid(), PerfEvents.SAMPLING_MAX, "them");
             case PerfEvents.EPERM ->
                 "perf_event_open is forbidden here, as in many containers, or no more memory may be locked";
             case PerfEvents.EBADF -> "unshare is refused here, so the agent has no descriptors of its own";

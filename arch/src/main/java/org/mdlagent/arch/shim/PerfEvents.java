@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Why the kernel refuses `perf_event_open(2)`, or the mapping of its ring, by errno.
-final class PerfEvents {
+/// Why the kernel refuses `perf_event_open(2)`, or the mapping of its ring.
+public final class PerfEvents {
     static final int EPERM = 1;
     static final int ENOENT = 2;
     static final int ESRCH = 3;
@@ -16,13 +16,35 @@ final class PerfEvents {
 
     private PerfEvents() {}
 
-    /// What users may measure, "not known" where the kernel does not say.
-    static String paranoid() {
+    /// The highest perf_event_paranoid at which users may sample their own threads in user mode, and count events.
+    public static final int SAMPLING_MAX = 2;
+
+    static final int COUNTING_MAX = 1;
+
+    /// What stands for a value that the kernel does not tell: nothing is above it.
+    private static final int NOT_KNOWN = Integer.MIN_VALUE;
+
+    /// What users may measure: less, the higher it is.
+    public static int paranoid() {
         try {
-            return Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
-                    .strip();
-        } catch (IOException e) {
-            return "not known";
+            return Integer.parseInt(Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
+                    .strip());
+        } catch (IOException | NumberFormatException e) {
+            return NOT_KNOWN;
         }
+    }
+
+    /// Why a user may not measure (EACCES), and what allows it.
+    ///
+    /// @param most the highest value that would allow it
+    /// @param what is allowed then: "it" or "them"
+    public static String refusal(int paranoid, int most, String what) {
+        if (paranoid > most) {
+            return "perf_event_paranoid is %d; sysctl kernel.perf_event_paranoid=%d, or CAP_PERFMON, allows %s"
+                    .formatted(paranoid, most, what);
+        }
+        String value = paranoid == NOT_KNOWN ? "not known" : Integer.toString(paranoid);
+        return "perf_event_paranoid is %s, which allows %s: a security module or a sandbox refuses; CAP_PERFMON may help"
+                .formatted(value, what);
     }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.DecoderLibrary;
+import org.mdlagent.arch.shim.PerfEvents;
 import org.mdlagent.fastinst.provider.BareEntryProvider;
 import org.mdlagent.fastinst.provider.GoProvider;
 import org.mdlagent.fastinst.provider.Instrumentation;
@@ -42,18 +43,6 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private boolean blocked;
 
-    private enum Finding {
-        OK("ok  "),
-        NOTE("note"),
-        STOP("STOP");
-
-        private final String word;
-
-        Finding(String word) {
-            this.word = word;
-        }
-    }
-
     @Override
     public Integer call() throws IOException {
         checkProcessor();
@@ -73,7 +62,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private void say(Finding finding, String subject, String text) {
         blocked |= finding == Finding.STOP;
-        mdl.console().out().printf("%s  %-14s %s%n", finding.word, subject, text);
+        mdl.console().out().printf("%s  %-14s %s%n", finding.word(), subject, text);
     }
 
     private void checkProcessor() throws IOException {
@@ -113,12 +102,7 @@ public final class DoctorCommand implements Callable<Integer> {
         if (Posix.membarrierSyncCore()) {
             say(Finding.OK, "kernel", version + ", membarrier makes every core see new code");
         } else {
-            say(
-                    Finding.STOP,
-                    "kernel",
-                    version
-                            + " has no membarrier SYNC_CORE: use Linux 4.16 or newer, or allow membarrier(2) in the"
-                            + " sandbox");
+            say(Finding.STOP, "kernel", version + " has no membarrier SYNC_CORE: " + Remedies.membarrier(version));
         }
         String noexec = content("/proc/sys/vm/memfd_noexec");
         if (noexec == null || noexec.equals("0") || noexec.equals("1")) {
@@ -127,8 +111,21 @@ public final class DoctorCommand implements Callable<Integer> {
             say(Finding.STOP, "code memory", "memfds may not be executable: sysctl vm.memfd_noexec=1 allows it");
         }
         say(Finding.OK, "ptrace", "not needed");
-        String perf = content("/proc/sys/kernel/perf_event_paranoid");
-        say(Finding.OK, "perf", "not needed; CPU time is sampled if perf_event_paranoid is 2 or less: it is " + perf);
+        checkPerf();
+    }
+
+    /// Root's threads, and those with CAP_PERFMON, are sampled in any case.
+    private void checkPerf() {
+        int paranoid = PerfEvents.paranoid();
+        if (paranoid <= PerfEvents.SAMPLING_MAX || Posix.effectiveUser() == 0) {
+            say(Finding.OK, "perf", "not needed; CPU time is sampled: perf_event_paranoid is " + paranoid);
+        } else {
+            say(
+                    Finding.NOTE,
+                    "perf",
+                    "CPU time is not sampled, all else is as usual: "
+                            + PerfEvents.refusal(paranoid, PerfEvents.SAMPLING_MAX, "it"));
+        }
     }
 
     private static @Nullable String content(String file) {
@@ -185,8 +182,8 @@ public final class DoctorCommand implements Callable<Integer> {
                         Finding.NOTE,
                         "/dev/shm",
                         sizes
-                                + ": a session may not fit, and is then a file in its directory; mount -o"
-                                + " remount,size=256m /dev/shm");
+                                + ": a session may not fit, and is then a file in its directory; "
+                                + Remedies.sharedMemory(store.getTotalSpace()));
             }
         } catch (IOException e) {
             say(Finding.NOTE, "/dev/shm", "there is none: a session is a file in its directory");
@@ -346,55 +343,14 @@ public final class DoctorCommand implements Callable<Integer> {
                 return;
             }
             Path libraries = mdl.installation().library().resolveSibling("");
-            sayCensus(EntryCensus.of(
-                    elf, new DecoderLibrary(libraries)::decode, BareEntryProvider.covered(path.toString())));
+            CensusFindings.say(
+                    EntryCensus.of(
+                            elf, new DecoderLibrary(libraries)::decode, BareEntryProvider.covered(path.toString())),
+                    this::say);
         } catch (IOException e) {
             say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());
         } catch (IllegalArgumentException e) {
             say(Finding.NOTE, "probes", "which functions can be probed is not known: " + e.getMessage());
         }
-    }
-
-    private void sayCensus(EntryCensus census) {
-        say(
-                census.single() + census.several() > 0 ? Finding.OK : Finding.STOP,
-                "probes",
-                "in %,d of %,d functions, as they are: a jump takes the place of one instruction in %,d, of several in %,d"
-                        .formatted(
-                                census.single() + census.several(),
-                                census.functions(),
-                                census.single(),
-                                census.several()));
-        if (census.longer() > 0) {
-            say(
-                    Finding.NOTE,
-                    "longer ones",
-                    "of %s of %d bytes and more, %.2f %% can be probed"
-                            .formatted(
-                                    functions(census.longer()),
-                                    EntryCensus.LONGER_BYTES,
-                                    100.0 * census.probedLonger() / census.longer()));
-        }
-        if (census.gated() > 0) {
-            say(
-                    Finding.NOTE,
-                    "idle probes",
-                    "some jumps each in %s, where an atomic unit ends within the first five bytes"
-                            .formatted(functions(census.gated())));
-        }
-        if (census.counted() > 0) {
-            say(
-                    Finding.NOTE,
-                    "calls only",
-                    "in %s, for looking at the return address or not bringing RBX back: no durations, no callers"
-                            .formatted(functions(census.counted())));
-        }
-        census.refused()
-                .forEach((reason, count) ->
-                        say(Finding.NOTE, "no probe", "in %s: %s".formatted(functions(count), reason)));
-    }
-
-    private static String functions(int count) {
-        return "%,d function%s".formatted(count, count == 1 ? "" : "s");
     }
 }

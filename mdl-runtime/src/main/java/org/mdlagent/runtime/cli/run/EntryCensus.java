@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.LengthDecoder;
@@ -23,6 +24,9 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 ///     back the register that a probe of the whole call has its frame in
 /// @param longer    functions of [#LONGER_BYTES] and more, whether they can be probed or not
 /// @param probedLonger those of them that can be
+/// @param functionBytes of the code of all functions
+/// @param probedBytes of the code of those that can be probed
+/// @param codeBytes of all code that is in the file
 /// @param refused   how many are left alone, by reason
 record EntryCensus(
         int functions,
@@ -32,6 +36,9 @@ record EntryCensus(
         int counted,
         int longer,
         int probedLonger,
+        long functionBytes,
+        long probedBytes,
+        long codeBytes,
         Map<String, Integer> refused) {
     static final int LONGER_BYTES = 32;
 
@@ -46,12 +53,16 @@ record EntryCensus(
         int counted = 0;
         int longer = 0;
         int probedLonger = 0;
+        long functionBytes = 0;
+        long probedBytes = 0;
         for (int i = 0; i < entries.size(); i++) {
             int isLonger = entries.length(i) >= LONGER_BYTES ? 1 : 0;
             longer += isLonger;
+            functionBytes += entries.length(i);
             switch (entries.entry(i, instructions.puns(), decoder, covered)) {
                 case EntryPun pun -> {
                     probedLonger += isLonger;
+                    probedBytes += entries.length(i);
                     gated += pun.inOneUnit() ? 0 : 1;
                     counted += pun.site().role() == SiteInstruction.Role.COUNT ? 1 : 0;
                     if (pun.leadsAnywhere()) {
@@ -63,6 +74,19 @@ record EntryCensus(
                 case Refusal refusal -> refused.merge(refusal.reason(), 1, Integer::sum);
             }
         }
-        return new EntryCensus(entries.size(), single, several, gated, counted, longer, probedLonger, refused);
+        long codeBytes =
+                elf.executableSegments().stream().mapToLong(Segment::fileSize).sum();
+        return new EntryCensus(
+                entries.size(),
+                single,
+                several,
+                gated,
+                counted,
+                longer,
+                probedLonger,
+                functionBytes,
+                probedBytes,
+                codeBytes,
+                refused);
     }
 }

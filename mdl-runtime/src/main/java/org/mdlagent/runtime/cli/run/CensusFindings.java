@@ -1,0 +1,81 @@
+package org.mdlagent.runtime.cli.run;
+
+/// What `mdl doctor` says of the functions of a program that was compiled without probes.
+final class CensusFindings {
+    /// Of functions and of code. A profile of less than that is a profile of something else than the program.
+    private static final double SHARE_MIN = 0.25;
+
+    private CensusFindings() {}
+
+    static void say(EntryCensus census, Finding.Listener out) {
+        int probed = census.single() + census.several();
+        boolean inReach = isInReach(census);
+        out.say(
+                probed == 0 ? Finding.STOP : inReach ? Finding.OK : Finding.NOTE,
+                "probes",
+                "in %,d of %,d functions, as they are: a jump takes the place of one instruction in %,d, of several in %,d"
+                        .formatted(probed, census.functions(), census.single(), census.several()));
+        out.say(inReach ? Finding.OK : Finding.NOTE, "reach", reach(census));
+        if (census.longer() > 0) {
+            out.say(
+                    Finding.NOTE,
+                    "longer ones",
+                    "of %s of %d bytes and more, %.2f %% can be probed"
+                            .formatted(
+                                    functions(census.longer()),
+                                    EntryCensus.LONGER_BYTES,
+                                    100.0 * census.probedLonger() / census.longer()));
+        }
+        if (census.gated() > 0) {
+            out.say(
+                    Finding.NOTE,
+                    "idle probes",
+                    "some jumps each in %s, where an atomic unit ends within the first five bytes"
+                            .formatted(functions(census.gated())));
+        }
+        if (census.counted() > 0) {
+            out.say(
+                    Finding.NOTE,
+                    "calls only",
+                    "in %s, for looking at the return address or not bringing RBX back: no durations, no callers"
+                            .formatted(functions(census.counted())));
+        }
+        census.refused()
+                .forEach((reason, count) ->
+                        out.say(Finding.NOTE, "no probe", "in %s: %s".formatted(functions(count), reason)));
+    }
+
+    private static boolean isInReach(EntryCensus census) {
+        return census.single() + census.several() >= SHARE_MIN * census.functions()
+                && census.probedBytes() >= SHARE_MIN * census.codeBytes();
+    }
+
+    private static String reach(EntryCensus census) {
+        int probed = census.single() + census.several();
+        StringBuilder text = new StringBuilder("%s of the functions, with %s of %s of code"
+                .formatted(
+                        percent(probed, census.functions()),
+                        percent(census.probedBytes(), census.codeBytes()),
+                        bytes(census.codeBytes())));
+        if (!isInReach(census)) {
+            text.append(": the rest is out of reach");
+            if (census.functionBytes() < census.codeBytes() / 2) {
+                text.append("; %s of the code is in no function that an unwind table or a symbol describes"
+                        .formatted(percent(census.codeBytes() - census.functionBytes(), census.codeBytes())));
+            }
+        }
+        return text.toString();
+    }
+
+    private static String percent(long part, long whole) {
+        return "%.1f %%".formatted(whole == 0 ? 0 : 100.0 * part / whole);
+    }
+
+    private static String bytes(long bytes) {
+        return bytes >= 10 << 20 ? "%,d MB".formatted(bytes >> 20) : "%,d KB".formatted((bytes + 1023) >> 10);
+    }
+
+    private static String functions(int count) {
+        return "%,d function%s".formatted(count, count == 1 ? "" : "s");
+    }
+}
