@@ -14,6 +14,7 @@
 #include "process/dispositions.h"
 #include "process/threads.h"
 #include "process/trap_bit.h"
+#include "record/thread.h"
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/memory.h"
@@ -45,7 +46,7 @@ static void after_fork_in_parent(void) {
 
 static void after_fork_in_child(void) {
   if (process_is_confined) { /* it records nothing, and asks the kernel nothing */
-    mdl_self = NULL;
+    record_forked();
     gate_forked();
     threads_forked();
     return;
@@ -57,7 +58,7 @@ static void after_fork_in_child(void) {
   gate_forked();
   gate_held = false;
   is_agent_thread = false;
-  mdl_self = NULL; /* the parent's block is the parent's */
+  record_forked();
   threads_forked();
   agent_threads_forked();
   agent_stacks_forked();

@@ -20,6 +20,8 @@
 #include "os/sys.h"
 #include "process/threads.h"
 #include "record/thread.h"
+#include "session/log.h"
+#include "session/memory.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -155,7 +157,18 @@ static bool before_system_call(long number, long first, long second, long third)
   }
 }
 
+/* Also in a confined process, which may have probes: nothing here takes a system call then. */
+static void before_clock_goes(long number, long option, long value) {
+  if (number == SYS_prctl && option == PR_SET_TSC && value == PR_TSC_SIGSEGV) {
+    if (session && !process_is_confined) {
+      log_line("a thread forbids itself the time-stamp counter (PR_SET_TSC): its calls are not recorded from now on", NULL);
+    }
+    record_without_clock();
+  }
+}
+
 bool single_thread_may_make(long number, long first, long second, long third) {
+  before_clock_goes(number, first, second);
   /* Where the agent has left, or never was, nothing is asked of the kernel that the application may not ask. */
   if (process_is_confined || before_system_call(number, first, second, third)) {
     return true;

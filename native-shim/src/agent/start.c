@@ -53,6 +53,7 @@
 #include <unistd.h>
 
 static struct instant start;
+static bool has_no_clock; /* the time-stamp counter is forbidden to main, by whoever has executed or forked this process */
 static pid_t forker; /* of this process, when there were no probes yet; else 0 */
 
 enum phase { NONE, DELAYED, BEGUN };
@@ -82,6 +83,9 @@ static bool hosts_a_jvm(void) {
 
 /* Why this process is better left alone, or NULL. */
 static const char *objection(void) {
+  if (has_no_clock) {
+    return "the program may not read the time-stamp counter (PR_SET_TSC)";
+  }
   if (dlsym(RTLD_DEFAULT, "__tsan_init")) {
     return "the program is built with ThreadSanitizer";
   }
@@ -163,6 +167,7 @@ static void *agent_main(void *unused) {
 /* ---- on the main thread */
 
 void agent_start(void) {
+  has_no_clock = tsc_is_forbidden_to_thread();
   atomic_store(&phase, DELAYED);
   int error = threads_start_agent(agent_main);
   if (error) {

@@ -1,5 +1,7 @@
 #include "os/gate.h"
 
+#include "os/sys.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
@@ -9,9 +11,8 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 void gate_lock(void) { pthread_mutex_lock(&gate); }
 
 bool gate_lock_soon(void) {
-  struct timespec deadline;
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += 1;
+  uint64_t nanos = clock_nanos(CLOCK_REALTIME);
+  struct timespec deadline = {(time_t)(nanos / 1000000000u) + 1, (long)(nanos % 1000000000u)};
   return pthread_mutex_timedlock(&gate, &deadline) == 0;
 }
 

@@ -62,7 +62,19 @@ static void settle_disk(void) {
   }
 }
 
+/* What faults in the calling thread, as in the one that has created it: the JVM reads the time-stamp counter and asks CPUID. */
+static void settle_instructions(void) {
+  enum { ARCH_GET_CPUID = 0x1011, ARCH_SET_CPUID = 0x1012 };
+  if (tsc_is_forbidden_to_thread()) {
+    raw_syscall(SYS_prctl, PR_SET_TSC, (long)PR_TSC_ENABLE, 0L, 0L, 0L);
+  }
+  if (raw_syscall(SYS_arch_prctl, (long)ARCH_GET_CPUID, 0L) == 0) {
+    raw_syscall(SYS_arch_prctl, (long)ARCH_SET_CPUID, 1L);
+  }
+}
+
 void guest_settle(void) {
+  settle_instructions();
   settle_processor();
   settle_disk();
   raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, TIMER_SLACK_NANOS, 0L, 0L, 0L); /* last: real-time threads have none to set */

@@ -12,6 +12,15 @@ long raw_syscall(long number, ...);
 
 uint64_t clock_nanos(clockid_t clock);
 
+/*
+ * prctl(PR_SET_TSC): RDTSC is SIGSEGV in a thread, in those that it creates, in what it forks and executes; so are libc's clocks,
+ * which read it too. Some thread of this process has had it; where it is not the program's calls that are made, it reads no
+ * clock but by a system call.
+ */
+extern _Atomic bool tsc_is_forbidden;
+/* Whether the calling thread has it. */
+bool tsc_is_forbidden_to_thread(void);
+
 /* The CPU clocks of a thread and of a process by their ids, as the kernel encodes them: clock_getcpuclockid(3), which libc has
  * for processes alone, and asks the kernel about. */
 static inline clockid_t thread_cpu_clock(pid_t tid) { return (clockid_t)(~(uint32_t)tid << 3 | 6); }

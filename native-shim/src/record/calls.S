@@ -30,8 +30,16 @@
         pushq   %r9
         pushq   %r10
 .if \TICKS
+        /* Not in a thread that records nothing: it may have forbidden itself to read the counter. */
+        movq    mdl_self@gottpoff(%rip), %rax
+        movq    %fs:(%rax), %rax
+        leaq    mute_thread(%rip), %rdx
+        testq   %rax, %rax
+        jz      3f
+        cmpq    %rdx, %rax
+        je      3f
         READ_TICKS
-        pushq   %rax
+3:      pushq   %rax
 .endif
         subq    calls_state_bytes(%rip), %rsp
         andq    $-64, %rsp

@@ -220,14 +220,14 @@ static void close_frame(struct mdl_thread *thread, const struct mdl_frame *frame
 }
 
 __attribute__((used)) void calls_leave(struct mdl_frame *frame, uint64_t ticks) {
-  uint64_t began = __rdtsc();
   int error = errno;
   struct mdl_thread *thread = record_known_thread();
+  uint64_t began = thread ? __rdtsc() : 0;
   bool is_own = thread && record_is_stacked(thread, frame);
   if (is_own && (uintptr_t)(frame + 1) != thread->sp) {
     record_discard(thread, frame + 1);
   }
-  close_frame(thread, frame, is_cpu_time() ? record_now() : ticks);
+  close_frame(thread, frame, thread && is_cpu_time() ? record_now() : ticks);
   frame->flags = 0;
   frame->sibling = 0;
   __atomic_store_n(&frame->key, 0, __ATOMIC_RELEASE);
@@ -271,7 +271,7 @@ _Unwind_Reason_Code calls_personality(int version, _Unwind_Action actions, _Unwi
     if (address % STUB_BYTES == STUB_RETURN) {
       struct mdl_frame *frame = (struct mdl_frame *)get_register(context, RBX);
       struct mdl_thread *thread = record_known_thread();
-      close_frame(thread, frame, record_now());
+      close_frame(thread, frame, thread ? record_now() : 0);
       if (thread) {
         __atomic_fetch_add(&thread->unwound, 1, __ATOMIC_RELAXED);
       }

@@ -61,11 +61,11 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
 
 void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   (void)site;
-  uint64_t now = record_now();
   struct mdl_thread *thread = record_known_thread();
   if (!thread) {
-    return;
+    return; /* before the clock: the thread may have forbidden itself to read it */
   }
+  uint64_t now = record_now();
   struct mdl_frame *frame = record_frame_to_close(thread, address, key);
   if (!frame) {
     return;
@@ -75,7 +75,8 @@ void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
 }
 
 void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
-  struct mdl_function *function = record_identify(site, address);
+  struct mdl_thread *thread = record_thread();
+  struct mdl_function *function = thread ? record_identify(site, address) : NULL;
   if (!function) {
     return;
   }
@@ -84,10 +85,6 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
     return;
   }
   uint32_t mean = mean_of(function);
-  struct mdl_thread *thread = record_thread();
-  if (!thread) {
-    return;
-  }
   count(thread, function);
   uint32_t weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
   bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
@@ -179,10 +176,10 @@ void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, ui
 }
 
 void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key, uint64_t call_site) {
-  uint64_t began = __rdtsc();
-  uint64_t now = record_now();
-  record_identify(site, address);
   struct mdl_thread *thread = record_known_thread();
+  uint64_t began = thread ? __rdtsc() : 0;
+  uint64_t now = thread ? record_now() : 0;
+  record_identify(site, address);
   struct mdl_frame *frame = thread ? record_frame_to_close(thread, address, key) : NULL;
   if (frame) {
     struct mdl_function *function = function_of(frame);

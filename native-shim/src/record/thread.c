@@ -11,6 +11,7 @@
 #include "session/memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ struct mdl_thread mute_thread = {
 };
 
 bool record_from_birth;
+
+/* The block of a thread that records nothing more, and whose running calls need their frames. */
+static THREAD_LOCAL struct mdl_thread *set_aside;
 
 static struct mdl_thread *acquire(void) {
   if (family_agent_is_gone()) {
@@ -57,6 +61,9 @@ static struct mdl_thread *refuse(void) {
 struct mdl_thread *record_attach(void) {
   if (process_is_confined) {
     return refuse(); /* it would take system calls */
+  }
+  if (!is_agent_thread && tsc_is_forbidden_to_thread()) {
+    return refuse();
   }
   int error = errno;
   sigset_t before;
@@ -106,6 +113,23 @@ void record_resume(const struct record_pause *pause) {
 
 void record_mute_thread(void) { mdl_self = &mute_thread; }
 
+void record_without_clock(void) {
+  struct mdl_thread *thread = record_known_thread();
+  atomic_store(&tsc_is_forbidden, true);
+  if (thread) {
+    set_aside = thread;
+    values_end(thread);
+  }
+  if (mdl_self != &mute_thread) {
+    refuse();
+  }
+}
+
+void record_forked(void) {
+  mdl_self = NULL; /* the parent's block is the parent's */
+  set_aside = NULL;
+}
+
 void record_other_stack(const void *low) {
   struct mdl_thread *thread = record_known_thread();
   if (thread) {
@@ -114,13 +138,16 @@ void record_other_stack(const void *low) {
 }
 
 void record_detach(void) {
-  struct mdl_thread *thread = record_known_thread();
+  struct mdl_thread *thread = set_aside ? set_aside : record_known_thread();
   mdl_self = &mute_thread;
   if (thread) {
     if (!process_is_confined) { /* else its timers go on, and its memory stays */
-      values_end(thread);
+      if (!set_aside) {
+        values_end(thread);
+      }
       frames_destroy(thread);
     }
+    set_aside = NULL;
     blocks_give_back(thread);
   }
 }

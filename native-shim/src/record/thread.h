@@ -22,6 +22,10 @@ void record_prepare(void);
 /* At its end. */
 void record_detach(void);
 void record_mute_thread(void);
+/* The calling thread is about to forbid itself the time-stamp counter, for good. Calls that run return, and are not recorded. */
+void record_without_clock(void);
+/* In a forked child: its thread has no block. */
+void record_forked(void);
 /* A stack is in use that may lie inside the calling thread's own, where no order of addresses says what is gone then. */
 void record_other_stack(const void *low);
 

@@ -238,6 +238,9 @@ void session_abandon(void) {
 }
 
 void session_renew_now(void) {
+  if (!is_agent_thread && atomic_load(&tsc_is_forbidden)) {
+    return; /* at the end of the process: the agent's thread has renewed it lately */
+  }
   struct instant now = instant_now();
   __atomic_store_n(&session->now_tsc, now.tsc, __ATOMIC_RELAXED);
   __atomic_store_n(&session->now_mono_nanos, now.mono_nanos, __ATOMIC_RELAXED);

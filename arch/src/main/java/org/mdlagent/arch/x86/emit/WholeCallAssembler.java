@@ -641,8 +641,9 @@ final class WholeCallAssembler {
     /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`. Changes RCX and RDX.
     private void findTicks(Label slow) {
         clock.requireAgent(RDX, slow);
-        clock.elapsedWithoutShim(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES, RCX);
+        // Before the clock: a thread that may not read it has no frames (`record_without_clock`).
         findTopFrame(slow);
+        clock.elapsedWithoutShim(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES, RCX);
         out.cmpByte(RBX, FRAME_FLAGS, 0);
         out.jump(NOT_EQUAL, slow);
     }
