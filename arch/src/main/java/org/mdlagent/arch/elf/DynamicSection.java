@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 /// What an image asks of the dynamic linker and offers to other images (gABI chapter 5, "Dynamic Section").
 ///
 /// It is found through the program headers alone, so it is there in the most thoroughly stripped file.
+///
+/// Long because each table that the section names is read and checked here.
 public final class DynamicSection {
     private static final long NULL = 0;
     private static final long NEEDED = 1;
@@ -231,6 +233,24 @@ public final class DynamicSection {
         }
         check(symbol < symbolCount, "a symbol's index", table);
         return strings.stringAt(symbols.intAt((int) symbol * SymbolTable.ENTRY_SIZE) & 0xffff_ffffL);
+    }
+
+    /// Calls back for the words that the dynamic linker fills with an address of this image, which stands nowhere else
+    /// in the file. Compact relative relocations (`DT_RELR`) are left out: their words hold the addresses.
+    public void findRelativeWords(WordReceiver receiver) {
+        for (int at = 0; at + ENTRY_SIZE <= relocations.limit(); at += ENTRY_SIZE) {
+            if ((int) relocations.longAt(at + 8) == machine.relativeWord()) {
+                receiver.accept(relocations.longAt(at), relocations.longAt(at + 16));
+            }
+        }
+    }
+
+    /// Receives a word.
+    @FunctionalInterface
+    public interface WordReceiver {
+        /// @param address of the word, at link time
+        /// @param value   what it holds
+        void accept(long address, long value);
     }
 
     /// The words in memory where the dynamic linker stores the address of one of these symbols: GOT slots, whether

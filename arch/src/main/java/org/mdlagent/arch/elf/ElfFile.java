@@ -1,6 +1,7 @@
 package org.mdlagent.arch.elf;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -287,6 +288,20 @@ public final class ElfFile implements AutoCloseable {
         }
         DynamicSection linking = dynamic();
         return linking != null && linking.definesAny(Set.of(function));
+    }
+
+    /// Whether a symbol of this name is defined or wanted by this very file.
+    public boolean names(String symbol) throws ElfFormatException {
+        DynamicSection linking = dynamic();
+        return mentions(symbol) || linking != null && linking.imports(symbol);
+    }
+
+    /// Whether the bytes of a text stand somewhere in a section.
+    public boolean holds(String sectionName, String text) throws ElfFormatException {
+        Section found = section(sectionName);
+        return found != null
+                && found.type() != Section.NO_BITS
+                && contents(found).holds(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private Cursor symbolNames(Section table) throws ElfFormatException {

@@ -5,19 +5,21 @@ import org.jspecify.annotations.Nullable;
 /// An instruction set, and the numbers that its psABI supplement gives to what the gABI leaves open.
 public enum Machine {
     /// System V ABI, AMD64 supplement: table 4.9 (relocation types), figure 3.36 (DWARF registers).
-    X86_64(62, 7, 6, 1, 7);
+    X86_64(62, 7, 6, 1, 8, 7);
 
     private final int number;
     private final int jumpSlot;
     private final int globalData;
     private final int absoluteWord;
+    private final int relativeWord;
     private final int stackPointer;
 
-    Machine(int number, int jumpSlot, int globalData, int absoluteWord, int stackPointer) {
+    Machine(int number, int jumpSlot, int globalData, int absoluteWord, int relativeWord, int stackPointer) {
         this.number = number;
         this.jumpSlot = jumpSlot;
         this.globalData = globalData;
         this.absoluteWord = absoluteWord;
+        this.relativeWord = relativeWord;
         this.stackPointer = stackPointer;
     }
 
@@ -34,6 +36,11 @@ public enum Machine {
     /// Relocation of a word that holds a symbol's address plus an addend.
     public int absoluteWord() {
         return absoluteWord;
+    }
+
+    /// Relocation of a word that holds the image's load bias plus an addend.
+    public int relativeWord() {
+        return relativeWord;
     }
 
     /// Number of the stack pointer in DWARF's register file, as in [CfaRule.RegisterOffset].

@@ -16,6 +16,7 @@ public record Segment(int type, int flags, long offset, long address, long fileS
     private static final int GNU_RELRO = 0x6474e552;
 
     private static final int FLAG_EXECUTE = 1;
+    private static final int FLAG_WRITE = 2;
 
     /// Whether it is loaded.
     public boolean loaded() {
@@ -25,6 +26,11 @@ public record Segment(int type, int flags, long offset, long address, long fileS
     /// Whether it is loaded and its bytes may be executed.
     public boolean executable() {
         return loaded() && (flags & FLAG_EXECUTE) != 0;
+    }
+
+    /// Whether it is loaded so that it can be written to.
+    public boolean writable() {
+        return loaded() && (flags & FLAG_WRITE) != 0;
     }
 
     /// Whether the dynamic linker makes it read-only when it has relocated the image.

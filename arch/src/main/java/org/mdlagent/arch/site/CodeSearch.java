@@ -83,6 +83,13 @@ public interface CodeSearch {
     /// @param call the [#directCallLength] bytes there
     long directCallTarget(byte[] call, long returnAddress);
 
+    /// Most bytes of a call, direct or not.
+    int callLengthMax();
+
+    /// Whether a call ends where these bytes end, which are [#callLengthMax] or fewer. Bytes that happen to look like
+    /// one are taken for one.
+    boolean endsWithCall(byte[] before);
+
     /// The first instruction of a function, behind a landing pad for indirect branches and behind data on its type.
     ///
     /// @param function its address

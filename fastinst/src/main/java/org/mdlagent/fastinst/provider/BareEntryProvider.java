@@ -55,7 +55,15 @@ public final class BareEntryProvider implements ProbeProvider {
             notes.add(image.path() + ": left alone: " + reason);
             return null;
         }
-        return discover(image, elf, FunctionEntries.of(elf, instructions.search()), selection, notes);
+        FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
+        KeyedRuntime runtime = functions.runtime();
+        if (runtime != null && runtime.leftAlone()) {
+            notes.add(image.path() + ": left alone: " + runtime.reason());
+            return null;
+        } else if (runtime != null) {
+            notes.add(image.path() + ": calls are counted only: " + runtime.reason());
+        }
+        return discover(image, elf, functions, selection, notes);
     }
 
     /// The probes of `image`, as [#discover], where nothing is against it.

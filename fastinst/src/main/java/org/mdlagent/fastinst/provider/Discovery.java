@@ -157,7 +157,12 @@ public final class Discovery {
             if (reason != null) {
                 throw new IOException("left alone: " + reason);
             }
-            return new OpenFile(elf, FunctionEntries.of(elf, instructions.search()));
+            FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
+            KeyedRuntime runtime = functions.runtime();
+            if (runtime != null && runtime.leftAlone()) {
+                throw new IOException("left alone: " + runtime.reason());
+            }
+            return new OpenFile(elf, functions);
         } catch (IOException e) {
             elf.close();
             throw e;

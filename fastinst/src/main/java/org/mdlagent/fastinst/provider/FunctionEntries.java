@@ -47,6 +47,7 @@ public final class FunctionEntries {
 
     private final int size;
     private final int coldParts;
+    private final @Nullable KeyedRuntime runtime;
 
     /// What [#rules] were read for last: they are asked for twice.
     private int lastFunction = -1;
@@ -64,6 +65,7 @@ public final class FunctionEntries {
         this.described = found.described;
         this.size = found.size;
         this.coldParts = coldParts;
+        this.runtime = KeyedRuntime.of(elf, search);
     }
 
     /// Finds them; the file must stay open while [#entry] is asked.
@@ -206,6 +208,11 @@ public final class FunctionEntries {
         return lengths[function];
     }
 
+    /// The runtime whose functions these are, that calls are counted only for; null where that is not so.
+    public @Nullable KeyedRuntime runtime() {
+        return runtime;
+    }
+
     /// How many pieces of code were left out because other functions jump to them.
     public int coldParts() {
         return coldParts;
@@ -227,7 +234,7 @@ public final class FunctionEntries {
         } else if (rules(function, pun.site()) == null) {
             return Refusal.UNUSUAL_UNWIND_TABLE;
         }
-        return found.counted() ? pun.counted() : pun;
+        return found.counted() || runtime != null ? pun.counted() : pun;
     }
 
     /// Calls are counted alone of a function that reads its return address, which a probe of the whole call replaces,

@@ -30,6 +30,11 @@ import org.mdlagent.arch.site.Transfer;
 
 /// Searches x86-64 code.
 public final class X86CodeSearch implements CodeSearch {
+    private static final int CALL_INDIRECT = 0xFF;
+
+    /// Opcode, ModRM, SIB and a displacement. A prefix in front of them is not looked at.
+    private static final int CALL_THROUGH_MEMORY_MAX = 7;
+
     @Override
     public HookScan findHooks(
             byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder) {
@@ -147,6 +152,44 @@ public final class X86CodeSearch implements CodeSearch {
     @Override
     public long directCallTarget(byte[] call, long returnAddress) {
         return u8(call, 0) == CALL ? returnAddress + i32(call, 1) : 0;
+    }
+
+    @Override
+    public int callLengthMax() {
+        return CALL_THROUGH_MEMORY_MAX;
+    }
+
+    @Override
+    public boolean endsWithCall(byte[] before) {
+        int end = before.length;
+        if (end >= CALL_LENGTH && u8(before, end - CALL_LENGTH) == CALL) {
+            return true;
+        }
+        for (int length = 2; length <= Math.min(CALL_THROUGH_MEMORY_MAX, end); length++) {
+            int at = end - length;
+            if (u8(before, at) == CALL_INDIRECT && length == 2 + operandBytes(before, at + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Bytes behind a ModRM byte that says "call" (`FF /2`); -1 when it says something else.
+    private static int operandBytes(byte[] code, int at) {
+        int modrm = u8(code, at);
+        int mode = modrm >> 6;
+        int base = modrm & 7;
+        if ((modrm >> 3 & 7) != 2) {
+            return -1;
+        } else if (mode == 3) {
+            return 0;
+        }
+        boolean indexed = base == 4;
+        int displacement = mode == 1 ? Byte.BYTES : mode == 2 || base == 5 ? Integer.BYTES : 0;
+        if (indexed && mode == 0 && at + 1 < code.length && (u8(code, at + 1) & 7) == 5) {
+            displacement = Integer.BYTES;
+        }
+        return displacement + (indexed ? 1 : 0);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.mdlagent.runtime.cli.run;
 
+import org.mdlagent.fastinst.provider.KeyedRuntime;
+
 /// What `mdl doctor` says of the functions of a program that was compiled without probes.
 final class CensusFindings {
     /// Of functions and of code. A profile of less than that is a profile of something else than the program.
@@ -8,6 +10,11 @@ final class CensusFindings {
     private CensusFindings() {}
 
     static void say(EntryCensus census, Finding.Listener out) {
+        KeyedRuntime runtime = census.runtime();
+        if (runtime != null && runtime.leftAlone()) {
+            out.say(Finding.STOP, "probes", "none: " + runtime.reason());
+            return;
+        }
         int probed = census.single() + census.several();
         boolean inReach = isInReach(census);
         out.say(
@@ -33,7 +40,10 @@ final class CensusFindings {
                     "some jumps each in %s, where an atomic unit ends within the first five bytes"
                             .formatted(functions(census.gated())));
         }
-        if (census.counted() > 0) {
+        if (runtime != null) {
+            out.say(
+                    Finding.NOTE, "calls only", "in all functions: " + runtime.reason() + ": no durations, no callers");
+        } else if (census.counted() > 0) {
             out.say(
                     Finding.NOTE,
                     "calls only",

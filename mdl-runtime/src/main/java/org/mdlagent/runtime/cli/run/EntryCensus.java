@@ -3,6 +3,7 @@ package org.mdlagent.runtime.cli.run;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
@@ -12,6 +13,7 @@ import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.FunctionEntries;
+import org.mdlagent.fastinst.provider.KeyedRuntime;
 
 /// How many functions of a file that was compiled without probes can have some, on this processor. What stands in
 /// memory where a jump has to lead is known when the program runs.
@@ -27,6 +29,7 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 /// @param functionBytes of the code of all functions
 /// @param probedBytes of the code of those that can be probed
 /// @param codeBytes of all code that is in the file
+/// @param runtime   whose functions are counted only, or left alone; null for none
 /// @param refused   how many are left alone, by reason
 record EntryCensus(
         int functions,
@@ -39,6 +42,7 @@ record EntryCensus(
         long functionBytes,
         long probedBytes,
         long codeBytes,
+        @Nullable KeyedRuntime runtime,
         Map<String, Integer> refused) {
     static final int LONGER_BYTES = 32;
 
@@ -87,6 +91,7 @@ record EntryCensus(
                 functionBytes,
                 probedBytes,
                 codeBytes,
+                entries.runtime(),
                 refused);
     }
 }

@@ -1,0 +1,121 @@
+package org.mdlagent.fastinst.provider;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import org.mdlagent.arch.elf.DynamicSection;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.site.CodeSearch;
+
+/// How many words in the data of a file are addresses right behind calls: a table that a runtime looks up return
+/// addresses in has one for each call.
+///
+/// Words beside each other are left out: they are jump tables, or tables of functions. What describes a frame stands
+/// between two return addresses.
+///
+/// @param alone     words that hold an address of code, and the words beside them do not
+/// @param behindCall those of them that a call ends at
+record ReturnAddresses(int alone, int behindCall) {
+    /// Compilers' data have some: labels behind calls. GCC's own cc1 has 279, of 57,213 words that stand alone.
+    private static final int TABLE_MIN = 64;
+
+    /// OCaml's programs have 7 of 10 such words. Of Debian's C and C++ programs none has more than 1 of 20.
+    private static final int PART_MIN = 8;
+
+    boolean areTable() {
+        return behindCall >= TABLE_MIN && behindCall >= alone / PART_MIN;
+    }
+
+    static ReturnAddresses of(ElfFile elf, CodeSearch search) throws IOException {
+        Map<Long, Long> words = new HashMap<>();
+        CodeOfFile code = new CodeOfFile(elf);
+        for (Segment segment : elf.segments()) {
+            // Addresses that the dynamic linker relocates can be written to; its own tables hold them, too, and cannot.
+            boolean holdsAddresses = segment.writable() || !elf.positionIndependent() && segment.loaded();
+            if (holdsAddresses && !segment.executable()) {
+                addWords(elf, segment, code, words);
+            }
+        }
+        DynamicSection linking = elf.dynamic();
+        if (linking != null) {
+            linking.findRelativeWords((address, value) -> {
+                if (code.holds(value)) {
+                    words.put(address, value);
+                }
+            });
+        }
+        int alone = 0;
+        int behindCall = 0;
+        for (Map.Entry<Long, Long> word : words.entrySet()) {
+            long at = word.getKey();
+            if (!words.containsKey(at - Long.BYTES) && !words.containsKey(at + Long.BYTES)) {
+                alone++;
+                behindCall += code.isBehindCall(word.getValue(), search) ? 1 : 0;
+            }
+        }
+        return new ReturnAddresses(alone, behindCall);
+    }
+
+    private static void addWords(ElfFile elf, Segment segment, CodeOfFile code, Map<Long, Long> words)
+            throws IOException {
+        byte[] data = elf.code(segment.address(), segment.fileSize());
+        int first = (int) (-segment.address() & Long.BYTES - 1);
+        for (int at = first; at + Long.BYTES <= data.length; at += Long.BYTES) {
+            // Most words are small or large: two bytes tell.
+            if (data[at + 7] == 0 && data[at + 6] == 0) {
+                long value = word(data, at);
+                if (code.holds(value)) {
+                    words.put(segment.address() + at, value);
+                }
+            }
+        }
+    }
+
+    private static long word(byte[] data, int at) {
+        long value = 0;
+        for (int i = Long.BYTES - 1; i >= 0; i--) {
+            value = value << Byte.SIZE | data[at + i] & 0xff;
+        }
+        return value;
+    }
+
+    /// What may be executed.
+    private static final class CodeOfFile {
+        private final byte[][] bytes;
+        private final long[] starts;
+
+        CodeOfFile(ElfFile elf) throws IOException {
+            int count = elf.executableSegments().size();
+            bytes = new byte[count][];
+            starts = new long[count];
+            for (int i = 0; i < count; i++) {
+                Segment segment = elf.executableSegments().get(i);
+                starts[i] = segment.address();
+                bytes[i] = elf.code(segment.address(), segment.fileSize());
+            }
+        }
+
+        boolean holds(long address) {
+            return find(address) >= 0;
+        }
+
+        private int find(long address) {
+            for (int i = 0; i < starts.length; i++) {
+                if (Long.compareUnsigned(address - starts[i], bytes[i].length) < 0) {
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        boolean isBehindCall(long address, CodeSearch search) {
+            int part = find(address);
+            int end = (int) (address - starts[part]);
+            int length = Math.min(end, search.callLengthMax());
+            byte[] before = new byte[length];
+            System.arraycopy(bytes[part], end - length, before, 0, length);
+            return search.endsWithCall(before);
+        }
+    }
+}

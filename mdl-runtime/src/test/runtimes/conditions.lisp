@@ -1,0 +1,28 @@
+;;; Conditions, restarts, throws, closures, bignums, foreign callbacks, collections.
+(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(defun tree (n) (if (zerop n) nil (list (tree (1- n)) (format nil "n~d" n) (tree (1- n)))))
+(defun leaves (tree) (if tree (+ 1 (leaves (first tree)) (length (second tree)) (leaves (third tree))) 0))
+(defun fact (n) (if (< n 2) 1 (* n (fact (1- n)))))
+(let ((sum 0))
+  (dotimes (round 60)
+    (dotimes (i 300)
+      (incf sum (handler-case
+                    (catch 'out
+                      (unwind-protect
+                           (dolist (k '(0 2 4 6 8 10 11 12) 99)
+                             (cond ((= k (mod i 13)) (throw 'out k)) ((= k 11) (error "Error ~d" i))))
+                        (incf sum)))
+                  (error (e) (length (princ-to-string e)))))
+      (incf sum (restart-case (handler-bind ((warning (lambda (w) (declare (ignore w)) (invoke-restart 'ours i)))) (warn "w") 1)
+                  (ours (x) x))))
+    (incf sum (leaves (tree 11)))
+    (incf sum (fib 22))
+    (incf sum (length (princ-to-string (fact 150))))
+    (let ((h (make-hash-table :test 'equal)))
+      (dotimes (i 2000) (setf (gethash (format nil "~d" (mod (* i 7919) 50021)) h) i))
+      (loop for v being the hash-values of h do (incf sum v)))
+    (when (zerop (mod round 10)) (sb-ext:gc :full t))
+    (setf sum (mod sum 1000000007)))
+  (format t "sum ~d~%" sum)
+  (finish-output)
+  (sb-ext:exit :code 6 :abort t))
