@@ -48,7 +48,11 @@ class BordersIT {
     void shouldHaveNoNameThatOthersCouldTake() throws Exception {
         Path session = directory.resolve("session");
         Process process = Dist.start(
-                List.of(Dist.compile(directory, "early_forks", "-finstrument-functions").toString(), "0", "20"),
+                List.of(
+                        Dist.compile(directory, "early_forks", "-finstrument-functions")
+                                .toString(),
+                        "0",
+                        "20"),
                 "exact,session=" + session);
         try {
             Dist.await("the session", () -> Files.exists(session.resolve("session.mdl")));

@@ -36,9 +36,7 @@ class ForbiddenClockIT {
 
         Dist.Outcome bare = Dist.run(directory, Map.of(), List.of(program.toString(), call));
         Dist.Outcome outcome = Dist.run(
-                directory,
-                Dist.preload("wait," + options + ",session=" + session),
-                List.of(program.toString(), call));
+                directory, Dist.preload("wait," + options + ",session=" + session), List.of(program.toString(), call));
 
         assertThat(bare.status()).isZero();
         assertThat(outcome).isEqualTo(bare);
@@ -53,8 +51,8 @@ class ForbiddenClockIT {
         Path session = directory.resolve("session");
 
         Dist.Outcome bare = Dist.run(directory, Map.of(), List.of(program.toString(), "executes"));
-        Dist.Outcome outcome = Dist.run(
-                directory, Dist.preload("wait,session=" + session), List.of(program.toString(), "executes"));
+        Dist.Outcome outcome =
+                Dist.run(directory, Dist.preload("wait,session=" + session), List.of(program.toString(), "executes"));
 
         assertThat(bare.status()).isZero();
         assertThat(outcome).isEqualTo(bare);

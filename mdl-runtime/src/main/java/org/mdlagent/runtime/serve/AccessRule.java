@@ -59,9 +59,9 @@ final class AccessRule {
         return offered(headers, uri).anyMatch(this::isToken) ? Verdict.GRANTED : Verdict.NO_TOKEN;
     }
 
-    /// Whether a page of elsewhere makes a browser fetch this, for instance as a script or a picture. Browsers send no
-    /// `Origin` then, but say so (Fetch Metadata Request Headers, W3C). A link that a person follows is allowed: the
-    /// other page cannot read what it shows.
+    /// Whether a page of elsewhere makes a browser fetch this, for instance as a script or a picture.
+    /// Browsers send no `Origin` then, but say so (Fetch Metadata Request Headers, W3C).
+    /// A link that a person follows is allowed: the other page cannot read what it shows.
     private static boolean isFetchedByForeignPage(Headers headers) {
         String site = Objects.requireNonNullElse(headers.getFirst("Sec-Fetch-Site"), "none");
         boolean isOwn = site.equals("none") || site.equals("same-origin");

@@ -41,8 +41,7 @@ final class CensusFindings {
                             .formatted(functions(census.gated())));
         }
         if (runtime != null) {
-            out.say(
-                    Finding.NOTE, "calls only", "in all functions: " + runtime.reason() + ": no durations, no callers");
+            out.say(Finding.NOTE, "calls only", "in all functions: " + runtime.reason() + ": no durations, no callers");
         } else if (census.counted() > 0) {
             out.say(
                     Finding.NOTE,
