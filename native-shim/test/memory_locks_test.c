@@ -2,6 +2,7 @@
 #include "code/code.h"
 #include "fixture.h"
 #include "os/own_memory.h"
+#include "os/sys.h"
 #include "process/memory_locks.h"
 #include "process/threads.h"
 
@@ -87,7 +88,8 @@ static void obey_limit(rlim_t bytes) {
   CHECK_EQUAL(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
   CHECK_EQUAL(syscall(SYS_capget, &header, data), 0);
   data[0].effective &= ~(1u << CAP_IPC_LOCK);
-  CHECK_EQUAL(syscall(SYS_capset, &header, data), 0);
+  /* Behind the shim's back: it would take the process for one that confines itself. */
+  CHECK_EQUAL(raw_syscall(SYS_capset, &header, data), 0);
 }
 
 static void need_to_lock(void) {
