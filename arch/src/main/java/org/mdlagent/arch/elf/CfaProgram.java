@@ -19,7 +19,7 @@ final class CfaProgram {
     /// Compilers nest one deep.
     private static final int DEPTH_MAX = 1024;
 
-    private final EhFrame.Cie cie;
+    private final Cie cie;
     private final PointerEncoding.Bases bases;
     private final Cursor instructions;
 
@@ -42,7 +42,7 @@ final class CfaProgram {
     private @Nullable ArrayDeque<CfaRule> remembered;
 
     /// Runs the instructions that are common to many ranges.
-    CfaProgram(EhFrame.Cie cie, Cursor instructions, PointerEncoding.Bases bases) throws ElfFormatException {
+    CfaProgram(Cie cie, Cursor instructions, PointerEncoding.Bases bases) throws ElfFormatException {
         this.cie = cie;
         this.bases = bases;
         this.instructions = instructions;
@@ -51,8 +51,7 @@ final class CfaProgram {
         }
     }
 
-    CfaProgram(EhFrame.Cie cie, Cursor instructions, long start, PointerEncoding.Bases bases)
-            throws ElfFormatException {
+    CfaProgram(Cie cie, Cursor instructions, long start, PointerEncoding.Bases bases) throws ElfFormatException {
         this.cie = cie;
         this.bases = bases;
         this.instructions = instructions;
@@ -81,6 +80,20 @@ final class CfaProgram {
             step(instructions);
         }
         return (saved >>> number & 1) != 0;
+    }
+
+    /// Adds the rule of each row.
+    void addRows(CfaRows rows) throws ElfFormatException {
+        long start = location;
+        while (instructions.hasRemaining()) {
+            long before = location;
+            CfaRule own = rule();
+            step(instructions);
+            if (location != before) {
+                rows.add((int) (before - start), own);
+            }
+        }
+        rows.add((int) (location - start), rule());
     }
 
     /// The instructions that hold in front of an address, by where they begin to.

@@ -283,6 +283,17 @@ public final class DynamicSection {
         return slots;
     }
 
+    /// The words in which the dynamic linker stores addresses of the image itself, and these.
+    public Map<Long, Long> addends() {
+        Map<Long, Long> addends = new HashMap<>();
+        for (int at = 0; at + ENTRY_SIZE <= relocations.limit(); at += ENTRY_SIZE) {
+            if ((int) relocations.longAt(at + 8) == machine.relativeWord()) {
+                addends.put(relocations.longAt(at), relocations.longAt(at + 16));
+            }
+        }
+        return addends;
+    }
+
     /// The words in which the dynamic linker stores addresses of symbols that the image takes from others.
     public List<Import> imports() throws ElfFormatException {
         Cursor numbers = table(file, versionsAt, versionsAt == 0 ? 0 : 2L * symbolCount, "the symbols' versions");

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The unwind tables of an image: its ranges of code, sorted by address, and how to find the caller's frame at each
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// The ranges come from the binary search table of `.eh_frame_hdr`; where there is none, from a walk through
 /// `.eh_frame`. The descriptions themselves are read when they are asked for.
 public final class EhFrame {
-    private static final int OMITTED = 0xff;
+    static final int OMITTED = 0xff;
 
     private final Cursor frames;
     private final PointerEncoding.Bases bases;
@@ -237,61 +238,20 @@ public final class EhFrame {
         return new CfaProgram(fde.cie, fde.instructions, fde.start, bases).rulesUntil(fde.start + length);
     }
 
-    /// What descriptions have in common (CIE).
-    static final class Cie {
-        final long codeAlignment;
-        final long dataAlignment;
+    /// Fills in the rows of a range.
+    public void rows(int range, CfaRows rows) throws ElfFormatException {
+        Fde fde = new Fde(entries[range]);
+        rows.clear();
+        new CfaProgram(fde.cie, fde.instructions, fde.start, bases).addRows(rows);
+    }
 
-        /// Whether augmentation data, of a stated length, stand before the instructions of a description.
-        final boolean augmented;
-
-        final int pointerEncoding;
-        final boolean signalFrame;
-        final boolean known;
-
-        /// The state that every description starts from.
-        final CfaProgram initial;
-
-        Cie(Cursor body, PointerEncoding.Bases bases) throws ElfFormatException {
-            int version = body.u8();
-            if (version != 1 && version != 3) {
-                throw body.bad("version 1 or 3 of a common information entry");
-            }
-            Cursor augmentation = body.copy();
-            boolean plain = body.skipString();
-            this.codeAlignment = body.uleb();
-            this.dataAlignment = body.sleb();
-            if (version == 1) {
-                body.u8();
-            } else {
-                body.uleb();
-            }
-            int encoding = PointerEncoding.ABSOLUTE;
-            boolean understood = true;
-            boolean signals = false;
-            this.augmented = !plain && augmentation.u8() == 'z';
-            if (augmented) {
-                Cursor data = body.take(body.uleb());
-                int letter;
-                while (understood && (letter = augmentation.u8()) != 0) {
-                    if (letter == 'R') {
-                        encoding = data.u8();
-                    } else if (letter == 'P') {
-                        PointerEncoding.skip(data.u8(), data);
-                    } else if (letter == 'L') {
-                        data.u8();
-                    } else {
-                        signals |= letter == 'S';
-                        understood = letter == 'S' || letter == 'B';
-                    }
-                }
-            } else {
-                understood = plain;
-            }
-            this.pointerEncoding = encoding;
-            this.signalFrame = signals;
-            this.known = understood;
-            this.initial = new CfaProgram(this, body, bases);
+    /// Tells the addresses where the unwinder enters the code of a range again.
+    ///
+    /// @param file that these tables are of
+    public void landingPads(int range, ElfFile file, LongConsumer pads) throws ElfFormatException {
+        Fde fde = new Fde(entries[range]);
+        if (fde.exceptionTable != 0) {
+            ExceptionTable.landingPads(file, fde.exceptionTable, fde.start, pads);
         }
     }
 
@@ -302,6 +262,9 @@ public final class EhFrame {
         final long length;
         final Cursor instructions;
 
+        /// Address of its language's own data, 0 for none.
+        final long exceptionTable;
+
         Fde(int position) throws ElfFormatException {
             Cursor body = body(position);
             int idAt = body.position();
@@ -309,9 +272,19 @@ public final class EhFrame {
             this.start = PointerEncoding.read(cie.pointerEncoding, body, bases);
             this.length = PointerEncoding.readSize(cie.pointerEncoding, body);
             requireSound(start, length, body);
+            long ownData = 0;
             if (cie.augmented) {
-                body.skip(body.uleb());
+                long length = body.uleb();
+                int at = body.position();
+                if (cie.dataEncoding != OMITTED && length > 0) {
+                    // A null pointer is stored as 0, whatever it is relative to.
+                    boolean none = PointerEncoding.readSize(cie.dataEncoding, body.copy()) == 0;
+                    ownData = none ? 0 : PointerEncoding.read(cie.dataEncoding, body, bases);
+                }
+                body.position(at);
+                body.skip(length);
             }
+            this.exceptionTable = ownData;
             this.instructions = body;
         }
 

@@ -7,6 +7,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeRanges;
+import org.mdlagent.arch.elf.CfaRows;
 
 /// What is found in a program's code: instructions that lead to hooks, to functions and through linkage words.
 public interface CodeSearch {
@@ -74,6 +75,12 @@ public interface CodeSearch {
 
     /// Whether code may change that register. It is said of some code that only reads it.
     boolean mayChangeFrameRegister(byte[] code, LengthDecoder decoder);
+
+    /// What code does with the stack above its own frame.
+    ///
+    /// @param code    one range of the unwind tables, whole, that is executed at `address`
+    /// @param rows    of that range
+    StackUse stackUse(byte[] code, long address, CfaRows rows, StackUse.Constants constants, LengthDecoder decoder);
 
     /// Bytes of a direct call.
     int directCallLength();

@@ -18,6 +18,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeRanges;
+import org.mdlagent.arch.elf.CfaRows;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.FunctionShape;
@@ -26,6 +27,7 @@ import org.mdlagent.arch.site.HookScan;
 import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.arch.site.Transfer;
 
 /// Searches x86-64 code.
@@ -142,6 +144,12 @@ public final class X86CodeSearch implements CodeSearch {
     @Override
     public boolean mayChangeFrameRegister(byte[] code, LengthDecoder decoder) {
         return FrameRegister.mayBeChanged(code, InstructionLengths.of(code, decoder));
+    }
+
+    @Override
+    public StackUse stackUse(
+            byte[] code, long address, CfaRows rows, StackUse.Constants constants, LengthDecoder decoder) {
+        return new StackScan(code, InstructionLengths.of(code, decoder), address, rows, constants).find();
     }
 
     @Override

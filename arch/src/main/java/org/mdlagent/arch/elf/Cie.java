@@ -1,0 +1,65 @@
+package org.mdlagent.arch.elf;
+
+/// What descriptions have in common (CIE).
+final class Cie {
+    final long codeAlignment;
+    final long dataAlignment;
+
+    /// Whether augmentation data, of a stated length, stand before the instructions of a description.
+    final boolean augmented;
+
+    final int pointerEncoding;
+
+    /// How the address of a language's own data is stored; [EhFrame#OMITTED] where there are none.
+    final int dataEncoding;
+
+    final boolean signalFrame;
+    final boolean known;
+
+    /// The state that every description starts from.
+    final CfaProgram initial;
+
+    Cie(Cursor body, PointerEncoding.Bases bases) throws ElfFormatException {
+        int version = body.u8();
+        if (version != 1 && version != 3) {
+            throw body.bad("version 1 or 3 of a common information entry");
+        }
+        Cursor augmentation = body.copy();
+        boolean plain = body.skipString();
+        this.codeAlignment = body.uleb();
+        this.dataAlignment = body.sleb();
+        if (version == 1) {
+            body.u8();
+        } else {
+            body.uleb();
+        }
+        int encoding = PointerEncoding.ABSOLUTE;
+        int ownDataEncoding = EhFrame.OMITTED;
+        boolean understood = true;
+        boolean signals = false;
+        this.augmented = !plain && augmentation.u8() == 'z';
+        if (augmented) {
+            Cursor data = body.take(body.uleb());
+            int letter;
+            while (understood && (letter = augmentation.u8()) != 0) {
+                if (letter == 'R') {
+                    encoding = data.u8();
+                } else if (letter == 'P') {
+                    PointerEncoding.skip(data.u8(), data);
+                } else if (letter == 'L') {
+                    ownDataEncoding = data.u8();
+                } else {
+                    signals |= letter == 'S';
+                    understood = letter == 'S' || letter == 'B';
+                }
+            }
+        } else {
+            understood = plain;
+        }
+        this.pointerEncoding = encoding;
+        this.dataEncoding = ownDataEncoding;
+        this.signalFrame = signals;
+        this.known = understood;
+        this.initial = new CfaProgram(this, body, bases);
+    }
+}
