@@ -1,7 +1,7 @@
 package org.mdlagent.arch.x86.emit;
 
-import static org.mdlagent.arch.x86.bytes.Condition.ABOVE_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.GREATER_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Register.R11;
 import static org.mdlagent.arch.x86.bytes.Register.RAX;
 import static org.mdlagent.arch.x86.bytes.Register.RCX;
@@ -118,7 +118,7 @@ final class DurationClock {
     /// flags.
     void atLeastNothing(Register difference) {
         Label left = new Label();
-        out.jump(ABOVE_OR_EQUAL, left);
+        out.jump(GREATER_OR_EQUAL, left);
         out.movInt(difference, 0);
         out.bind(left);
     }
