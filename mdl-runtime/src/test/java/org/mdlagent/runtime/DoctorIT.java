@@ -125,7 +125,7 @@ class DoctorIT {
                 .matcher(Files.readString(session.resolve("agent.log")));
         assertThat(armed.find()).isTrue();
         assertThat(said)
-                .containsPattern("(?m)^ok {4}probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
+                .containsPattern("(?m)^(ok|note) +probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
                 .contains(
                         "note  calls only     in 1 function, for looking at the return address or not bringing RBX back: no durations, no callers")
                 .contains("note  no probe       in 2 functions: it loops to its first instruction")

@@ -43,7 +43,7 @@ class ForkedMemoryIT {
         Dist.Outcome run = Dist.run(directory, Dist.preload("wait"), command);
 
         assertThat(run.err()).as("seed %d", seed).isEmpty();
-        assertThat(run.text()).isEqualTo("right: %d of %d".formatted(children, children));
+        assertThat(run.text()).isEqualTo("right: %d of %d\n".formatted(children, children));
         assertThat(run.status()).isZero();
     }
 }
