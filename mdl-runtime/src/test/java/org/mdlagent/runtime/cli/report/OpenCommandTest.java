@@ -89,7 +89,7 @@ class OpenCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"app-1-20260101T000000,app-1-20260101T000000", "../../etc/x,.._.._etc_x", "a b\u001b,a_b_"})
+    @CsvSource({"app-1-20260101T000000,app-1-20260101T000000", "../../etc/x,.._.._etc_x", "a b\u001bc,a_b_c"})
     void shouldNameThePageByLettersOfTheSessionsId(String id, String expected) {
         assertThat(OpenCommand.fileName(id)).isEqualTo(expected);
         assertThat(OpenCommand.fileName("x".repeat(300))).hasSize(100);
