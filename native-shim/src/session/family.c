@@ -211,6 +211,16 @@ static void give_up(uint64_t *owner, int64_t shared) {
   }
 }
 
+/* A page of a private mapping shows what others write to the file until this process writes to it. What is given up is theirs to
+ * take, with addresses of their own memory in it: so the pages become this process's own before. */
+static void keep_own(void *record, uint64_t bytes) {
+  enum { PAGE = 4096 };
+  uint64_t first = (uintptr_t)record & ~(uint64_t)(PAGE - 1);
+  for (uint64_t page = first; page < (uintptr_t)record + bytes; page += PAGE) {
+    __asm__ volatile("lock orb $0, %0" : "+m"(*(char *)page)); /* a store that changes nothing, whoever else stores there */
+  }
+}
+
 void family_goes_apart(int64_t shared) {
   struct mdl_header *header = (struct mdl_header *)((char *)session + shared);
   if (!family_has_agent()) {
@@ -221,9 +231,11 @@ void family_goes_apart(int64_t shared) {
   }
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     if (thread->process == (uintptr_t)family_self) {
+      keep_own(thread, sizeof *thread);
       give_up(thread->owner, shared);
     }
   }
+  keep_own(family_self, sizeof *family_self);
   struct mdl_process *process = (struct mdl_process *)((char *)family_self + shared);
   process->flags |= MDL_APART;
   if (!has_agent(family_self) && __atomic_exchange_n(&process->state, MDL_PROCESS_ENDED, __ATOMIC_ACQ_REL) !=
