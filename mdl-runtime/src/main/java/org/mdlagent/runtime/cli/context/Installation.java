@@ -32,6 +32,11 @@ public record Installation(Path home) {
         return home.resolve("lib/libmdlagent.so");
     }
 
+    /// Which `mdl report` names functions of C++ by.
+    public Path demangler() {
+        return home.resolve("lib/libmdldemangle.so");
+    }
+
     public Path runtime() {
         return home.resolve("runtime");
     }

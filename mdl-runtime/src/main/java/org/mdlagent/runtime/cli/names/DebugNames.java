@@ -13,6 +13,7 @@ import org.mdlagent.arch.elf.DebugFile;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.profiler.report.file.FunctionNames;
+import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.Console;
 
 /// Names from debug files: the one of the image itself, where it is there still ([ElfFile#debugFile]); the one of its
@@ -29,11 +30,14 @@ public final class DebugNames implements FunctionNames {
     private final boolean fetches;
     private final Consumer<String> messages;
     private final Map<String, Build> builds = new HashMap<>();
+    private final Path demanglerLibrary;
     private @Nullable Demangler demangler;
 
+    /// @param demangler the library that comes with the installation
     /// @param fetches  whether servers are asked; else only what has come from them before is used
     /// @param messages receives what is asked of servers, and what is wrong with files
-    public DebugNames(Map<String, String> environment, boolean fetches, Consumer<String> messages) {
+    public DebugNames(Map<String, String> environment, Path demangler, boolean fetches, Consumer<String> messages) {
+        this.demanglerLibrary = demangler;
         this.servers = DebugServers.of(environment, messages);
         this.fetches = fetches;
         this.messages = messages;
@@ -41,12 +45,16 @@ public final class DebugNames implements FunctionNames {
 
     /// Those that are on this machine, or that a server has.
     public static DebugNames fetching(Console console) {
-        return new DebugNames(System.getenv(), true, message -> console.say(message, null));
+        return of(true, message -> console.say(message, null));
     }
 
     /// Those that are on this machine.
     public static DebugNames present(Console console) {
-        return new DebugNames(System.getenv(), false, message -> console.say(message, null));
+        return of(false, message -> console.say(message, null));
+    }
+
+    private static DebugNames of(boolean fetches, Consumer<String> messages) {
+        return new DebugNames(System.getenv(), Installation.ofProcess().demangler(), fetches, messages);
     }
 
     /// The functions of a build that have been asked for.
@@ -72,7 +80,7 @@ public final class DebugNames implements FunctionNames {
         }
         Demangler known = demangler;
         if (known == null) {
-            known = new Demangler();
+            known = new Demangler(demanglerLibrary);
             demangler = known;
         }
         String symbol = symbols.name(function);

@@ -5,7 +5,6 @@ import com.sun.jna.NativeLibrary;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.cli.context.Installation;
 
 /// Names of C++ as people write them, by the library that comes with the installation; as they are where it is missing.
 /// A name that would be longer than [#NAME_MAX] bytes keeps its mangled form: a symbol of 300 bytes can stand for
@@ -15,10 +14,6 @@ final class Demangler {
 
     private final byte[] name = new byte[NAME_MAX];
     private final @Nullable Function demangle;
-
-    Demangler() {
-        this(Installation.ofProcess().home().resolve("lib/libmdldemangle.so"));
-    }
 
     Demangler(Path library) {
         Function found = null;

@@ -297,7 +297,7 @@ class DebugNamesTest {
     private DebugNames names(Map<String, String> environment, boolean fetches) {
         Map<String, String> all = new HashMap<>(environment);
         all.put("XDG_CACHE_HOME", directory.resolve("cache").toString());
-        return new DebugNames(all, fetches, messages::add);
+        return new DebugNames(all, DemanglerTest.LIBRARY, fetches, messages::add);
     }
 
     private void run(Object... command) throws IOException, InterruptedException {

@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 class DemanglerTest {
-    private static final Path LIBRARY = Path.of("../native-shim/target/cmake/libmdldemangle.so");
+    static final Path LIBRARY = Path.of("../native-shim/target/cmake/libmdldemangle.so");
 
     private final Demangler demangler = new Demangler(LIBRARY);
 
