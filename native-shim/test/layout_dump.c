@@ -285,6 +285,11 @@ int main(void) {
   FIELD(mdl_image, count);
   FIELD(mdl_image, path);
   SIZE(mdl_image);
+  FIELD(mdl_text, start);
+  FIELD(mdl_text, length);
+  FIELD(mdl_text, alias);
+  FIELD(mdl_text, mark);
+  SIZE(mdl_text);
   FIELD(mdl_instruction, target);
   FIELD(mdl_instruction, length);
   FIELD(mdl_instruction, kind);

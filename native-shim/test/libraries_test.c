@@ -15,6 +15,7 @@
 #include <mdl/api.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* Of outer.c: opens libinner.so, which only the RUNPATH of its own library leads to. */
@@ -204,20 +205,19 @@ static void shouldReplaceTextOnlyWhileNothingHasGone(void) {
   int (*plugin)(void);
   *(void **)&plugin = dlsym(library, "plugin");
   uint64_t page = (uintptr_t)dlsym(library, "plugin") & ~4095ULL;
-  int64_t alias = code_copy(page, 4096, 0);
-  CHECK(alias > 0);
-  uint8_t *copy = memmem((void *)alias, 4096, "\xb8\x07\0\0\0", 5); /* mov $7, %eax */
+  struct mdl_text text = {page, 4096, 0, 0};
+  CHECK_EQUAL(libraries_copy(&text), 0);
+  uint8_t *copy = memmem((void *)text.alias, 4096, "\xb8\x07\0\0\0", 5); /* mov $7, %eax */
   CHECK(copy != NULL);
   copy[1] = 8;
-  const uint64_t text[1][3] = {{page, 4096, (uint64_t)alias}};
-  CHECK_EQUAL(libraries_show(text, 1), -EPERM); /* nothing is held */
+  CHECK_EQUAL(libraries_show(&text, 1), -EPERM); /* nothing is held */
   CHECK_EQUAL(libraries_hold(), 1);
   next()->dlclose(other); /* as libc itself closes */
-  CHECK_EQUAL(libraries_show(text, 1), -ESTALE);
+  CHECK_EQUAL(libraries_show(&text, 1), -ESTALE);
   CHECK_EQUAL(plugin(), 7);
   libraries_release();
   CHECK_EQUAL(libraries_hold(), 1);
-  CHECK_EQUAL(libraries_show(text, 1), 0);
+  CHECK_EQUAL(libraries_show(&text, 1), 0);
   CHECK_EQUAL(plugin(), 8);
   libraries_release();
   dlclose(library);
@@ -226,6 +226,72 @@ static void shouldReplaceTextOnlyWhileNothingHasGone(void) {
   CHECK_EQUAL(plugin(), 7);
   code_store((uint64_t)(copy + 1), 9, 1); /* to the alias of what has gone: seen by nobody */
   CHECK_EQUAL(plugin(), 7);
+}
+
+/* The page that has plugin(), copied so that the copy gives 8. */
+static struct mdl_text copy_of_plugin(int (**plugin)(void)) {
+  library = dlopen(PLUGIN, RTLD_NOW);
+  *(void **)plugin = dlsym(library, "plugin");
+  struct mdl_text text = {(uintptr_t)dlsym(library, "plugin") & ~4095ULL, 4096, 0, 0};
+  CHECK_EQUAL(libraries_copy(&text), 0);
+  uint8_t *copy = memmem((void *)text.alias, 4096, "\xb8\x07\0\0\0", 5); /* mov $7, %eax */
+  CHECK(copy != NULL);
+  copy[1] = 8;
+  return text;
+}
+
+static void map_anonymous_over(const struct mdl_text *text) {
+  static char bytes[4096];
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  memcpy(bytes, (const void *)text->start, sizeof bytes);
+  CHECK(mmap((void *)text->start, sizeof bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED);
+  memcpy((void *)text->start, bytes, sizeof bytes);
+  CHECK_EQUAL(mprotect((void *)text->start, sizeof bytes, PROT_READ | PROT_EXEC), 0);
+}
+
+static void show_in_vain(struct mdl_text *text, int (*plugin)(void)) {
+  int before = plugin();
+  CHECK_EQUAL(libraries_hold(), 1);
+  CHECK_EQUAL(libraries_show(text, 1), 0);
+  libraries_release();
+  CHECK_EQUAL(text->mark, 0);
+  CHECK_EQUAL(plugin(), before);
+}
+
+static void shouldNotReplaceMemoryThatTheProgramHasPutThere(void) {
+  create_session();
+  int (*plugin)(void);
+  struct mdl_text text = copy_of_plugin(&plugin);
+  map_anonymous_over(&text);
+  show_in_vain(&text, plugin);
+  text.alias = 0;
+  CHECK_EQUAL(libraries_copy(&text), -ETXTBSY);
+}
+
+static void shouldNotReplaceTextThatTheProgramMayWriteTo(void) {
+  create_session();
+  int (*plugin)(void);
+  struct mdl_text text = copy_of_plugin(&plugin);
+  CHECK_EQUAL(mprotect((void *)text.start, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+  struct mdl_text writable = text;
+  show_in_vain(&writable, plugin);
+  CHECK_EQUAL(mprotect((void *)text.start, 4096, PROT_READ | PROT_EXEC), 0);
+  CHECK_EQUAL(libraries_hold(), 1);
+  CHECK_EQUAL(libraries_show(&text, 1), 0);
+  CHECK(text.mark != 0);
+  CHECK_EQUAL(plugin(), 8);
+}
+
+static void shouldNotTakeBackWhatTheProgramHasWrittenToItsText(void) {
+  create_session();
+  int (*plugin)(void);
+  struct mdl_text text = copy_of_plugin(&plugin);
+  uint8_t *constant = memmem((void *)text.start, 4096, "\xb8\x07\0\0\0", 5);
+  CHECK_EQUAL(mprotect((void *)text.start, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+  constant[1] = 9;
+  CHECK_EQUAL(mprotect((void *)text.start, 4096, PROT_READ | PROT_EXEC), 0);
+  CHECK_EQUAL(plugin(), 9);
+  show_in_vain(&text, plugin);
 }
 
 static void *open_too(void *unused) {
@@ -340,6 +406,9 @@ TESTS({"shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes",
       {"shouldCloseNothingThatIsHeld", shouldCloseNothingThatIsHeld},
       {"shouldHoldNothingThatIsBeingClosed", shouldHoldNothingThatIsBeingClosed},
       {"shouldReplaceTextOnlyWhileNothingHasGone", shouldReplaceTextOnlyWhileNothingHasGone},
+      {"shouldNotReplaceMemoryThatTheProgramHasPutThere", shouldNotReplaceMemoryThatTheProgramHasPutThere},
+      {"shouldNotReplaceTextThatTheProgramMayWriteTo", shouldNotReplaceTextThatTheProgramMayWriteTo},
+      {"shouldNotTakeBackWhatTheProgramHasWrittenToItsText", shouldNotTakeBackWhatTheProgramHasWrittenToItsText},
       {"shouldWaitForWhatAnotherThreadHasLoaded", shouldWaitForWhatAnotherThreadHasLoaded},
       {"shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited", shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited},
       {"shouldKeepTheClockWhileItSleeps", shouldKeepTheClockWhileItSleeps},

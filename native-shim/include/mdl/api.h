@@ -17,6 +17,14 @@ struct mdl_image {
   char path[4096];  /* 24 "" for the executable is resolved to its real path */
 };
 
+/* Text whose copy may take its place. */
+struct mdl_text {
+  uint64_t start;  /*  0 */
+  uint64_t length; /*  8 */
+  uint64_t alias;  /* 16 where the copy can be written to */
+  uint64_t mark;   /* 24 what the text was when it was copied; 0 when the program has changed it since, or may write to it */
+};
+
 /* An instruction, as far as moving it elsewhere, and threads around it, needs to know it. */
 enum mdl_instruction_kind {
   MDL_PLAIN = 0,            /* the same wherever it stands */
@@ -59,8 +67,9 @@ struct mdl_api {
   uint64_t tsc;           /*  56 uint64_t (void) */
   uint64_t renew_clocks;  /*  64 void (void): header.now_*, header.agent_cpu_nanos */
   uint64_t images;        /*  72 int64_t (struct mdl_image *out, int64_t capacity): how many there are */
-  uint64_t code_copy;     /*  80 int64_t (uint64_t start, uint64_t length, uint64_t alias): copies text, to `alias` when that is
-                                 not 0: the copy's writable alias */
+  uint64_t code_copy;     /*  80 int64_t (struct mdl_text *text): copies it to `alias`, or, when that is 0, to a new place, which it
+                                 becomes; makes its mark. -ETXTBSY when it must not be replaced, since the program may write to
+                                 it, or has put other memory there */
   uint64_t code_map;      /*  88 int64_t (uint64_t at, uint64_t length): new R-X memory at exactly `at`
                                  (-EEXIST when taken) -> its writable alias */
   uint64_t store;         /*  96 void (uint64_t alias, uint64_t value, int64_t size): one store of 1, 2, 4 or 8 bytes */
@@ -118,9 +127,9 @@ struct mdl_api {
   /* Images that come and go. */
   uint64_t text;          /* 360 alias of the first copy of text; the file of all copies is called mdl-text, and
                                  their offsets in it are those of their aliases from this one */
-  uint64_t show;          /* 368 int64_t (const uint64_t (*texts)[3], int64_t n): of each text its start, its length and the alias of
-                                 its copy: the copies take their place, while images are held. None does, -ESTALE, when
-                                 any image has gone all the same */
+  uint64_t show;          /* 368 int64_t (struct mdl_text *texts, int64_t n): the copies take the place of the texts, while images are
+                                 held. None does, -ESTALE, when any image has gone all the same. A text that is not what it
+                                 was when it was copied is left alone: its mark is 0 then */
   uint64_t counters;      /* 376 int64_t (void): changes with each image that comes or goes */
   uint64_t hold;          /* 384 int64_t (void): no image is closed until `release`: 1, or 0 when that cannot be had at this moment */
   uint64_t release;       /* 392 void (void) */
@@ -197,6 +206,7 @@ enum mdl_event_reach {
 };
 
 static_assert(sizeof(struct mdl_image) == 4120, "mdl_image");
+static_assert(sizeof(struct mdl_text) == 32, "mdl_text");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");

@@ -64,7 +64,7 @@ const struct mdl_api *api_table(void) {
       .tsc = address((void *)tsc),
       .renew_clocks = address((void *)session_renew_clocks),
       .images = address((void *)libraries_list),
-      .code_copy = address((void *)code_copy),
+      .code_copy = address((void *)libraries_copy),
       .code_map = address((void *)code_map),
       .store = address((void *)store),
       .sync_cores = address((void *)code_sync_cores),

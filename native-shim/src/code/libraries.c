@@ -6,7 +6,8 @@
  * Assumes    A1 the dynamic linker unmaps an image with the lock taken with which dl_iterate_phdr calls back, and counts
  *               it in dlpi_subs (glibc: _dl_close_worker)
  *            A2 x86-TSO (record/windows.c)
- * Guarantees G1 text is replaced only in an image that was there when the agent began to hold
+ * Guarantees G1 text is replaced only in an image that was there when the agent began to hold, and only where the program has not
+ *               changed it since it was copied (code/own_text.c)
  *            G2 dlclose unmaps nothing that is held, unless the agent takes longer than HOLD_NANOS_MAX. What libc closes
  *               by itself (character sets, name services) is not kept from it
  *            G3 a dlopen that waits returns when what it has loaded has probes, or after ten seconds, with a line in the
@@ -32,6 +33,7 @@
 #include "code/libraries.h"
 
 #include "code/code.h"
+#include "code/own_text.h"
 #include "os/gate.h"
 #include "os/glibc.h"
 #include "os/next.h"
@@ -193,8 +195,18 @@ void libraries_release(void) {
   futex_wake(&held);
 }
 
+int64_t libraries_copy(struct mdl_text *text) {
+  int64_t alias = code_copy(text->start, text->length, text->alias);
+  if (alias < 0) {
+    return alias;
+  }
+  text->alias = (uint64_t)alias;
+  text->mark = own_text_mark(text->start, text->length, (const void *)alias);
+  return text->mark ? 0 : -ETXTBSY;
+}
+
 struct replacements {
-  const uint64_t (*triples)[3];
+  struct mdl_text *texts;
   int64_t count, result;
 };
 
@@ -203,8 +215,12 @@ static int replace(struct dl_phdr_info *info, size_t size, void *pointer) {
   struct replacements *replacements = pointer;
   replacements->result = info->dlpi_subs == noted.removals ? 0 : -ESTALE;
   for (int64_t i = 0; i < replacements->count && replacements->result == 0; i++) {
-    const uint64_t *triple = replacements->triples[i];
-    replacements->result = code_show(triple[0], triple[1], triple[2]);
+    struct mdl_text *text = &replacements->texts[i];
+    if (own_text_mark(text->start, text->length, (const void *)text->start) == text->mark) {
+      replacements->result = code_show(text->start, text->length, text->alias);
+    } else {
+      text->mark = 0;
+    }
   }
   return 1;
 }
@@ -238,16 +254,16 @@ static int note(struct dl_phdr_info *info, size_t size, void *pointer) {
   (void)size;
   const struct replacements *replacements = pointer;
   for (int64_t i = 0; i < replacements->count; i++) {
-    const uint64_t *triple = replacements->triples[i];
-    if (has_text(info, triple[0], triple[1])) {
-      kin_note(KIN_TEXT, triple[0], triple[1], triple[2] - code_text_alias(), identity(info));
+    const struct mdl_text *text = &replacements->texts[i];
+    if (text->mark && has_text(info, text->start, text->length)) {
+      kin_note(KIN_TEXT, text->start, text->length, text->alias - code_text_alias(), identity(info) ^ text->mark);
     }
   }
   return 0;
 }
 
-int64_t libraries_show(const uint64_t (*triples)[3], int64_t n) {
-  struct replacements replacements = {triples, n, -EPERM};
+int64_t libraries_show(struct mdl_text *texts, int64_t n) {
+  struct replacements replacements = {texts, n, -EPERM};
   if (atomic_load(&held)) {
     gate_lock();
     next()->dl_iterate_phdr(replace, &replacements);
@@ -264,7 +280,8 @@ static int put_all(struct dl_phdr_info *info, size_t size, void *file) {
   uint64_t image = identity(info);
   for (uint32_t i = 0; i < kin_pieces(); i++) {
     const struct kin_piece *piece = &kin->piece[i];
-    if (piece->kind == KIN_TEXT && piece->image == image && has_text(info, piece->start, piece->length)) {
+    if (piece->kind == KIN_TEXT && has_text(info, piece->start, piece->length) &&
+        piece->image == (image ^ own_text_mark(piece->start, piece->length, (const void *)piece->start))) {
       code_put(piece->start, piece->length, *(const int *)file, piece->at);
     }
   }

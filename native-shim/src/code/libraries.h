@@ -12,7 +12,8 @@ int64_t libraries_counters(void);
 int64_t libraries_list(struct mdl_image *out, int64_t capacity);
 int64_t libraries_hold(void);
 void libraries_release(void);
-int64_t libraries_show(const uint64_t (*triples)[3], int64_t n);
+int64_t libraries_copy(struct mdl_text *text);
+int64_t libraries_show(struct mdl_text *texts, int64_t n);
 void libraries_followed(uint64_t opened);
 
 /* How often the application has begun to wait for the probes of a library, and how many of these times are followed. */

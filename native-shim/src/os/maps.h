@@ -26,4 +26,14 @@ void maps_close(struct maps *maps);
 /* The file that is mapped, "" for memory without a name. */
 const char *maps_path(const struct mapping *mapping);
 
+/* What the file behind a mapping is, and what may be done there. */
+struct backing {
+  uint64_t start, end, offset; /* `offset` of `start` in the file */
+  uint64_t device, inode;      /* `inode` 0: no file */
+  bool readable, writable, executable, shared;
+};
+
+/* Of the mapping that holds `address`. False when there is none, or the kernel does not say. */
+bool maps_backing(uint64_t address, struct backing *backing);
+
 #endif

@@ -30,7 +30,7 @@ enum kin_kind { KIN_CODE = 1, KIN_FRAMES = 2, KIN_TEXT = 3 };
 struct kin_piece {
   uint64_t start, length;
   uint64_t at;    /* code and text: offset in the file of code; frames: their header */
-  uint64_t image; /* text: which image's (code/libraries.c) */
+  uint64_t image; /* text: which image's, and what it says (code/libraries.c) */
   uint64_t kind;  /* enum kin_kind */
 };
 

@@ -2,16 +2,19 @@ package org.mdlagent.arch.code;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.TextDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.Scratch;
 
 /// Executable memory and its writable aliases. No page is ever writable and executable at once: text that carries
 /// sites is copied into a memory file that is mapped writable elsewhere, and the copy then takes its place;
@@ -38,6 +41,7 @@ public final class CodeMemory {
     private static final long LOWEST = 1L << 16;
     private static final long HIGHEST = 1L << 47;
     private static final int EEXIST = 17;
+    private static final int ETXTBSY = 26;
     private static final int ESTALE = 116;
     private static final int ECANCELED = 125;
 
@@ -49,7 +53,8 @@ public final class CodeMemory {
     /// By address, disjoint; replaced, never changed.
     private volatile Mapping[] mappings = {};
 
-    record Mapping(long start, long end, long alias) {}
+    /// @param mark what text was when it was copied; 0 of an arena
+    record Mapping(long start, long end, long alias, long mark) {}
 
     public CodeMemory(NativeApi api) {
         this.api = api;
@@ -100,6 +105,7 @@ public final class CodeMemory {
     /// @param addresses ascending
     /// @param former    a copy of the same text, which has gone: it is overwritten, if it has the same parts and no
     ///     other process can have it; null when there is none
+    /// @throws ChangedTextException when the program has put something else there, or may write to it
     /// @throws IOException when there is no memory
     public synchronized TextCopy copy(long textStart, long textEnd, long[] addresses, @Nullable TextCopy former)
             throws IOException {
@@ -123,16 +129,34 @@ public final class CodeMemory {
                 ? former.parts()
                 : List.of();
         for (int i = 0; i < parts.size(); i++) {
-            Mapping part = parts.get(i);
-            long place = places.isEmpty() ? 0 : places.get(i).alias;
-            long alias = api.codeCopy(part.start, part.end - part.start, place);
-            if (alias < 0) {
-                throw new IOException("cannot copy text at 0x" + Long.toHexString(part.start) + ": errno " + -alias);
-            }
-            parts.set(i, new Mapping(part.start, part.end, alias));
+            parts.set(i, copied(parts.get(i), places.isEmpty() ? 0 : places.get(i).alias));
         }
         parts.forEach(this::add);
         return new TextCopy(textStart, parts);
+    }
+
+    /// @param alias of the place to copy to, 0 for a new one
+    private Mapping copied(Mapping part, long alias) throws IOException {
+        long text = Scratch.address();
+        write(part, alias, text);
+        long result = api.codeCopy(text);
+        if (result == -ETXTBSY) {
+            throw new ChangedTextException();
+        } else if (result < 0) {
+            throw new IOException("cannot copy text at 0x" + Long.toHexString(part.start) + ": errno " + -result);
+        }
+        return new Mapping(
+                part.start,
+                part.end,
+                Memory.getLong(text + TextDescriptor.ALIAS),
+                Memory.getLong(text + TextDescriptor.MARK));
+    }
+
+    private static void write(Mapping part, long alias, long text) {
+        Memory.putLong(text + TextDescriptor.START, part.start);
+        Memory.putLong(text + TextDescriptor.LENGTH, part.end - part.start);
+        Memory.putLong(text + TextDescriptor.ALIAS, alias);
+        Memory.putLong(text + TextDescriptor.MARK, part.mark);
     }
 
     /// Adds what of `[start, end)` has no alias. What has one keeps it: sites that are toggled through it are there.
@@ -149,52 +173,62 @@ public final class CodeMemory {
 
     private static void addPart(List<Mapping> parts, long start, long end) {
         if (start < end) {
-            parts.add(new Mapping(start, end, 0));
+            parts.add(new Mapping(start, end, 0, 0));
         }
     }
 
     /// Lets copies take the place of the texts that they were made of, while images are held
     /// ([NativeApi#holdImages]).
     ///
-    /// @return false, and no text is replaced, when an image has gone all the same, or the agent has been declared
-    ///     dead
+    /// @return the copies of texts that the program has changed since they were copied, at least in part.
+    ///     What it has changed stays. Null, and no text is replaced, when an image has gone all the same, or
+    ///     the agent has been declared dead
     /// @throws IOException when the kernel refuses a mapping
-    public synchronized boolean show(List<TextCopy> copies) throws IOException {
+    public synchronized @Nullable Set<TextCopy> show(List<TextCopy> copies) throws IOException {
         List<Mapping> parts = new ArrayList<>();
+        List<TextCopy> owners = new ArrayList<>();
         for (TextCopy copy : copies) {
             copy.shownAfter(forks());
             parts.addAll(copy.parts());
+            copy.parts().forEach(part -> owners.add(copy));
         }
         try (Arena arena = Arena.ofConfined()) {
-            long texts = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, 3L * parts.size()))
+            long texts = arena.allocate(TextDescriptor.SIZE * Math.max(1, parts.size()), Long.BYTES)
                     .address();
-            long at = texts;
-            for (Mapping part : parts) {
-                Memory.putLong(at, part.start);
-                Memory.putLong(at + Long.BYTES, part.end - part.start);
-                Memory.putLong(at + 2 * Long.BYTES, part.alias);
-                at += 3 * Long.BYTES;
+            for (int i = 0; i < parts.size(); i++) {
+                write(parts.get(i), parts.get(i).alias, texts + i * TextDescriptor.SIZE);
             }
             long result = api.show(texts, parts.size());
             if (result == -ESTALE || result == -ECANCELED) {
-                return false;
+                return null;
             }
             if (result < 0) {
                 throw new IOException("a copy of text cannot be mapped: errno " + -result);
             }
-            return true;
+            Set<TextCopy> changed = new HashSet<>();
+            for (int i = 0; i < parts.size(); i++) {
+                if (Memory.getLong(texts + i * TextDescriptor.SIZE + TextDescriptor.MARK) == 0) {
+                    changed.add(owners.get(i));
+                }
+            }
+            return changed;
         }
     }
 
     /// Whether the copy is what stands there now, all of it.
     public boolean isShown(TextCopy copy, MemoryMap memory) {
-        for (Mapping part : copy.parts()) {
-            MemoryMap.Region region = memory.at(part.start);
+        return copy.parts().stream().allMatch(part -> isShown(part, memory));
+    }
+
+    private boolean isShown(Mapping part, MemoryMap memory) {
+        for (long at = part.start; at < part.end; ) {
+            MemoryMap.Region region = memory.at(at);
             if (region == null
                     || !region.path().equals(TEXT_FILE)
                     || region.offset() + (part.start - region.start()) != part.alias - api.textAlias()) {
                 return false;
             }
+            at = region.end();
         }
         return true;
     }
@@ -234,7 +268,7 @@ public final class CodeMemory {
             if (alias < 0) {
                 throw new IOException("cannot map " + size + " bytes of executable memory: errno " + -alias);
             }
-            add(new Mapping(at, at + size, alias));
+            add(new Mapping(at, at + size, alias, 0));
             return at;
         }
         throw new IOException("no room for " + size + " bytes within reach of 0x" + Long.toHexString(from));
@@ -257,7 +291,7 @@ public final class CodeMemory {
         if (alias < 0) {
             throw new IOException("cannot map " + (to - from) + " bytes of executable memory: errno " + -alias);
         }
-        add(new Mapping(from, to, alias));
+        add(new Mapping(from, to, alias, 0));
         return true;
     }
 

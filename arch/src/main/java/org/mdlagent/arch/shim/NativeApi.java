@@ -376,17 +376,19 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Copies the text `[start, start + length)`, both multiples of the page size, to `alias`, or to a new place
-    /// when that is 0.
+    /// Copies a text.
     ///
-    /// @return the copy's writable alias, or `-errno`
-    public long codeCopy(long start, long length, long alias) {
-        return call(function(CODE_COPY), start, length, alias);
+    /// @param text address of a [org.mdlagent.arch.layout.TextDescriptor], of which the start and the length
+    ///     are multiples of the page size. An alias of 0 becomes that of a new place; the mark is made
+    /// @return 0, or `-errno`; `-ETXTBSY` when no copy may take the place of the text
+    public long codeCopy(long text) {
+        return call(function(CODE_COPY), text, 0, 0);
     }
 
     /// Lets copies take the place of texts, while images are held.
     ///
-    /// @param texts address of `count` triples of longs: start, length and the copy's alias
+    /// @param texts address of `count` [org.mdlagent.arch.layout.TextDescriptor]s. The mark of those that have
+    ///     changed since they were copied, and stay, is 0 afterwards
     /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, when an image has gone all the same
     public long show(long texts, long count) {
         return call(function(SHOW), texts, count, 0);

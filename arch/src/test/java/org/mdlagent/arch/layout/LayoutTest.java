@@ -37,6 +37,7 @@ class LayoutTest {
             Map.entry("mdl_slice_chunk", SliceChunkDescriptor.class),
             Map.entry("mdl_pc_image", PcImageDescriptor.class),
             Map.entry("mdl_pc_samples", PcSamplesDescriptor.class),
+            Map.entry("mdl_text", TextDescriptor.class),
             Map.entry("mdl_row", RowDescriptor.class));
 
     private static LayoutDump dump;
@@ -60,6 +61,7 @@ class LayoutTest {
         "mdl_metric, none",
         "mdl_point, none",
         "mdl_pc_image, none",
+        "mdl_text, none",
         "mdl_pc_samples, none",
         "mdl_process, none",
         "mdl_thread, none",

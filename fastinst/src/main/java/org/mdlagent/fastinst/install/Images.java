@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.code.ChangedTextException;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TextCopy;
 import org.mdlagent.arch.session.FunctionRecord;
@@ -24,6 +25,8 @@ import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.LoadedImages;
 
 /// Follows the dynamic linker: images that have come get their probes, those that have gone lose them.
+///
+/// Long because what comes, what goes and what is asked for share the lists of images.
 public final class Images {
     private final NativeApi api;
     private final InstructionSet instructions;
@@ -37,6 +40,7 @@ public final class Images {
     private final List<String> notes;
     private final LoadedImages loaded;
     private final DemandedFunctions demands;
+    private final ReplacedTexts replaced;
 
     /// Null until the images have been read for the first time.
     private @Nullable Discovery discovery;
@@ -86,6 +90,7 @@ public final class Images {
         this.listener = listener;
         loaded = new LoadedImages(api);
         demands = new DemandedFunctions(api, installer, probed, notes);
+        replaced = new ReplacedTexts(probed, notes);
     }
 
     /// Of those that are loaded, and have been looked at.
@@ -140,13 +145,10 @@ public final class Images {
 
     private void closeAllBut(List<LoadedImage> loadedNow, MemoryMap memory) {
         Set<LoadedImage> now = Set.copyOf(loadedNow);
-        Set<LoadedImage> gone = new HashSet<>();
+        Set<LoadedImage> gone = replaced.find(now, memory);
         for (ProbedImage image : probed) {
             ProbedImage.Placement placement = image.current();
-            // The same may be there again: then its text is that of the file.
-            if (placement != null
-                    && (!now.contains(placement.image())
-                            || !placement.texts().stream().allMatch(text -> text.isShown(memory)))) {
+            if (placement != null && !now.contains(placement.image())) {
                 gone.add(placement.image());
             }
         }
@@ -190,7 +192,7 @@ public final class Images {
         List<ProbedImage> placed = new ArrayList<>();
         Set<LoadedImage> before = Set.copyOf(known);
         for (ImageProbes probes : discover(providers, now, memory, first)) {
-            ProbedImage image = place(probes, first);
+            ProbedImage image = place(probes, memory, first);
             if (image != null) {
                 placed.add(image);
             }
@@ -242,8 +244,15 @@ public final class Images {
     /// Gives an image its functions and sites, or those that it had when it was there before.
     ///
     /// @return null when it is left alone
-    private @Nullable ProbedImage place(ImageProbes probes, boolean first) throws IOException {
+    private @Nullable ProbedImage place(ImageProbes probes, MemoryMap memory, boolean first) throws IOException {
         ProbedImage coming = DemandedFunctions.coming(probes);
+        LoadedImage at = probes.image();
+        for (ImageProbes.Text text : probes.texts()) {
+            if (!ReplacedTexts.isOfFile(at, text.start(), text.end(), memory)) {
+                installer.leaveAlone(coming, ChangedTextException.REASON);
+                return null;
+            }
+        }
         for (ProbedImage kept : probed) {
             if (kept.demand() == null && kept.returns(coming)) {
                 return installer.place(kept, probes, false, first) ? kept : null;
@@ -284,14 +293,18 @@ public final class Images {
     private @Nullable Demanded demandHeld(Discovery providers, ProbeFilter wanted, boolean one, int most)
             throws IOException {
         Demanded demanded = new Demanded(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        replaced.find(known, MemoryMap.read());
         int notesBefore = notes.size();
         List<ProbedImage> placed = new ArrayList<>();
         for (LoadedImage image : known) {
-            if (wanted.names(image.path())) {
-                demanded.images.add(image.path());
-                ProbedImage asked = one || !demands.isSelected(image)
-                        ? demands.place(providers, image, wanted, one, most, demanded.symbols)
-                        : null;
+            if (!wanted.names(image.path())) {
+                continue;
+            }
+            demanded.images.add(image.path());
+            if (replaced.contains(image)) {
+                demanded.reasons.add(image.path() + ": left alone: " + ChangedTextException.REASON);
+            } else if (one || !demands.isSelected(image)) {
+                ProbedImage asked = demands.place(providers, image, wanted, one, most, demanded.symbols);
                 if (asked != null) {
                     placed.add(asked);
                 }
@@ -319,14 +332,27 @@ public final class Images {
     /// Installs images and shows their sites. What cannot be had later leaves them without probes; at first,
     /// there is no profile without it.
     private boolean show(List<ProbedImage> placed, boolean first) throws IOException {
+        List<ProbedImage> installed = new ArrayList<>();
         List<TextCopy> copies = new ArrayList<>();
         String refusal = null;
         try {
             for (ProbedImage image : placed) {
-                copies.addAll(installer.install(image));
+                List<TextCopy> own = install(image);
+                if (!own.isEmpty()) {
+                    installed.add(image);
+                    copies.addAll(own);
+                }
             }
-            if (code.show(copies)) {
-                opened.addAll(placed);
+            Set<TextCopy> changed = code.show(copies);
+            if (changed != null) {
+                for (ProbedImage image : installed) {
+                    if (isAmong(image, changed)) {
+                        close(image);
+                        installer.leaveAlone(image, ChangedTextException.REASON);
+                    } else {
+                        opened.add(image);
+                    }
+                }
                 return true;
             }
             loaded.invalidate();
@@ -337,16 +363,40 @@ public final class Images {
             refusal = e.getMessage();
         }
         for (ProbedImage image : placed) {
-            ProbedImage.Placement placement = Objects.requireNonNull(image.current());
-            close(image, placement);
-            if (image.demand() == null) {
-                known.remove(placement.image());
+            LoadedImage at = close(image);
+            if (at != null && image.demand() == null) {
+                known.remove(at);
             }
-            if (refusal != null) {
+            if (at != null && refusal != null) {
                 installer.leaveAlone(image, refusal);
             }
         }
         return refusal != null;
+    }
+
+    /// @return nothing when the program has changed its text, so that it is left alone
+    private List<TextCopy> install(ProbedImage image) throws IOException {
+        try {
+            return installer.install(image);
+        } catch (ChangedTextException e) {
+            close(image);
+            installer.leaveAlone(image, ChangedTextException.REASON);
+            return List.of();
+        }
+    }
+
+    private static boolean isAmong(ProbedImage image, Set<TextCopy> changed) {
+        return Objects.requireNonNull(image.current()).texts().stream().anyMatch(text -> text.isCopiedTo(changed));
+    }
+
+    /// @return what has been closed, null when there was nothing
+    private @Nullable LoadedImage close(ProbedImage image) {
+        ProbedImage.Placement placement = image.current();
+        if (placement == null) {
+            return null;
+        }
+        close(image, placement);
+        return placement.image();
     }
 
     /// Switches on what the last [#follow] has brought, but for what is left out.

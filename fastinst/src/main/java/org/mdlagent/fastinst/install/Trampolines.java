@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeArena;
@@ -273,6 +274,8 @@ public final class Trampolines {
         /// Copies the text where its sites are, and hops that stand in it; over the copy of an earlier time, if
         /// possible.
         ///
+        /// @throws org.mdlagent.arch.code.ChangedTextException when the program has put something else
+        ///     there, or may write to it
         /// @throws IOException when there is no memory
         public TextCopy copy() throws IOException {
             long[] changed = new long[2 * sites.size()];
@@ -290,6 +293,21 @@ public final class Trampolines {
 
         private boolean isInText(long address) {
             return address >= text.start() && address < text.end();
+        }
+
+        /// Where the text begins.
+        long start() {
+            return text.start();
+        }
+
+        /// Behind its last byte.
+        long end() {
+            return text.end();
+        }
+
+        /// Whether its copy is among these.
+        boolean isCopiedTo(Set<TextCopy> copies) {
+            return copy != null && copies.contains(copy);
         }
 
         /// Whether the copy is what stands there.

@@ -32,7 +32,7 @@ final class Executor {
 
         /// Lets a copy take the place of code, by one mapping, as the agent does with the text of images.
         ///
-        /// @param alias of the copy, as [org.mdlagent.arch.shim.NativeApi#codeCopy] gives it
+        /// @param alias of the copy that [org.mdlagent.arch.shim.NativeApi#codeCopy] has made
         void replace(long start, long length, long alias) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment text = arena.allocateFrom(ValueLayout.JAVA_LONG, start, length, alias);

@@ -7,8 +7,10 @@ import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.TextDescriptor;
 import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.Scratch;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.SiteInstruction;
@@ -96,10 +98,15 @@ final class PunInstaller {
         }
         long start = unmade.getFirst().address() & -PAGE;
         long length = (unmade.getLast().address() + JUMP - start + PAGE - 1) & -PAGE;
-        long copy = laboratory.api().codeCopy(start, length, 0);
-        if (copy < 0) {
-            throw new IllegalStateException("code cannot be copied: errno " + -copy);
+        long text = Scratch.address();
+        Memory.putLong(text + TextDescriptor.START, start);
+        Memory.putLong(text + TextDescriptor.LENGTH, length);
+        Memory.putLong(text + TextDescriptor.ALIAS, 0);
+        long result = laboratory.api().codeCopy(text);
+        if (result < 0) {
+            throw new IllegalStateException("code cannot be copied: errno " + -result);
         }
+        long copy = Memory.getLong(text + TextDescriptor.ALIAS);
         for (PatchPlan plan : unmade) {
             Memory.put(copy + plan.address() - start, plan.rewritten());
         }

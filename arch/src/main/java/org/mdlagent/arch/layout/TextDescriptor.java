@@ -1,0 +1,15 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_text` of `mdl/api.h`, text whose copy may take its place: bytes from its start. What each
+/// field
+/// means stands there.
+public final class TextDescriptor {
+    public static final long START = 0;
+    public static final long LENGTH = 8;
+    public static final long ALIAS = 16;
+    public static final long MARK = 24;
+
+    public static final long SIZE = 32;
+
+    private TextDescriptor() {}
+}
