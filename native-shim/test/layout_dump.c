@@ -66,6 +66,7 @@ int main(void) {
   FIELD(mdl_header, boot);
   FIELD(mdl_header, processes_unprobed);
   FIELD(mdl_header, processes_apart);
+  FIELD(mdl_header, wrapper);
   FIELD(mdl_header, expired);
   FIELD(mdl_header, tick_price);
   FIELD(mdl_header, clock_ticks);

@@ -22,14 +22,16 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
  * MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients.
  * MDL_CPU_TIME: calls last as long as their thread has a processor; what is said to be ticks of their durations is nanoseconds.
  * MDL_FROM_MAIN: main has waited until probes were in place.
- * MDL_KNOWN_THREADS: threads have their blocks from when they begin, main from when the probes are in place. */
+ * MDL_KNOWN_THREADS: threads have their blocks from when they begin, main from when the probes are in place.
+ * MDL_UNPRELOADED: a process has executed a program with an environment that does not name the library. */
 enum mdl_session_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
   MDL_MIXED = 4,
   MDL_CPU_TIME = 8,
   MDL_FROM_MAIN = 16,
-  MDL_KNOWN_THREADS = 32
+  MDL_KNOWN_THREADS = 32,
+  MDL_UNPRELOADED = 64
 };
 
 struct mdl_header {
@@ -104,7 +106,8 @@ struct mdl_header {
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
   uint32_t processes_apart;   /* 492 that have given up rights: what they have called since is not seen */
-  uint8_t reserved[16];       /* 496 */
+  uint32_t wrapper;           /* 496 process that has executed this one to wait for it; the outermost of several, 0 for none */
+  uint8_t reserved[12];       /* 500 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -244,8 +247,9 @@ struct mdl_process {
   uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, when it began to say so */
 };
 /* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else.
- * MDL_APART: it has given up rights, and has left the family with them (agent/border.c). */
-enum mdl_process_flag { MDL_ELSEWHERE = 1, MDL_APART = 2 };
+ * MDL_APART: it has given up rights, and has left the family with them (agent/border.c).
+ * MDL_EXECUTED: it has executed another program, unless it still runs here: then it is just about to (agent/execute.c). */
+enum mdl_process_flag { MDL_ELSEWHERE = 1, MDL_APART = 2, MDL_EXECUTED = 4 };
 
 enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
 

@@ -61,14 +61,13 @@ static bool go_apart(void) {
 }
 
 bool border_cross(void) {
-  static bool is_across;
   int error = errno;
   bool gated = gate_lock_soon(); /* a child that is forked now is on this side or on the other */
-  if (!is_across) {
-    is_across = !session || go_apart();
+  if (!kin_are_left) {
+    kin_are_left = !session || go_apart();
     kin_forget();
   }
-  bool done = is_across;
+  bool done = kin_are_left;
   if (gated) {
     gate_unlock();
   }

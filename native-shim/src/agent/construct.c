@@ -2,6 +2,7 @@
 
 #include "agent/exit.h"
 #include "agent/fork.h"
+#include "agent/stand_in.h"
 #include "agent/start.h"
 #include "code/death.h"
 #include "code/probes.h"
@@ -10,6 +11,7 @@
 #include "os/program.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "os/wrapper.h"
 #include "process/masks.h"
 #include "process/threads.h"
 #include "record/thread.h"
@@ -38,8 +40,20 @@ void process_start(void) {
 /* A JVM costs a short-lived command many times what it costs itself. The program that somebody has started with the library gets
  * one in any case: it may open libraries with probes later. */
 static bool wants_agent(void) {
-  return options.children == CHILDREN_ALL || !parent_has_library() ||
+  return options.children == CHILDREN_ALL || !(parent_has_library() || wrapper_has_agent(getppid())) ||
          (options.children == CHILDREN_PROBED && probes_are_loaded()); /* last: it reads files */
+}
+
+/* So does what a wrapper has executed, but main does not wait: more than once it is a command of some script. */
+static bool may_stand_in(void) {
+  if (options.children != CHILDREN_PROBED || !stand_in_begin()) {
+    return false;
+  }
+  options.wait = false;
+  if (options.start_delay_millis < STAND_IN_MILLIS) {
+    options.start_delay_millis = STAND_IN_MILLIS;
+  }
+  return true;
 }
 
 /*
@@ -61,7 +75,7 @@ void agent_construct(char *const *environment) {
     return; /* its environment is that of somebody with less rights */
   }
   options_read(environment);
-  if (!wants_agent()) {
+  if (!wants_agent() && !may_stand_in()) {
     return;
   }
   process_start();

@@ -60,7 +60,7 @@ static void after_fork_in_child(void) {
   is_agent_thread = false;
   record_forked();
   threads_forked();
-  agent_threads_forked();
+  int thread_of_elder = agent_threads_forked();
   agent_stacks_forked();
   arenas_forked();
   own_memory_forked();
@@ -74,7 +74,7 @@ static void after_fork_in_child(void) {
     }
   }
   if (parent) {
-    agent_forked(parent);
+    agent_forked(parent, thread_of_elder);
   }
   signals_restore(&before);
 }

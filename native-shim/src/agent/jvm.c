@@ -171,6 +171,8 @@ static void add_heap(void) {
 }
 
 static void collect_options(const char *runtime) {
+  text_length = 0; /* a process that has forked this one may have begun */
+  option_count = 0;
   add_hook("vfprintf", (void *)log_message);
   add_hook("exit", (void *)on_exit_request);
   add_hook("abort", (void *)on_abort);

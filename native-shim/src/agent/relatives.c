@@ -22,6 +22,7 @@
 #include "os/gate.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "os/wrapper.h"
 #include "process/dispositions.h"
 #include "process/threads.h"
 #include "record/calls.h"
@@ -153,7 +154,7 @@ static bool join(pid_t forker, const struct instant *start) {
   return joined;
 }
 
-bool relatives_await_agent(pid_t forker, const struct instant *start) {
+bool relatives_await_agent(pid_t forker, int thread_of_forker, const struct instant *start) {
   uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + PARENT_NANOS_MAX;
   while (!atomic_load(&process_exiting)) {
     switch (atomic_load(&kin->state)) {
@@ -172,7 +173,7 @@ bool relatives_await_agent(pid_t forker, const struct instant *start) {
       case KIN_OVER: return false;
       default: break;
     }
-    bool has_elder = forker && getppid() == forker;
+    bool has_elder = forker && getppid() == forker && !wrapper_has_executed(forker, thread_of_forker);
     bool is_late = clock_nanos(CLOCK_MONOTONIC) >= deadline;
     if (has_elder && is_late && atomic_load(&kin_is_separate)) {
       return false; /* a worker of another user: its elder's agent is not for it, and one for each would be many */

@@ -12,6 +12,6 @@ void relatives_begin(void);
 
 /* By a thread of its own, in a process that `forker` has forked, 0 for none, at that instant: true when the agent is to begin here.
  * Else it returns when this process has the probes, or will have none. */
-bool relatives_await_agent(pid_t forker, const struct instant *start);
+bool relatives_await_agent(pid_t forker, int thread_of_forker, const struct instant *start);
 
 #endif

@@ -167,7 +167,7 @@ static void before_clock_goes(long number, long option, long value) {
   }
 }
 
-bool single_thread_may_make(long number, long first, long second, long third) {
+static bool may_make(long number, long first, long second, long third) {
   before_clock_goes(number, first, second);
   /* Where the agent has left, or never was, nothing is asked of the kernel that the application may not ask. */
   if (process_is_confined || before_system_call(number, first, second, third)) {
@@ -177,8 +177,31 @@ bool single_thread_may_make(long number, long first, long second, long third) {
   return false;
 }
 
+/* What it leaves does not let a JVM start: its files, its system calls, its memory. Rights that are given up do. */
+static bool is_for_good(long number, long option) {
+  switch (number) {
+    case SYS_prctl: return option == PR_SET_SECCOMP || option == PR_SET_MDWE;
+    case SYS_seccomp:
+    case SYS_landlock_restrict_self:
+    case SYS_chroot:
+    case SYS_pivot_root:
+    case SYS_unshare:
+    case SYS_setns: return true;
+    default: return false;
+  }
+}
+
+long single_thread_make(long number, long a, long b, long c, long d, long e) {
+  agent_may_have_to_leave();
+  long result = may_make(number, a, b, c) ? raw_syscall(number, a, b, c, d, e) : -1;
+  int error = errno;
+  agent_may_return(is_for_good(number, a), !threads_are_single());
+  errno = error;
+  return result;
+}
+
 #define SYSTEM_CALL(number, a, b, c, d, e) \
-  (single_thread_may_make(number, (long)(a), (long)(b), (long)(c)) ? (int)raw_syscall(number, a, b, c, d, e) : -1)
+  (int)single_thread_make(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
 
 EXPORT int unshare(int flags) { return SYSTEM_CALL(SYS_unshare, flags, 0, 0, 0, 0); }
 

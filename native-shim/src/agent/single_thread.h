@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* When this returns, the application may make the system call. False, with errno, when it must not be made. */
-bool single_thread_may_make(long number, long first, long second, long third);
+/* Makes the application's system call, once nothing of the agent stands in its way; else -1, with errno. */
+long single_thread_make(long number, long a, long b, long c, long d, long e);
 
 #endif

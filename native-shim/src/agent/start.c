@@ -20,8 +20,10 @@
 #include "agent/descriptors.h"
 #include "agent/exit.h"
 #include "agent/jvm.h"
+#include "agent/jvm_remains.h"
 #include "agent/relatives.h"
 #include "agent/removal.h"
+#include "agent/stand_in.h"
 #include "agent/watch.h"
 #include "code/death.h"
 #include "os/agent_threads.h"
@@ -31,6 +33,7 @@
 #include "os/library.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "os/wrapper.h"
 #include "process/threads.h"
 #include "session/family.h"
 #include "session/kin.h"
@@ -44,6 +47,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -55,10 +59,15 @@
 static struct instant start;
 static bool has_no_clock; /* the time-stamp counter is forbidden to main, by whoever has executed or forked this process */
 static pid_t forker; /* of this process, when there were no probes yet; else 0 */
+static int thread_of_forker; /* of its agent */
+static _Atomic bool may_return;
+static _Atomic int calls_under_way; /* for which it may have to leave */
+static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER; /* one of the threads that confine themselves at a time */
 
 enum phase { NONE, DELAYED, BEGUN };
 static _Atomic int phase;
 
+enum { WRAPPER_END_NANOS = 900000000 }; /* most wrappers end when their program has */
 static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
 /* What a JVM, a session and the threads' stacks of frames need of the address space, and some for the application. With less
  * the JVM starts and takes what threads would need at their first probes: no call is seen. */
@@ -117,6 +126,13 @@ static void delay(void) {
   }
 }
 
+static void *go_without(void) {
+  wrapper_hide_agent();
+  atomic_store(&phase, NONE);
+  waiters_let_main_go();
+  return NULL;
+}
+
 static void *agent_main(void *unused) {
   (void)unused;
   start = instant_now();
@@ -124,6 +140,11 @@ static void *agent_main(void *unused) {
     descriptors_take_own();
   }
   delay();
+  while (!forker && stand_in_awaited()) {
+    start = instant_now();
+    nanosleep(&(struct timespec){.tv_nsec = WRAPPER_END_NANOS}, NULL);
+    exit_with_application();
+  }
   int delayed = DELAYED;
   if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {
     return NULL;
@@ -131,17 +152,26 @@ static void *agent_main(void *unused) {
   if (forker) {
     descriptors_take_own();
   }
-  if (!kin_meet() || !relatives_await_agent(forker, &start)) {
-    atomic_store(&phase, NONE);
-    waiters_let_main_go();
-    return NULL;
+  if (!stand_in_confirmed() || !kin_meet() || !relatives_await_agent(forker, thread_of_forker, &start)) {
+    return go_without();
   }
+  if (kin_are_left) { /* it will have kin of its own */
+    kin_begin_anew();
+    if (!kin_meet() || !kin_take_agent()) {
+      return go_without();
+    }
+  }
+  wrapper_show_agent();
   arenas_begin_own();
   unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
+  if (!library_directory[0]) {
+    library_find_directory();
+  }
+  if (forker) {
+    jvm_remains_unload();
+  }
   if (hosts_a_jvm()) {
-    atomic_store(&phase, NONE);
-    waiters_let_main_go();
-    return NULL;
+    return go_without();
   }
   if (session) { /* of a process that is gone, which has begun to load its JVM at most */
     session_abandon();
@@ -156,9 +186,6 @@ static void *agent_main(void *unused) {
     agent_died(trouble, NULL);
     return NULL;
   }
-  if (!library_directory[0]) {
-    library_find_directory();
-  }
   watch_start();
   jvm_run(api_table());
   agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */
@@ -166,10 +193,12 @@ static void *agent_main(void *unused) {
 
 /* ---- on the main thread */
 
+static int start_thread(void) { return threads_start_agent(agent_main); }
+
 void agent_start(void) {
   has_no_clock = tsc_is_forbidden_to_thread();
   atomic_store(&phase, DELAYED);
-  int error = threads_start_agent(agent_main);
+  int error = forker ? start_thread() : wrapper_show_thread(start_thread);
   if (error) {
     atomic_store(&phase, NONE);
     if (forker) {
@@ -184,9 +213,12 @@ void agent_start(void) {
 
 bool agent_comes(void) { return atomic_load(&phase) != NONE && !atomic_load(&kin_has_probes); }
 
-void agent_forked(pid_t parent) {
+void agent_forked(pid_t parent, int thread) {
+  leaving = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  atomic_store(&calls_under_way, 0);
   if (agent_comes() && kin && atomic_load(&kin->state) != KIN_OVER) {
     forker = parent;
+    thread_of_forker = thread;
     atomic_store(&kin_is_separate, false);
     agent_has_own_descriptors = false;
     agent_start();
@@ -195,22 +227,34 @@ void agent_forked(pid_t parent) {
   }
 }
 
+static void come_back(bool has_threads);
+static void come_back_with_threads(void) { come_back(true); }
+
 /* One that waits for its probes may get them until its thread is gone, and then goes on with them. It must not end what is the
  * family's. */
-bool agent_leaves(const char *what) {
+static bool leave(const char *what) {
   static const char why[] = "the program does what it must be alone for";
   pid_t pid = process_pid;
-  atomic_store(&phase, NONE);
+  bool delays = atomic_exchange(&phase, NONE) == DELAYED && !forker;
   bool has_agent = kin_has_agent();
   bool waits = forker && !has_agent;
   if (has_agent) {
     agent_died(why, what);
   }
   bool alone = agent_remove_threads();
+  process_pid = alone ? pid : process_pid;
+  bool returns = alone && (waits || delays) && !atomic_load(&kin_has_probes) && !kin_has_agent();
+  atomic_store(&may_return, returns);
+  atomic_store(&threads_when_created, returns ? come_back_with_threads : NULL);
+  if (returns) {
+    kin_go_without(waits ? 1 : 0);
+    kin_forget();
+    process_pid = 0;
+    return true;
+  }
   if (!alone) {
     log_line("the agent's threads are still there: they do not come to rest", NULL);
   } else {
-    process_pid = pid;
     if (!session || kin_has_agent()) {
       has_agent = true;
       agent_died(why, what);
@@ -228,4 +272,42 @@ bool agent_leaves(const char *what) {
     control_end();
   }
   return alone;
+}
+
+bool agent_leaves(const char *what) {
+  pthread_mutex_lock(&leaving);
+  bool alone = process_pid == 0 || leave(what); /* 0: another thread has been here */
+  pthread_mutex_unlock(&leaving);
+  return alone;
+}
+
+void agent_may_have_to_leave(void) { atomic_fetch_add(&calls_under_way, 1); }
+
+/*
+ * Its new thread has the rights that are left. Its kin are those that it forks from now on. The first process of a family that has
+ * one thread may want to be alone behind the call, too.
+ */
+static void come_back(bool has_threads) {
+  if (atomic_load(&calls_under_way) == 0 && (forker || has_threads) && atomic_exchange(&may_return, false)) {
+    bool gated = gate_lock_soon();
+    session_abandon();
+    family_self = NULL;
+    kin_begin_anew();
+    if (gated) {
+      gate_unlock();
+    }
+    process_pid = getpid();
+    process_is_confined = false;
+    agent_has_own_descriptors = false;
+    agent_start();
+  }
+}
+
+/* Each thread of a server may make the same call: the agent comes back behind the last that is on its way. */
+void agent_may_return(bool never, bool has_threads) {
+  atomic_fetch_sub(&calls_under_way, 1);
+  if (never) {
+    atomic_store(&may_return, false);
+  }
+  come_back(has_threads);
 }

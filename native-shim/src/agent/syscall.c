@@ -48,10 +48,7 @@ long watched_syscall(long number, long a, long b, long c, long d, long e, long f
     case SYS_munlockall:
       return memory_unlock_all();
     default:
-      if (!is_agent_thread && !single_thread_may_make(number, a, b, c)) {
-        return -1;
-      }
-      break;
+      return is_agent_thread ? raw_syscall(number, a, b, c, d, e, f) : single_thread_make(number, a, b, c, d, e);
   }
   return raw_syscall(number, a, b, c, d, e, f);
 }

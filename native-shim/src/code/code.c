@@ -67,11 +67,14 @@ static uint64_t text_limit(void) {
   return most & ~4095ULL;
 }
 
+static _Atomic bool is_foreign; /* since code_let_go() */
+
 void code_start(void) {
   struct stat status;
   if (text.alias) { /* of the process that has forked this one, before its session began */
     own_memory_unmap((void *)text.alias, text.size);
   }
+  atomic_store(&is_foreign, false);
   text.alias = 0;
   text.size = text_limit();
   text.used = 0;
@@ -232,7 +235,6 @@ bool code_join(int file) {
 
 /* ---- in a process that is not trusted any more (agent/border.c) */
 
-static _Atomic bool is_foreign;
 
 bool code_is_foreign(void) { return atomic_load_explicit(&is_foreign, memory_order_relaxed); }
 

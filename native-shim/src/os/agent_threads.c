@@ -119,9 +119,13 @@ _Noreturn void agent_threads_park(void) {
   }
 }
 
-void agent_threads_forked(void) {
+int agent_threads_forked(void) {
+  int one = 0;
   atomic_store(&agent_threads, 0);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int tid = atomic_load_explicit(&tids[i], memory_order_relaxed);
+    one = one == 0 && tid > 0 ? tid : one;
     atomic_store_explicit(&tids[i], 0, memory_order_relaxed);
   }
+  return one;
 }

@@ -34,6 +34,7 @@ void agent_threads_leave_if_removed(const ucontext_t *context);
 /* Never goes on: what an agent thread does instead of ending the process. */
 _Noreturn void agent_threads_park(void);
 /* In a forked child: there are none. */
-void agent_threads_forked(void);
+/* Returns one that the process had which has forked this one; 0 for none. */
+int agent_threads_forked(void);
 
 #endif

@@ -28,6 +28,7 @@
 
 static _Atomic int application_threads = 1;
 static _Atomic bool counting; /* threads */
+void (*_Atomic threads_when_created)(void);
 
 bool threads_are_single(void) { return atomic_load(&application_threads) == 1; }
 
@@ -285,6 +286,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
                                   : next()->pthread_create(thread, attributes, run, beginning);
   if (error) {
     take_back(beginning);
+  } else if (!is_agent_thread && atomic_load(&threads_when_created)) {
+    atomic_load(&threads_when_created)();
   }
   return error;
 }

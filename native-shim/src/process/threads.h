@@ -9,6 +9,8 @@ void threads_start(void);
 /* A thread of the agent. 0, or an error. */
 int threads_start_agent(void *(*routine)(void *));
 bool threads_are_single(void); /* the application has one */
+/* Called when the application has created a thread, unless it is NULL. */
+extern void (*_Atomic threads_when_created)(void);
 /* On an agent thread: when main has ended, and no thread of the application is left, the status that main's ended with;
  * else -1. */
 int threads_status_of_ended(void);

@@ -45,7 +45,7 @@ bool kin_take_agent(void) {
   return true;
 }
 
-bool kin_has_agent(void) { return kin && atomic_load(&kin->agent_pid) == (uint32_t)process_pid; }
+bool kin_has_agent(void) { return kin && process_pid && atomic_load(&kin->agent_pid) == (uint32_t)process_pid; }
 
 void kin_agent_failed(void) {
   uint32_t starting = KIN_STARTING;
@@ -62,6 +62,7 @@ void kin_go_without(uint32_t processes) {
 
 void kin_forget(void) {
   if (kin) {
+    atomic_store(&kin_is_separate, true);
     own_memory_map(kin, sizeof *kin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0,
                    INHERITED);
   }
@@ -93,6 +94,14 @@ bool kin_separate(void) {
   }
   atomic_store(&kin_is_separate, true);
   return mremap(fresh, sizeof *kin, sizeof *kin, MREMAP_MAYMOVE | MREMAP_FIXED, kin) != MAP_FAILED;
+}
+
+bool kin_are_left;
+
+void kin_begin_anew(void) {
+  kin_are_left = false;
+  __atomic_store_n(&kin, NULL, __ATOMIC_RELEASE); /* the memory is this process's alone */
+  atomic_store(&kin_is_separate, true);
 }
 
 void kin_note(enum kin_kind kind, uint64_t start, uint64_t length, uint64_t at, uint64_t image) {

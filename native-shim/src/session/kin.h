@@ -81,6 +81,9 @@ void kin_forget(void);
 /* The same for one that goes on with its agent, or waits for one: those that it forks from now on are its kin, and no others. False
  * when there is no memory. */
 bool kin_separate(void);
+/* The same for one that has forgotten its kin, and will have others. */
+void kin_begin_anew(void);
+extern bool kin_are_left; /* since this process has given up rights (agent/border.c) */
 extern _Atomic bool kin_is_separate; /* since that has happened in this process */
 /* Of them, those that found room. */
 uint32_t kin_pieces(void);

@@ -167,5 +167,6 @@ void session_let_go(int64_t shared) { munmap((char *)session + shared, let_go_by
 
 void session_forget(void) {
   session = NULL;
+  own.end = 0;
   exhausted = false;
 }

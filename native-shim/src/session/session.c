@@ -20,6 +20,7 @@
 #include <x86intrin.h>
 
 const char *session_last_resort = "/tmp";
+pid_t session_wrapper;
 
 static char id[sizeof((struct mdl_header *)NULL)->id];
 static struct session_file file;
@@ -44,6 +45,23 @@ static void name_session(const char *program, const struct instant *start) {
     if ((unsigned char)*c < ' ' || *c == 0x7f) {
       *c = '_';
     }
+  }
+}
+
+static bool is_taken(void) {
+  char memory_file[PATH_MAX], directory[PATH_MAX + sizeof id + 32];
+  struct stat status;
+  snprintf(memory_file, sizeof memory_file, "%s/mdl-%u/%s.mdl", session_memory_root, geteuid(), id);
+  snprintf(directory, sizeof directory, "%s/mdl/sessions/%s", options.state_home, id);
+  return lstat(memory_file, &status) == 0 || lstat(directory, &status) == 0;
+}
+
+/* A process that executes one program behind the other may have begun a session in this very second. */
+static void tell_session_apart(void) {
+  enum { NUMBERS = 10 };
+  size_t length = strlen(id);
+  for (int number = 2; number < NUMBERS && is_taken(); number++) {
+    snprintf(id + length, sizeof id - length, "-%d", number);
   }
 }
 
@@ -115,6 +133,7 @@ const char *session_create(const struct instant *start) {
   char program[1024], path[PATH_MAX];
   read_program(program, sizeof program);
   name_session(program, start);
+  tell_session_apart();
 
   int error;
   bool given = options.session[0] != 0;
@@ -154,6 +173,7 @@ const char *session_create(const struct instant *start) {
   header->arena_next = sizeof *header;
   header->arena_end = file.backed;
   header->pid = (uint32_t)process_pid;
+  header->wrapper = (uint32_t)session_wrapper;
   header->state = MDL_STARTING;
   header->start_tsc = start->tsc;
   header->start_mono_nanos = start->mono_nanos;
@@ -266,4 +286,15 @@ void session_ended(int status) {
   if (state != MDL_AGENT_DEAD) {
     __atomic_store_n(&session->state, MDL_ENDED, __ATOMIC_RELEASE);
   }
+}
+
+void session_executes(bool does) {
+  uint64_t unset = 0;
+  if (!does) {
+    __atomic_store_n(&session->end_real_nanos, 0, __ATOMIC_RELAXED);
+    return;
+  }
+  session_renew_clocks();
+  __atomic_compare_exchange_n(&session->end_real_nanos, &unset, clock_nanos(CLOCK_REALTIME), false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
 }

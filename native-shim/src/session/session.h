@@ -4,6 +4,8 @@
 
 #include "session/memory.h"
 
+#include <sys/types.h>
+
 /* A variable for the tests' sake. */
 extern const char *session_last_resort;
 
@@ -11,6 +13,9 @@ struct instant {
   uint64_t tsc, mono_nanos, real_nanos;
 };
 struct instant instant_now(void);
+
+/* The wrapper that has executed this program to stand in for it (agent/stand_in.h); else 0. */
+extern pid_t session_wrapper;
 
 /* Its directory, log and file, which nobody else sees yet: NULL, or why there is none. */
 const char *session_create(const struct instant *start);
@@ -29,5 +34,7 @@ void session_renew_clocks(void);
 /* Only what it costs no system call to know. */
 void session_renew_now(void);
 void session_ended(int status);
+/* Its process is about to execute another program, or has failed to. */
+void session_executes(bool does);
 
 #endif

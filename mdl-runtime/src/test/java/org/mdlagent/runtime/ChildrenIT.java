@@ -44,7 +44,7 @@ class ChildrenIT {
     @CsvSource({"none,", "probed,hooks entries inner linked", "all,hooks entries inner linked plain stripped"})
     void shouldGiveAnAgentToTheChildrenThatAreAskedFor(String children, String expected) throws Exception {
         String commands =
-                "for p in plain stripped hooks entries inner linked; do " + programs + "/$p || exit 1; done; true";
+                "for p in hooks plain stripped entries inner linked; do " + programs + "/$p || exit 1; done; true";
 
         Dist.Outcome outcome = Dist.run(
                 directory, Dist.preload("wait,children=" + children), List.of(SHELL.toString(), "-c", commands));

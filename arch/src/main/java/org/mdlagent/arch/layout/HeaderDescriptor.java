@@ -72,6 +72,7 @@ public final class HeaderDescriptor {
     public static final long THREAD_PLACES = 480;
     public static final long THREAD_PLACES_TAKEN = 488;
     public static final long PROCESSES_APART = 492;
+    public static final long WRAPPER = 496;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;

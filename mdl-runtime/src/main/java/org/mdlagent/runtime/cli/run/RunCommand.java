@@ -304,6 +304,13 @@ public final class RunCommand implements Callable<Integer> {
         return text;
     }
 
+    /// And not of what the child has executed and waited for.
+    private static boolean isOf(ChildProcess child, Path session) throws IOException {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return reader.pid() == child.pid();
+        }
+    }
+
     private void finish(
             SessionStore store,
             ChildProcess child,
@@ -324,7 +331,9 @@ public final class RunCommand implements Callable<Integer> {
             }
             return;
         }
-        ProgramState.recordEnd(session, ending, ended);
+        if (isOf(child, session)) {
+            ProgramState.recordEnd(session, ending, ended);
+        }
         if (directory != null) {
             store.remember(session);
         }

@@ -20,6 +20,11 @@ public final class ProgramState {
 
     private static final int START_TICKS = 22;
 
+    private static final String BOOT_TIME = "btime ";
+
+    /// The kernel's USER_HZ.
+    private static final long TICKS_PER_SECOND = 100;
+
     private ProgramState() {}
 
     /// Whether the program of a session still runs: not another process that has its id.
@@ -31,13 +36,31 @@ public final class ProgramState {
     public static SessionFacts.@Nullable ProcessStart start(int pid) {
         try {
             String status = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
-            String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id"));
             // The name before may contain anything, parentheses too.
             String[] fields = status.substring(status.lastIndexOf(')') + 2).split(" ");
-            return new SessionFacts.ProcessStart(boot.strip(), Long.parseLong(fields[START_TICKS - STATE]));
+            return new SessionFacts.ProcessStart(boot(), Long.parseLong(fields[START_TICKS - STATE]));
         } catch (IOException e) {
             return null;
         }
+    }
+
+    private static String boot() throws IOException {
+        return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    }
+
+    /// When that was, by the clock as it is set now and rounded down to a second; null when the machine has been
+    /// started anew since.
+    static @Nullable Instant instantOf(SessionFacts.ProcessStart start) throws IOException {
+        if (!start.boot().equals(boot())) {
+            return null;
+        }
+        for (String line : Files.readAllLines(Path.of("/proc/stat"))) {
+            if (line.startsWith(BOOT_TIME)) {
+                long seconds = Long.parseLong(line.substring(BOOT_TIME.length()));
+                return Instant.ofEpochSecond(seconds + start.ticks() / TICKS_PER_SECOND - 1);
+            }
+        }
+        return null;
     }
 
     /// As `mdl list` shows it.

@@ -10,6 +10,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -84,6 +86,9 @@ public final class SessionStore {
         return Files.exists(directory.resolve(SessionFile.NAME), LinkOption.NOFOLLOW_LINKS);
     }
 
+    private static final DateTimeFormatter NAME_TIME =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss").withZone(ZoneOffset.UTC);
+
     private static final Pattern TIME = Pattern.compile("(?<=-)[0-9]{8}T[0-9]{6}(?=-|$)");
 
     /// A session and when it began, as far as that was known when it was listed.
@@ -131,7 +136,7 @@ public final class SessionStore {
             if (Files.isDirectory(path) && !holdsSession(path)) {
                 return newest(in(path), path + " holds no session", "mdl list sessions shows those there are");
             }
-            return path;
+            return RunSessions.programOf(path, of(path));
         }
         List<Path> sessions = all();
         if (wanted.chars().allMatch(Character::isDigit)) {
@@ -213,7 +218,8 @@ public final class SessionStore {
         return session.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /// The session that a process recorded, in the directory it was given or in one of its own choice. Null for none.
+    /// The session that a process recorded, or what it has executed in its place, in the directory it was given or in
+    /// one of its own choice. Null for none.
     ///
     /// @param start of the process
     @Nullable
@@ -222,20 +228,13 @@ public final class SessionStore {
         if (given != null) {
             candidates.addAll(of(given));
         }
+        Instant began = start == null ? null : ProgramState.instantOf(start);
+        String earliest = began == null ? "9" : NAME_TIME.format(began);
         candidates.addAll(all().stream()
-                .filter(session -> name(session).contains("-" + pid + "-"))
+                .filter(session -> name(session).contains("-" + pid + "-")
+                        || timeOf(session).compareTo(earliest) >= 0)
                 .toList());
-        for (Path candidate : candidates) {
-            try (SessionReader reader = SessionReader.open(candidate)) {
-                SessionFacts facts = reader.facts();
-                if (facts.pid() == pid && facts.start().equals(start)) {
-                    return candidate;
-                }
-            } catch (IOException e) {
-                // not the one: the session of a run that has just ended can be read
-            }
-        }
-        return null;
+        return new RunSessions(pid, start).programOf(candidates);
     }
 
     /// Makes a session in a directory of the user's choice known here, so that it is found without its path.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -220,6 +221,44 @@ class SessionStoreTest {
         assertThat(store.of(NOBODY, new SessionFacts.ProcessStart("", 1), given))
                 .as("a session of an earlier run")
                 .isNull();
+    }
+
+    /// `timeout nice app`, each with a session, the wrappers' since they have outlived the program.
+    @Test
+    void shouldFindTheProgramThatWrappersHaveWaitedFor() throws IOException {
+        Path given = FakeSession.in(root, "timeout", NOBODY, 1_767_225_600);
+        Path app = FakeSession.in(given, "app", NOBODY + 2, 1_767_225_601);
+        Path inner = FakeSession.in(given, "nice", NOBODY + 1, 1_767_225_602);
+        write(app, HeaderDescriptor.WRAPPER, NOBODY);
+        write(inner, HeaderDescriptor.WRAPPER, NOBODY);
+        SessionFacts.ProcessStart start = new SessionFacts.ProcessStart("", 0);
+
+        assertThat(store.of(NOBODY, start, given)).isEqualTo(app);
+        assertThat(store.find(given.toString())).isEqualTo(app);
+
+        ProgramState.recordEnd(app, new Posix.Ending(0, 0), Instant.ofEpochSecond(1_767_225_602));
+        ProgramState.recordEnd(given, new Posix.Ending(0, 0), Instant.ofEpochSecond(1_767_225_609));
+        assertThat(store.of(NOBODY, start, given)).as("it was no wrapper").isEqualTo(given);
+    }
+
+    /// As `env app` in one process.
+    @Test
+    void shouldFindTheProgramThatAProcessHasExecutedLast() throws IOException {
+        Path given = FakeSession.in(root, "env", NOBODY, 1_767_225_600);
+        Path app = FakeSession.in(given, "app", NOBODY, 1_767_225_601);
+
+        assertThat(store.of(NOBODY, new SessionFacts.ProcessStart("", 0), given))
+                .isEqualTo(app);
+        assertThat(store.find(given.toString())).isEqualTo(app);
+    }
+
+    private static void write(Path session, long at, int value) throws IOException {
+        ByteBuffer word = ByteBuffer.allocate(Integer.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(value);
+        try (FileChannel file = FileChannel.open(session.resolve("session.mdl"), StandardOpenOption.WRITE)) {
+            file.write(word.flip(), at);
+        }
     }
 
     @Test

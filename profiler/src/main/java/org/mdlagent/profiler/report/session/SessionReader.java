@@ -188,6 +188,11 @@ public final class SessionReader implements AutoCloseable {
         return bytes.getInt(HeaderDescriptor.PID);
     }
 
+    /// The wrapper that has executed the program to wait for it, as `timeout` does: its process, 0 for none.
+    public int wrapper() throws IOException {
+        return bytes.getInt(HeaderDescriptor.WRAPPER);
+    }
+
     /// The threads that have met a probe, the newest first.
     public List<ThreadProfile> threadProfiles() throws IOException {
         bytes.refresh();

@@ -1,0 +1,101 @@
+package org.mdlagent.runtime.cli.session;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+
+/// Which session of a run is the program's. A process has several when it executes other programs in its place; and a
+/// wrapper such as `timeout`, which executes its program as a child, may have one beside that.
+///
+/// @param pid   of the process that was started
+/// @param start of it, null when nothing is known of that
+record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
+    /// A wrapper ends that soon behind its program.
+    private static final Duration WRAPPER_END = Duration.ofSeconds(1);
+
+    private record Recorded(Path session, SessionFacts facts) {
+        Instant started() {
+            return facts.started();
+        }
+    }
+
+    /// The session of a directory, and those in it: that of the program that was run, which is the directory's own when
+    /// nothing else is known.
+    static Path programOf(Path directory, List<Path> sessions) {
+        if (sessions.size() < 2) {
+            return directory;
+        }
+        try (SessionReader reader = SessionReader.open(directory)) {
+            SessionFacts facts = reader.facts();
+            int wrapper = reader.wrapper();
+            RunSessions run =
+                    wrapper == 0 ? new RunSessions(facts.pid(), facts.start()) : new RunSessions(wrapper, null);
+            return Optional.ofNullable(run.programOf(sessions)).orElse(directory);
+        } catch (IOException e) {
+            return directory; // damaged, which whoever reads it says
+        }
+    }
+
+    /// Null when there is none.
+    @Nullable
+    Path programOf(List<Path> sessions) {
+        List<Recorded> own = new ArrayList<>();
+        List<Recorded> waitedFor = new ArrayList<>();
+        for (Path session : sessions) {
+            try (SessionReader reader = SessionReader.open(session)) {
+                Recorded recorded = new Recorded(session, reader.facts());
+                if (isOwn(recorded.facts)) {
+                    own.add(recorded);
+                } else if (reader.wrapper() == pid && isYounger(recorded.facts)) {
+                    waitedFor.add(recorded);
+                }
+            } catch (IOException e) {
+                // not the one: the session of a run that has just ended can be read
+            }
+        }
+        Recorded ofProcess = last(own);
+        Recorded ofChild = innermost(waitedFor);
+        if (ofProcess == null || ofChild == null) {
+            Recorded only = ofProcess == null ? ofChild : ofProcess;
+            return only == null ? null : only.session;
+        }
+        return goesOnBehind(ofProcess.facts, ofChild.facts) ? ofProcess.session : ofChild.session;
+    }
+
+    private static @Nullable Recorded last(List<Recorded> sessions) {
+        return sessions.stream().max(Comparator.comparing(Recorded::started)).orElse(null);
+    }
+
+    /// Of wrappers within wrappers, those that have a session began it when their program had ended.
+    private static @Nullable Recorded innermost(List<Recorded> sessions) {
+        return sessions.stream()
+                .min(Comparator.comparing(Recorded::started))
+                .map(first -> last(sessions.stream()
+                        .filter(other -> other.facts.pid() == first.facts.pid())
+                        .toList()))
+                .orElse(null);
+    }
+
+    private boolean isOwn(SessionFacts facts) {
+        return facts.pid() == pid && (start == null || facts.start().equals(start));
+    }
+
+    private boolean isYounger(SessionFacts facts) {
+        return start == null
+                || (facts.start().boot().equals(start.boot()) && facts.start().ticks() >= start.ticks());
+    }
+
+    /// Whether the process did more than wait for that child.
+    private static boolean goesOnBehind(SessionFacts own, SessionFacts child) {
+        Instant end = child.ended();
+        return end != null && (own.ended() == null || own.ended().isAfter(end.plus(WRAPPER_END)));
+    }
+}

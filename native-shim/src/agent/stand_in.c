@@ -1,0 +1,91 @@
+/*
+ * A wrapper and its program decide on their own, by what each sees of the other. The wrapper has the agent too if it does more
+ * than wait: then it begins late, or had begun before.
+ *
+ *   the wrapper                                   its program
+ *   1 shows that it has an agent, and delays it   1 is the only child of a process that shows an agent: shows its
+ *   2 its only child shows an agent, and main         own, and delays it
+ *       waits: so does the agent's thread         2 is still the only child, and the parent's main waits, or the
+ *   3 not any more: the agent begins                  parent has ended: the agent begins. Else it goes, for good
+ *
+ * Where --wait has let the wrapper's main begin behind its agent only, both have one.
+ */
+#include "agent/stand_in.h"
+
+#include "agent/exit.h"
+#include "agent/watch.h"
+#include "os/self.h"
+#include "os/wrapper.h"
+#include "process/threads.h"
+#include "session/session.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+const unsigned STAND_IN_MILLIS = 50; /* the usual delay: a command that is over by then costs no JVM */
+
+static pid_t parent; /* whose place this process may take; else 0 */
+
+bool stand_in_begin(void) {
+  pid_t candidate = getppid();
+  if (candidate > 0 && wrapper_only_child(candidate) == getpid() && wrapper_has_agent(candidate)) {
+    parent = candidate;
+    session_wrapper = wrapper_outermost();
+  }
+  return parent != 0;
+}
+
+/* On a busy machine a child takes a while to execute its program, and its parent to wait for it. */
+enum { LOOK_NANOS = 20000000, LOOKS_MAX = 25 };
+
+static bool soon(bool (*is_so)(pid_t child), pid_t (*child)(void)) {
+  bool found = false;
+  pid_t of;
+  for (int i = 0; i < LOOKS_MAX && !found && (of = child()) != 0 && !atomic_load(&process_exiting); i++) {
+    if (i > 0) {
+      nanosleep(&(struct timespec){.tv_nsec = LOOK_NANOS}, NULL);
+    }
+    found = is_so(of);
+  }
+  return found;
+}
+
+static pid_t self_as_only_child(void) { return wrapper_only_child(parent) == process_pid ? process_pid : 0; }
+
+static bool parent_has_ended(void) { return getppid() != parent; }
+
+static bool parent_waits(pid_t self) {
+  (void)self;
+  return parent_has_ended() || wrapper_waits(parent);
+}
+
+bool stand_in_confirmed(void) { return !parent || soon(parent_waits, self_as_only_child) || parent_has_ended(); }
+
+static pid_t only_child(void) { return threads_are_single() ? wrapper_only_child(process_pid) : 0; }
+
+static bool stands_in(pid_t child) { return wrapper_has_agent(child) && wrapper_waits(process_pid); }
+
+/* Woken by the child's end; once in a while it looks whether there are other children. */
+static void sleep_beside(pid_t child) {
+  struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
+  poll(&end, 1, (int)(watch_nanos / 1000000u));
+  if (end.fd >= 0) {
+    close(end.fd);
+  }
+}
+
+bool stand_in_awaited(void) {
+  bool awaited = false;
+  while (soon(stands_in, only_child)) {
+    awaited = true;
+    pid_t child = only_child();
+    if (child) {
+      sleep_beside(child);
+    }
+    exit_with_application();
+  }
+  return awaited;
+}

@@ -1,0 +1,161 @@
+#include "os/wrapper.h"
+
+#include "os/sys.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char agent_name[] = "mdlagent";
+
+enum { PATH_BYTES = 64, NAME_BYTES = 16 };
+
+void wrapper_show_agent(void) { raw_syscall(SYS_prctl, PR_SET_NAME, agent_name, 0L, 0L, 0L); }
+
+/* A thread has the name that its creator has just then. */
+int wrapper_show_thread(int (*start)(void)) {
+  char name[NAME_BYTES] = "";
+  raw_syscall(SYS_prctl, PR_GET_NAME, name, 0L, 0L, 0L);
+  wrapper_show_agent();
+  int result = start();
+  raw_syscall(SYS_prctl, PR_SET_NAME, name, 0L, 0L, 0L);
+  return result;
+}
+
+void wrapper_hide_agent(void) { raw_syscall(SYS_prctl, PR_SET_NAME, "mdlagent ends", 0L, 0L, 0L); }
+
+/* Empty when it cannot be read. */
+static void read_text(const char *path, char *text, size_t capacity) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
+  if (file >= 0) {
+    close(file);
+  }
+  text[length > 0 ? length : 0] = 0;
+}
+
+/* Calls `look` for each thread of the process until it returns false. Without the C library's directory streams, which allocate. */
+static void each_thread(pid_t process, bool (*look)(pid_t process, pid_t thread, void *result), void *result) {
+  char path[PATH_BYTES], entries[2048];
+  snprintf(path, sizeof path, "/proc/%d/task", process);
+  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool more = directory >= 0;
+  for (long length; more && (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
+    for (long at = 0; more && at < length;) {
+      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+      int thread = atoi(entry->d_name);
+      more = thread == 0 || look(process, thread, result);
+      at += entry->d_reclen;
+    }
+  }
+  if (directory >= 0) {
+    close(directory);
+  }
+}
+
+static bool look_for_agent(pid_t process, pid_t thread, void *found) {
+  char path[PATH_BYTES], name[NAME_BYTES + 1];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process, thread);
+  read_text(path, name, sizeof name);
+  name[strcspn(name, "\n")] = 0;
+  *(bool *)found = strcmp(name, agent_name) == 0;
+  return !*(bool *)found;
+}
+
+bool wrapper_has_agent(pid_t process) {
+  bool found = false;
+  each_thread(process, look_for_agent, &found);
+  return found;
+}
+
+/* Field `number` of what proc(5) has in a process's stat; 0 when it cannot be read. */
+static uint64_t stat_field(pid_t process, int number) {
+  enum { FIRST_BEHIND_NAME = 3 };
+  char path[PATH_BYTES], text[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  read_text(path, text, sizeof text);
+  const char *at = strrchr(text, ')'); /* the name may contain anything */
+  for (int field = FIRST_BEHIND_NAME; at && field <= number; field++) {
+    at = strchr(at + 1, ' ');
+  }
+  return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static pid_t parent_of(pid_t process) {
+  enum { PARENT = 4 };
+  return (pid_t)stat_field(process, PARENT);
+}
+
+/* Every process faults when it begins: faults of children show that one has been waited for. */
+static bool had_children(pid_t process) {
+  enum { FAULTS_OF_CHILDREN = 11 };
+  return stat_field(process, FAULTS_OF_CHILDREN) != 0;
+}
+
+struct children {
+  pid_t one;
+  bool some_more;
+};
+
+static bool collect_children(pid_t process, pid_t thread, void *result) {
+  struct children *children = result;
+  char path[PATH_BYTES], text[256];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, thread);
+  read_text(path, text, sizeof text);
+  char *end = text;
+  for (long child; (child = strtol(end, &end, 10)) > 0;) {
+    children->some_more |= children->one != 0;
+    children->one = (pid_t)child;
+  }
+  return !children->some_more;
+}
+
+pid_t wrapper_only_child(pid_t process) {
+  struct children children = {0, false};
+  if (!had_children(process)) {
+    each_thread(process, collect_children, &children);
+  }
+  return children.some_more ? 0 : children.one;
+}
+
+/* The number of the system call that main is in is shown to whoever may trace the process, the function to whoever may read it. */
+bool wrapper_waits(pid_t process) {
+  static const char *const functions[] = {"do_wait", "sigtimedwait", "sigsuspend", "pause"};
+  char path[PATH_BYTES], text[128];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", process, process);
+  read_text(path, text, sizeof text);
+  char *end;
+  long number = strtol(text, &end, 10);
+  if (end != text) {
+    return number == SYS_wait4 || number == SYS_waitid || number == SYS_rt_sigtimedwait || number == SYS_rt_sigsuspend ||
+           number == SYS_pause;
+  }
+  snprintf(path, sizeof path, "/proc/%d/wchan", process);
+  read_text(path, text, sizeof text);
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    if (strstr(text, functions[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool wrapper_has_executed(pid_t process, int thread) {
+  char path[PATH_BYTES];
+  snprintf(path, sizeof path, "/proc/%d/task/%d", process, thread);
+  return thread != 0 && access(path, F_OK) != 0 && wrapper_has_agent(process);
+}
+
+pid_t wrapper_outermost(void) {
+  pid_t outermost = getppid();
+  for (pid_t at = parent_of(outermost); at > 0 && wrapper_has_agent(at); at = parent_of(at)) {
+    outermost = at;
+  }
+  return outermost;
+}
