@@ -38,6 +38,11 @@ void next_resolve(void) {
   RESOLVE(quick_exit, "quick_exit");
   RESOLVE(_exit, "_exit");
   RESOLVE(abort, "abort");
+  RESOLVE(execve, "execve");
+  RESOLVE(execvpe, "execvpe");
+  RESOLVE(fexecve, "fexecve");
+  RESOLVE(posix_spawn, "posix_spawn");
+  RESOLVE(posix_spawnp, "posix_spawnp");
   RESOLVE(cxa_atexit, "__cxa_atexit");
   RESOLVE(getenv, "getenv");
   RESOLVE(secure_getenv, "secure_getenv");

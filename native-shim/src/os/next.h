@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -47,6 +48,13 @@ struct next {
   void (*quick_exit)(int);
   void (*_exit)(int);
   void (*abort)(void);
+  int (*execve)(const char *, char *const[], char *const[]);
+  int (*execvpe)(const char *, char *const[], char *const[]);
+  int (*fexecve)(int, char *const[], char *const[]);
+  int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
+                     char *const[]);
+  int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
+                      char *const[]);
   int (*cxa_atexit)(void (*)(void *), void *, void *);
   char *(*getenv)(const char *);
   char *(*secure_getenv)(const char *);

@@ -161,7 +161,7 @@ bool family_agent_is_gone(void) {
 }
 
 void family_forked(pid_t parent) {
-  uint32_t flags = family_self ? family_self->flags : 0;
+  uint32_t flags = family_self ? family_self->flags & ~(uint32_t)MDL_EXECUTED : 0;
   if (getppid() == 0) { /* its parent has no id here */
     flags |= MDL_ELSEWHERE;
   }
@@ -200,6 +200,14 @@ void family_leave(int status) {
     family_self->exit_status = status & 0xff;
     family_self->last_cpu_nanos = clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     note_end(family_self);
+  }
+}
+
+void family_executes(bool does) {
+  if (family_self && does) {
+    __atomic_fetch_or(&family_self->flags, MDL_EXECUTED, __ATOMIC_RELAXED);
+  } else if (family_self) {
+    __atomic_fetch_and(&family_self->flags, ~(uint32_t)MDL_EXECUTED, __ATOMIC_RELAXED);
   }
 }
 

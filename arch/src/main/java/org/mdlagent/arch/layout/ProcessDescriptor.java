@@ -29,6 +29,8 @@ public final class ProcessDescriptor {
     public static final int OWNER_DIED = 0x40000000;
 
     public static final int FLAG_ELSEWHERE = 1;
+    public static final int FLAG_APART = 2;
+    public static final int FLAG_EXECUTED = 4;
 
     /// Whether a process has neither ended nor executed another program, which has its id then.
     ///

@@ -272,9 +272,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         if (process.runs()) {
             return "runs";
         }
-        return process.exitStatus().isPresent()
-                ? "exit status " + process.exitStatus().getAsInt()
-                : "killed, or executed another program";
+        if (process.exitStatus().isPresent()) {
+            return "exit status " + process.exitStatus().getAsInt();
+        }
+        return switch (process.departure()) {
+            case EXECUTED_ANOTHER_PROGRAM -> "executed another program";
+            case GAVE_UP_RIGHTS -> "gave up rights";
+            case NONE -> "killed, or executed another program";
+        };
     }
 
     /// What 100 % is, however calls are recorded: the time that was measured, which each of its threads has once.

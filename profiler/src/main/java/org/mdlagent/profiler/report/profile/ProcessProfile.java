@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// @param runs       whether it was seen neither to end nor to be gone
 /// @param agent      whether it has the agent
 /// @param calls      that were seen: in exact sessions all, in sampled ones those in windows
+/// @param departure  why it is no process of this session any more, though it lives
 public record ProcessProfile(
         int pid,
         int parent,
@@ -19,4 +20,26 @@ public record ProcessProfile(
         OptionalInt exitStatus,
         boolean runs,
         boolean agent,
-        long calls) {}
+        long calls,
+        Departure departure) {
+
+    /// One that is not known to have left.
+    public ProcessProfile(
+            int pid,
+            int parent,
+            Instant started,
+            @Nullable Instant ended,
+            OptionalInt exitStatus,
+            boolean runs,
+            boolean agent,
+            long calls) {
+        this(pid, parent, started, ended, exitStatus, runs, agent, calls, Departure.NONE);
+    }
+
+    /// How a process leaves its session and goes on.
+    public enum Departure {
+        NONE,
+        EXECUTED_ANOTHER_PROGRAM,
+        GAVE_UP_RIGHTS
+    }
+}

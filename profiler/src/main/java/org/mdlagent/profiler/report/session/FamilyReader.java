@@ -77,7 +77,8 @@ final class FamilyReader {
                     facts.exitStatus(),
                     runs && facts.ended() == null,
                     true,
-                    calls);
+                    calls,
+                    departure(at));
         }
         long ended = bytes.getLong(at + ProcessDescriptor.ENDED_NANOS);
         int status = bytes.getInt(at + ProcessDescriptor.EXIT_STATUS);
@@ -89,6 +90,17 @@ final class FamilyReader {
                 status < 0 ? OptionalInt.empty() : OptionalInt.of(status),
                 runs,
                 false,
-                calls);
+                calls,
+                departure(at));
+    }
+
+    private ProcessProfile.Departure departure(long at) throws IOException {
+        int flags = bytes.getInt(at + ProcessDescriptor.FLAGS);
+        if ((flags & ProcessDescriptor.FLAG_EXECUTED) != 0) {
+            return ProcessProfile.Departure.EXECUTED_ANOTHER_PROGRAM;
+        }
+        return (flags & ProcessDescriptor.FLAG_APART) != 0
+                ? ProcessProfile.Departure.GAVE_UP_RIGHTS
+                : ProcessProfile.Departure.NONE;
     }
 }

@@ -1,0 +1,199 @@
+/*
+ * A process that executes another program ends as the one that its session knows, and lives. So it is written down before: in its
+ * record, and, where it has the agent, in the session, which ends there. When the call fails, it is taken back.
+ *
+ * A program of 32 bits cannot have the library. Its dynamic linker would say so on stderr, and it executes others of 64 bits
+ * rarely: it gets an environment in which LD_PRELOAD does not name the library.
+ *
+ * Everything here is done on the stack of the caller, which may be a child of vfork and have its parent's memory.
+ */
+#include "os/attributes.h"
+#include "os/next.h"
+#include "os/self.h"
+#include "session/family.h"
+#include "session/log.h"
+#include "session/session.h"
+
+#include <alloca.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char variable[] = "LD_PRELOAD=", library[] = "/libmdlagent.so", separators[] = " :";
+
+static int find_preload(char *const environment[], int *count) {
+  int found = -1;
+  for (*count = 0; environment && environment[*count]; ++*count) {
+    if (strncmp(environment[*count], variable, sizeof variable - 1) == 0 && strstr(environment[*count], library)) {
+      found = *count;
+    }
+  }
+  return found;
+}
+
+/* A server that starts others with an environment of its own makes. Said once. */
+static void tell_unless_preloaded(const char *path, char *const environment[]) {
+  int count;
+  if (find_preload(environment, &count) < 0 &&
+      !(__atomic_fetch_or(&session->flags, MDL_UNPRELOADED, __ATOMIC_RELAXED) & MDL_UNPRELOADED)) {
+    log_line(path, " is executed without LD_PRELOAD in its environment: the agent does not see it, nor others like it", NULL);
+  }
+}
+
+static bool execute_begins(const char *path, char *const environment[]) {
+  if (!session || is_agent_thread || process_is_confined || !process_pid || getpid() != process_pid) {
+    return false;
+  }
+  tell_unless_preloaded(path, environment);
+  family_executes(true);
+  if (family_has_agent()) {
+    session_executes(true);
+  }
+  return true;
+}
+
+static void execute_failed(void) {
+  int error = errno;
+  family_executes(false);
+  if (family_has_agent()) {
+    session_executes(false);
+  }
+  errno = error;
+}
+
+/* ---- programs of 32 bits */
+
+static bool is_of_32_bits(const char *path) {
+  int error = errno;
+  unsigned char start[EI_CLASS + 1] = {0};
+  int file = process_is_confined ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file >= 0) {
+    if (read(file, start, sizeof start) < 0) {
+      start[0] = 0;
+    }
+    close(file);
+  }
+  errno = error;
+  return memcmp(start, ELFMAG, SELFMAG) == 0 && start[EI_CLASS] == ELFCLASS32;
+}
+
+/* What is looked for in PATH keeps its environment. */
+static const char *path_of(const char *file) { return strchr(file, '/') ? file : ""; }
+
+static bool ends_with_library(const char *entry, size_t length) {
+  size_t name = sizeof library - 1;
+  return length >= name && memcmp(entry + length - name, library, name) == 0;
+}
+
+/* `to` has room for all of `from`. */
+static void copy_others(const char *from, char *to) {
+  strcpy(to, variable);
+  to += sizeof variable - 1;
+  const char *first = to;
+  for (from += sizeof variable - 1; *from;) {
+    size_t length = strcspn(from, separators);
+    if (length && !ends_with_library(from, length)) {
+      if (to != first) {
+        *to++ = ':';
+      }
+      memcpy(to, from, length);
+      to += length;
+    }
+    from += length;
+    from += strspn(from, separators);
+  }
+  *to = 0;
+}
+
+/* The environment of the program at `path`: the one that is given, or a copy on the stack of the caller. */
+#define ENVIRONMENT_OF(name, path, given)                                              \
+  char *const *name = given;                                                           \
+  int name##_count, name##_at = find_preload(given, &name##_count);                    \
+  if (name##_at >= 0 && is_of_32_bits(path)) {                                         \
+    char **copy = alloca(((size_t)name##_count + 1) * sizeof *copy);                   \
+    memcpy(copy, name, ((size_t)name##_count + 1) * sizeof *copy);                     \
+    char *text = alloca(strlen(copy[name##_at]) + 1);                                  \
+    copy_others(copy[name##_at], text);                                                \
+    copy[name##_at] = text;                                                            \
+    name = copy;                                                                       \
+  }
+
+/* ---- libc's functions */
+
+#define EXECUTE(path, environment, call) \
+  bool noted = execute_begins(path, environment); \
+  int result = next()->call;            \
+  if (noted) {                          \
+    execute_failed();                   \
+  }                                     \
+  return result
+
+EXPORT int execve(const char *path, char *const arguments[], char *const environment[]) {
+  ENVIRONMENT_OF(own, path, environment);
+  EXECUTE(path, own, execve(path, arguments, own));
+}
+
+EXPORT int execv(const char *path, char *const arguments[]) { return execve(path, arguments, environ); }
+
+EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
+  ENVIRONMENT_OF(own, path_of(file), environment);
+  EXECUTE(file, own, execvpe(file, arguments, own));
+}
+
+EXPORT int execvp(const char *file, char *const arguments[]) { return execvpe(file, arguments, environ); }
+
+EXPORT int fexecve(int file, char *const arguments[], char *const environment[]) {
+  EXECUTE("a file", environment, fexecve(file, arguments, environment));
+}
+
+/* The arguments behind `first`, as an array on the stack of the caller; `list` is behind them, and their end. */
+#define ARGUMENTS(name, first)                                                          \
+  va_list list;                                                                         \
+  size_t name##_count = 1;                                                              \
+  va_start(list, first);                                                                \
+  while (va_arg(list, const char *)) {                                                  \
+    name##_count++;                                                                     \
+  }                                                                                     \
+  va_end(list);                                                                         \
+  char **name = alloca((name##_count + 1) * sizeof *name);                              \
+  name[0] = (char *)(uintptr_t)first;                                                   \
+  va_start(list, first);                                                                \
+  for (size_t i = 1; i <= name##_count; i++) {                                          \
+    name[i] = va_arg(list, char *);                                                     \
+  }
+
+EXPORT int execl(const char *path, const char *first, ...) {
+  ARGUMENTS(arguments, first);
+  va_end(list);
+  return execve(path, arguments, environ);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...) {
+  ARGUMENTS(arguments, first);
+  va_end(list);
+  return execvpe(file, arguments, environ);
+}
+
+EXPORT int execle(const char *path, const char *first, ...) {
+  ARGUMENTS(arguments, first);
+  char *const *environment = va_arg(list, char *const *);
+  va_end(list);
+  return execve(path, arguments, environment);
+}
+
+EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+  ENVIRONMENT_OF(own, path, environment);
+  return next()->posix_spawn(child, path, actions, attributes, arguments, own);
+}
+
+EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+  ENVIRONMENT_OF(own, path_of(file), environment);
+  return next()->posix_spawnp(child, file, actions, attributes, arguments, own);
+}
