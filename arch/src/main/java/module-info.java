@@ -6,6 +6,7 @@ module org.mdlagent.arch {
     exports org.mdlagent.arch.code;
     exports org.mdlagent.arch.cpu;
     exports org.mdlagent.arch.elf;
+    exports org.mdlagent.arch.file;
     exports org.mdlagent.arch.layout;
     exports org.mdlagent.arch.session;
     exports org.mdlagent.arch.shim;

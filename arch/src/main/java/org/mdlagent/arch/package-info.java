@@ -17,7 +17,7 @@
 /// | `shim` | the shim's functions, memory by address |
 /// | `layout` | offsets in structures that C and Java share |
 ///
-/// `elf` reads images and depends on none of these.
+/// `elf` reads images, `file` opens files by their descriptors; they depend on none of these.
 @NullMarked
 package org.mdlagent.arch;
 

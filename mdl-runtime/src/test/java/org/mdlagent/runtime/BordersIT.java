@@ -17,6 +17,9 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// What one user may not do to another, by way of the agent: SECURITY.md has the table.
 class BordersIT {
+    /// A user that owns nothing here.
+    private static final int STRANGER = 65534;
+
     @TempDir
     Path directory;
 
@@ -62,6 +65,27 @@ class BordersIT {
             process.outputWriter().close();
             assertThat(process.waitFor()).isZero();
         }
+    }
+
+    /// Neither waited for nor changed, and named in one line.
+    @ParameterizedTest
+    @ValueSource(strings = {"list", "report", "top", "history"})
+    void shouldLeaveOutWhatOthersHaveMadeWhereSessionsAre(String command) throws Exception {
+        Path theirs = directory.resolve("state/mdl/sessions");
+        Path session = Files.createDirectories(theirs.resolve("x-1-29991231T235959"));
+        Path fifo = session.resolve("session.mdl");
+        Dist.run(directory, Map.of(), List.of("mkfifo", fifo.toString()));
+        for (Path each : List.of(fifo, session, theirs, theirs.getParent())) {
+            Files.setAttribute(each, "unix:uid", STRANGER);
+        }
+
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), List.of(Dist.mdl(), command));
+
+        assertThat(outcome.err())
+                .startsWith("mdl: " + theirs + ": left out: it belongs to another user (uid " + STRANGER + ")\n")
+                .containsOnlyOnce("left out");
+        assertThat(outcome.text()).doesNotContain("x-1");
+        assertThat(theirs.getParent()).isDirectoryNotContaining("glob:**store");
     }
 
     private static List<String> abstractNames() throws IOException {

@@ -125,10 +125,7 @@ class ConformanceIT {
         Profile profile = profile();
         assertCalls(cell, profile, counts(program, column));
         if (!tier.equals(BY_CHANCE)) {
-            assertReturns(
-                    cell,
-                    profile,
-                    SessionWords.of(session().resolve("session.mdl")).countedOnly());
+            assertReturns(cell, profile, SessionWords.of(session()).countedOnly());
         }
     }
 

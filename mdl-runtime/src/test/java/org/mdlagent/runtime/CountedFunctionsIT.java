@@ -14,7 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.file.SessionFile;
 
 /// Functions whose calls are all counted: all are timed, or some by chance. Their tier is named, or chosen by how often
 /// they are called, and may change while they run.
@@ -197,8 +196,7 @@ class CountedFunctionsIT {
         process.outputWriter().flush();
         assertThat(awaitCalls(output)).isEqualTo(1000);
 
-        assertThat(SessionWords.of(SessionFile.locate(session())).get(HeaderDescriptor.EXPIRED))
-                .isZero();
+        assertThat(SessionWords.of(session()).get(HeaderDescriptor.EXPIRED)).isZero();
         JsonNode unused = end(process);
     }
 
@@ -223,7 +221,7 @@ class CountedFunctionsIT {
     }
 
     private long price() throws IOException {
-        return SessionWords.of(SessionFile.locate(session())).get(HeaderDescriptor.TICK_PRICE);
+        return SessionWords.of(session()).get(HeaderDescriptor.TICK_PRICE);
     }
 
     /// Some million calls a second of each thread, for as long as it takes.

@@ -22,7 +22,6 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.file.SessionFile;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {
@@ -116,7 +115,7 @@ final class Dist {
     }
 
     private static long clock(Path session) throws IOException {
-        return SessionWords.of(SessionFile.locate(session)).get(HeaderDescriptor.NOW_MONO_NANOS);
+        return SessionWords.of(session).get(HeaderDescriptor.NOW_MONO_NANOS);
     }
 
     /// Whether a tool is there and tells its version. One that is there and cannot is as good as absent.

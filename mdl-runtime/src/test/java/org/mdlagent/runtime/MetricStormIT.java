@@ -31,7 +31,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
-import org.mdlagent.profiler.report.file.SessionFile;
 
 /// Fifty metrics that come and go in random order while the program works: its output is what it was, the metrics that
 /// stay count every call, and nothing is left behind.
@@ -117,7 +116,7 @@ class MetricStormIT {
     /// What of the session's memory metrics take up.
     private record Usage(long arena, long snippets, int values) {
         static Usage of(Path session) throws IOException {
-            SessionWords words = SessionWords.of(SessionFile.locate(session));
+            SessionWords words = SessionWords.of(session);
             byte[] kinds = words.bytes(words.get(HeaderDescriptor.VALUE_KINDS), ValueDescriptor.COUNT);
             int taken = 0;
             for (byte kind : kinds) {

@@ -6,15 +6,19 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.Set;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.report.file.SessionFile;
 
 /// A session file as it is at one time, word by word: for what no report tells.
 record SessionWords(ByteBuffer words) {
-    static SessionWords of(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file)) {
+    static SessionWords of(Path session) throws IOException {
+        try (OpenFile file = SessionFile.open(session);
+                FileChannel channel = file.channel(StandardOpenOption.READ)) {
             return new SessionWords(
                     channel.map(FileChannel.MapMode.READ_ONLY, 0, Math.min(channel.size(), Integer.MAX_VALUE))
                             .order(ByteOrder.LITTLE_ENDIAN));

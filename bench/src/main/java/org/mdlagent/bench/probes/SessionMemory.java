@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.stream.IntStream;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
@@ -16,7 +18,8 @@ public final class SessionMemory {
 
     /// @param session directory
     public SessionMemory(Path session) throws IOException {
-        try (FileChannel file = FileChannel.open(SessionFile.locate(session))) {
+        try (OpenFile opened = SessionFile.open(session);
+                FileChannel file = opened.channel(StandardOpenOption.READ)) {
             bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN);
         }
     }

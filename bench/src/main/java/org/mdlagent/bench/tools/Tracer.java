@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -74,7 +76,8 @@ public sealed interface Tracer {
         /// What a session knows of its process.
         public static ByteBuffer header(Path directory) throws IOException {
             ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
-            try (FileChannel file = FileChannel.open(SessionFile.locate(session(directory)))) {
+            try (OpenFile opened = SessionFile.open(session(directory));
+                    FileChannel file = opened.channel(StandardOpenOption.READ)) {
                 int unused = file.read(header);
             }
             return header;

@@ -83,7 +83,8 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     public static void main(String[] arguments) {
         ChildProcess.noteDescriptors();
         Posix.keepOwnersRights();
-        Mdl mdl = new Mdl(Console.ofProcess(), SessionStore.ofUser(System.getenv()), Installation.ofProcess());
+        Console console = Console.ofProcess();
+        Mdl mdl = new Mdl(console, SessionStore.ofUser(System.getenv(), console), Installation.ofProcess());
         System.exit(mdl.execute(arguments));
     }
 

@@ -42,7 +42,7 @@ class MdlTest {
     @BeforeEach
     void createMdl() {
         Console console = new Console(stream(out), stream(err), false, false);
-        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"));
+        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"), notice -> {});
         mdl = new Mdl(console, store, new Installation(root.resolve("dist")));
     }
 
@@ -308,7 +308,7 @@ class MdlTest {
         FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
         Mdl onTerminal = new Mdl(
                 new Console(stream(out), stream(err), true, true),
-                new SessionStore(List.of(root), root.resolve("memory")),
+                new SessionStore(List.of(root), root.resolve("memory"), notice -> {}),
                 new Installation(root.resolve("dist")));
 
         assertThat(onTerminal.execute("report", "--format", format)).isEqualTo(2);

@@ -106,6 +106,8 @@ public final class ListCommand implements Callable<Integer> {
                 }
             } catch (SessionFormatException e) {
                 rows.add(List.of(SessionStore.name(directory), "-", "-", e.what(), "-"));
+            } catch (IOException e) {
+                rows.add(List.of(SessionStore.name(directory), "-", "-", "cannot be read: " + e.getMessage(), "-"));
             }
         }
         print(rows);

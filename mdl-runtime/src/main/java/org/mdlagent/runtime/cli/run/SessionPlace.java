@@ -2,20 +2,17 @@ package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.mdlagent.arch.file.OpenFile;
+import org.mdlagent.runtime.cli.session.SessionDirectory;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 
 /// Where a program's session is to be, looked at before it starts.
 final class SessionPlace {
-    /// Of `st_mode` (inode(7)).
-    private static final int FILE_TYPE = 0170000;
-
-    private static final int SOCKET_TYPE = 0140000;
-
     private SessionPlace() {}
 
     /// Says so when the sessions of a user cannot be where they are always: the agent goes elsewhere.
@@ -35,14 +32,9 @@ final class SessionPlace {
             throw CommandFailure.failed(
                     directory + " holds a session already", "choose another directory, or remove that one");
         }
-        Path control = directory.resolve("control");
-        if (Files.exists(control, LinkOption.NOFOLLOW_LINKS) && !isSocket(control)) {
-            throw CommandFailure.failed(
-                    control + " is in the way: the session's control socket goes there",
-                    "choose another directory with -o DIR");
-        }
         try {
             createPrivate(directory);
+            checkSocket(directory);
         } catch (IOException e) {
             throw CommandFailure.failed(
                     "the session cannot be written to " + directory + ": " + e.getMessage(),
@@ -50,12 +42,16 @@ final class SessionPlace {
         }
     }
 
-    private static boolean isSocket(Path file) {
-        try {
-            int mode = (Integer) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-            return (mode & FILE_TYPE) == SOCKET_TYPE;
-        } catch (IOException e) {
-            return false;
+    private static void checkSocket(Path session) throws IOException {
+        try (SessionDirectory directory = SessionDirectory.open(session);
+                OpenFile socket = directory.socket()) {
+            if (!socket.isSocket()) {
+                throw CommandFailure.failed(
+                        socket.name() + " is in the way: the session's control socket goes there",
+                        "choose another directory with -o DIR");
+            }
+        } catch (NoSuchFileException e) {
+            // nothing is in the way
         }
     }
 

@@ -9,11 +9,11 @@ import com.sun.jna.ptr.IntByReference;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
-import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// Asks the agent of a running program: one line to the socket in its session's directory (`control.c`), and the answer
 /// back.
@@ -21,23 +21,15 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 /// The socket is opened before it is looked at, never through a link, and connected to by that descriptor: so what is
 /// checked is what is asked, and its path may be longer than the system's limit for sockets.
 public final class ControlClient {
-    /// Name of the socket in a session's directory.
-    static final String SOCKET = "control";
-
-    private static final int O_PATH = 0x200000;
-    private static final int O_NOFOLLOW = 0x20000;
-    private static final int O_CLOEXEC = 0x80000;
     private static final int AF_UNIX = 1;
     private static final int SOCK_STREAM = 1;
-    private static final int SOCK_CLOEXEC = O_CLOEXEC;
+    private static final int SOCK_CLOEXEC = 0x80000;
     private static final int SOL_SOCKET = 1;
     private static final int SO_PEERCRED = 17;
     private static final int SO_RCVTIMEO = 20;
     private static final int ECONNREFUSED = 111;
     private static final int EAGAIN = 11;
     private static final int MSG_NOSIGNAL = 0x4000;
-    private static final int FILE_TYPE = 0170000;
-    private static final int SOCKET_TYPE = 0140000;
     private static final int ADDRESS_BYTES = 110;
     private static final int CREDENTIALS_BYTES = 12;
     private static final int BLOCK = 1 << 16;
@@ -51,11 +43,9 @@ public final class ControlClient {
 
     private ControlClient() {}
 
-    private static native int open(String path, int flags) throws LastErrorException;
-
-    private static native int close(int file);
-
     private static native int socket(int domain, int type, int protocol) throws LastErrorException;
+
+    private static native int close(int socket);
 
     private static native int connect(int socket, Pointer address, int length) throws LastErrorException;
 
@@ -76,15 +66,15 @@ public final class ControlClient {
     /// @return the lines that the request has brought
     /// @throws CommandFailure when there is no agent to ask, or it refuses
     public static String ask(Path session, String request) throws IOException {
-        int owner = owner(SessionFile.locate(session));
+        SessionFile.open(session).close();
         String answer;
         try {
-            answer = exchange(session.resolve(SOCKET), owner, request + "\n");
+            answer = exchange(session, request + "\n");
+        } catch (NoSuchFileException e) {
+            throw CommandFailure.failed(
+                    SessionStore.name(session) + " has no control socket", "its agent.log may say why");
         } catch (LastErrorException e) {
             throw switch (e.getErrorCode()) {
-                case Posix.ENOENT ->
-                    CommandFailure.failed(
-                            SessionStore.name(session) + " has no control socket", "its agent.log may say why");
                 case ECONNREFUSED ->
                     CommandFailure.failed(
                             "the program of " + SessionStore.name(session) + " has ended", "mdl report shows it");
@@ -103,26 +93,22 @@ public final class ControlClient {
         return answer.substring(end + 1);
     }
 
-    private static String exchange(Path path, int owner, String request) throws IOException {
-        int place = open(path.toString(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        try {
-            Path opened = Path.of("/proc/self/fd/" + place);
-            int mode = (Integer) Files.getAttribute(opened, "unix:mode");
-            if ((mode & FILE_TYPE) != SOCKET_TYPE || owner(opened) != owner) {
-                throw CommandFailure.failed(path + " is not the session's own socket", "remove it");
+    private static String exchange(Path session, String request) throws IOException {
+        try (SessionDirectory directory = SessionDirectory.open(session);
+                OpenFile place = directory.socket()) {
+            if (!place.isSocket() || !place.isOwn()) {
+                throw CommandFailure.failed(place.name() + " is not the session's own socket", "remove it");
             }
             int socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
             try {
-                connect(socket, address(opened), ADDRESS_BYTES);
-                if (listener(socket) != owner) {
-                    throw CommandFailure.failed("somebody else listens at " + path, "remove it");
+                connect(socket, address(place.path()), ADDRESS_BYTES);
+                if (listener(socket) != place.owner()) {
+                    throw CommandFailure.failed("somebody else listens at " + place.name(), "remove it");
                 }
                 return talk(socket, request.getBytes(StandardCharsets.UTF_8));
             } finally {
                 close(socket);
             }
-        } finally {
-            close(place);
         }
     }
 
@@ -154,9 +140,5 @@ public final class ControlClient {
             answer.write(block, 0, length);
         }
         return answer.toString(StandardCharsets.UTF_8);
-    }
-
-    private static int owner(Path path) throws IOException {
-        return (Integer) Files.getAttribute(path, "unix:uid");
     }
 }

@@ -4,18 +4,21 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// A session's directory, opened: what its path leads to may be exchanged at any time, but not this.
-final class SessionDirectory implements AutoCloseable {
+public final class SessionDirectory implements AutoCloseable {
+    private static final String SOCKET = "control";
+
     private final OpenFile directory;
 
     private SessionDirectory(OpenFile directory) {
         this.directory = directory;
     }
 
-    static SessionDirectory open(Path path) throws IOException {
+    public static SessionDirectory open(Path path) throws IOException {
         return open(OpenFile.bytes(path));
     }
 
@@ -40,6 +43,22 @@ final class SessionDirectory implements AutoCloseable {
             return target.length == 0 ? null : new Link(target, entry.isOwn());
         } catch (NoSuchFileException e) {
             return null;
+        }
+    }
+
+    /// The control socket, or what else has its name.
+    public OpenFile socket() throws IOException {
+        return directory.entry(SOCKET);
+    }
+
+    /// Removes the control socket that a program which was killed has left. What else has its name is the user's own.
+    void removeSocket() throws IOException {
+        try (OpenFile entry = socket()) {
+            if (entry.isSocket() && entry.isOwn()) {
+                directory.remove(SOCKET);
+            }
+        } catch (NoSuchFileException e) {
+            // the program has removed it
         }
     }
 

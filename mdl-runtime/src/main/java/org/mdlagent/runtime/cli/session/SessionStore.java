@@ -2,7 +2,9 @@ package org.mdlagent.runtime.cli.session;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -16,10 +18,15 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.file.OpenFile;
+import org.mdlagent.arch.file.OwnDirectory;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
@@ -35,17 +42,22 @@ public final class SessionStore {
 
     private final List<Path> roots;
     private final SharedMemory memory;
+    private final Consumer<String> notices;
+    private final Set<Path> noticed = ConcurrentHashMap.newKeySet();
 
-    /// @param roots  directories of sessions, the preferred one first
-    /// @param memory directory in shared memory that holds the data of sessions whose programs run
-    public SessionStore(List<Path> roots, Path memory) {
+    /// @param roots   directories of sessions, the preferred one first
+    /// @param memory  directory in shared memory that holds the data of sessions whose programs run
+    /// @param notices takes a line for each directory that is skipped, wholly or in part, since it is not ours
+    public SessionStore(List<Path> roots, Path memory, Consumer<String> notices) {
         this.roots = List.copyOf(roots);
         this.memory = new SharedMemory(memory);
+        this.notices = notices;
     }
 
-    public static SessionStore ofUser(Map<String, String> environment) {
+    public static SessionStore ofUser(Map<String, String> environment, Console console) {
         Path own = Path.of("/tmp/mdl-" + Posix.effectiveUser());
-        return new SessionStore(List.of(defaultRoot(environment), own), SharedMemory.DIRECTORY);
+        return new SessionStore(
+                List.of(defaultRoot(environment), own), SharedMemory.DIRECTORY, notice -> console.say(notice, null));
     }
 
     /// Where sessions go that nobody gave a directory.
@@ -63,23 +75,70 @@ public final class SessionStore {
         return roots.getFirst();
     }
 
-    /// The directories that hold a session, the newest first.
-    public List<Path> all() throws IOException {
-        List<Path> sessions = new ArrayList<>();
+    /// The directories that hold a session of ours, the newest first.
+    public List<Path> all() {
+        List<Dated> sessions = new ArrayList<>();
         for (Path root : roots) {
-            sessions.addAll(in(root));
+            try (OwnDirectory opened = OwnDirectory.open(root)) {
+                sessions.addAll(in(root, opened.path()));
+            } catch (NoSuchFileException e) {
+                // none was recorded yet
+            } catch (IOException e) {
+                notice(root, "left out: " + (e instanceof FileSystemException f ? f.getReason() : e.getMessage()));
+            }
         }
         return newestFirst(sessions);
     }
 
-    private static List<Path> in(Path directory) throws IOException {
-        List<Path> sessions = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, SessionStore::holdsSession)) {
-            entries.forEach(sessions::add);
+    /// Those in a directory that somebody named.
+    private List<Path> in(Path directory) throws IOException {
+        try (OpenFile opened = OpenFile.directory(OpenFile.bytes(directory))) {
+            return newestFirst(in(directory, opened.path()));
         } catch (NoSuchFileException | NotDirectoryException e) {
             return List.of();
         }
-        return newestFirst(sessions);
+    }
+
+    /// @param opened the directory, by its descriptor
+    private List<Dated> in(Path directory, Path opened) throws IOException {
+        List<Dated> sessions = new ArrayList<>();
+        int foreign = 0;
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(opened)) {
+            for (Path entry : entries) {
+                Path file = entry.resolve(SessionFile.NAME);
+                if (isOwn(entry) && isOwn(file)) {
+                    sessions.add(new Dated(directory.resolve(entry.getFileName()), modifiedAt(file)));
+                } else if (holdsSession(entry) || isClosed(entry)) {
+                    foreign++;
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            notice(directory, "cannot be read further: " + e.getMessage());
+        }
+        if (foreign > 0) {
+            notice(directory, "left out " + foreign + " of its entries, which belong to other users");
+        }
+        return sessions;
+    }
+
+    /// Says it once: who serves sessions looks each second.
+    private void notice(Path directory, String what) {
+        if (noticed.add(directory)) {
+            notices.accept(directory + ": " + what);
+        }
+    }
+
+    private static boolean isClosed(Path entry) {
+        return Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS) && !Files.isExecutable(entry);
+    }
+
+    private static boolean isOwn(Path entry) {
+        try {
+            return Files.getAttribute(entry, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                    .equals(Posix.effectiveUser());
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     public static boolean holdsSession(Path directory) {
@@ -93,17 +152,16 @@ public final class SessionStore {
 
     /// A session and when it began, as far as that was known when it was listed.
     private record Dated(Path session, String time, Instant modified) {
-        Dated(Path session) {
-            this(session, timeOf(session), modifiedAt(session));
+        Dated(Path session, Instant modified) {
+            this(session, timeOf(session), modified);
         }
     }
 
     /// By the time in the name, which has seconds, and among sessions of one second by the time of the file system.
     /// Each
     /// time is read once: a file's time may change while the list is sorted.
-    private static List<Path> newestFirst(List<Path> sessions) {
+    private static List<Path> newestFirst(List<Dated> sessions) {
         return sessions.stream()
-                .map(Dated::new)
                 .sorted(Comparator.comparing(Dated::time)
                         .thenComparing(Dated::modified)
                         .reversed())
@@ -116,10 +174,9 @@ public final class SessionStore {
         return time.find() ? time.group() : "";
     }
 
-    private static Instant modifiedAt(Path session) {
+    private static Instant modifiedAt(Path file) {
         try {
-            return Files.getLastModifiedTime(session.resolve(SessionFile.NAME), LinkOption.NOFOLLOW_LINKS)
-                    .toInstant();
+            return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
         } catch (IOException e) {
             return Instant.EPOCH;
         }
@@ -164,7 +221,7 @@ public final class SessionStore {
     }
 
     /// Sessions in the directory that a running process was told to use, which is not known here before its end.
-    private static List<Path> givenTo(String pid) {
+    private List<Path> givenTo(String pid) {
         Path process = Path.of("/proc", pid);
         try {
             for (String variable : Files.readString(process.resolve("environ"), StandardCharsets.ISO_8859_1)
@@ -185,7 +242,7 @@ public final class SessionStore {
     }
 
     /// The session of a directory, and those in it.
-    private static List<Path> of(Path directory) throws IOException {
+    private List<Path> of(Path directory) throws IOException {
         List<Path> sessions = new ArrayList<>(in(directory));
         if (holdsSession(directory)) {
             sessions.addFirst(directory);
@@ -242,8 +299,9 @@ public final class SessionStore {
         try (SessionReader reader = SessionReader.open(session)) {
             String id = reader.facts().id();
             if (!id.isEmpty() && id.indexOf('/') < 0) {
-                Files.createDirectories(root());
-                Files.createSymbolicLink(root().resolve(id), session.toAbsolutePath());
+                try (OwnDirectory known = OwnDirectory.create(root())) {
+                    Files.createSymbolicLink(known.path().resolve(id), session.toAbsolutePath());
+                }
             }
         } catch (IOException e) {
             // a convenience only: the session is found by its path

@@ -17,6 +17,8 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.file.OpenFile;
+import org.mdlagent.arch.file.OwnDirectory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.runtime.cli.terminal.Posix;
@@ -74,7 +76,7 @@ public final class SharedMemory {
     private static void settle(byte[] file, SessionDirectory session) throws IOException {
         try (OpenFile data = OpenFile.readable(file)) {
             if (isLeft(data, file)) {
-                move(data, file, session.directory());
+                move(data, file, session);
             }
         }
     }
@@ -84,29 +86,19 @@ public final class SharedMemory {
         return data.isRegular() && data.isOwn() && data.tryLock() && data.isAt(path) && !data.isWritten();
     }
 
-    private static void move(OpenFile data, byte[] path, OpenFile session) throws IOException {
+    private static void move(OpenFile data, byte[] path, SessionDirectory session) throws IOException {
+        OpenFile directory = session.directory();
         // One that was killed meanwhile may have left its copy.
-        session.remove(COPY);
-        try (OpenFile copy = session.create(COPY)) {
+        directory.remove(COPY);
+        try (OpenFile copy = directory.create(COPY)) {
             copy(data, copy);
-            session.rename(COPY, SessionFile.NAME);
+            directory.rename(COPY, SessionFile.NAME);
         } catch (IOException e) {
-            session.remove(COPY);
+            directory.remove(COPY);
             throw e;
         }
-        removeSocket(session);
+        session.removeSocket();
         OpenFile.remove(path);
-    }
-
-    /// Removes the control socket that a program which was killed has left. What else has its name is the user's own.
-    private static void removeSocket(OpenFile session) throws IOException {
-        try (OpenFile entry = session.entry(ControlClient.SOCKET)) {
-            if (entry.isSocket() && entry.isOwn()) {
-                session.remove(ControlClient.SOCKET);
-            }
-        } catch (NoSuchFileException e) {
-            // the program has removed it
-        }
     }
 
     /// Frees the memory that ended programs have left: moves their data into their sessions' directories, and removes
@@ -153,7 +145,7 @@ public final class SharedMemory {
                 }
             } else if (header.getLong((int) HeaderDescriptor.MAGIC) == HeaderDescriptor.MAGIC_VALUE
                     && header.getInt((int) HeaderDescriptor.VERSION) == HeaderDescriptor.VERSION_VALUE) {
-                Path moved = moved(file, sessions);
+                Path moved = moved(path, sessions);
                 reclaim(data, path, moved == null ? directory(header) : OpenFile.bytes(moved));
             }
         }
@@ -165,7 +157,7 @@ public final class SharedMemory {
             SessionDirectory.Link link = opened.link();
             if (link != null && Arrays.equals(link.target(), path)) {
                 if (link.own() && opened.takesData()) {
-                    move(data, path, opened.directory());
+                    move(data, path, opened);
                 }
                 return;
             }
@@ -176,11 +168,15 @@ public final class SharedMemory {
     }
 
     /// The known session whose link leads to a file.
-    private static @Nullable Path moved(Path file, SessionList sessions) throws IOException {
+    private static @Nullable Path moved(byte[] file, SessionList sessions) throws IOException {
         for (Path session : sessions.all()) {
-            Path link = session.resolve(SessionFile.NAME);
-            if (Files.isSymbolicLink(link) && file.equals(SessionFile.target(link))) {
-                return session;
+            try (SessionDirectory opened = SessionDirectory.open(session)) {
+                SessionDirectory.Link link = opened.link();
+                if (link != null && Arrays.equals(link.target(), file)) {
+                    return session;
+                }
+            } catch (IOException e) {
+                // removed since, or not for us to look into
             }
         }
         return null;
@@ -267,9 +263,12 @@ public final class SharedMemory {
     }
 
     private boolean isOwnDirectory() throws IOException {
-        return Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
-                && Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
-                        .equals(Posix.effectiveUser());
+        try {
+            OwnDirectory.open(directory).close();
+            return true;
+        } catch (NoSuchFileException | NotDirectoryException | OwnDirectory.ForeignException e) {
+            return false;
+        }
     }
 
     private static void copy(OpenFile from, OpenFile to) throws IOException {

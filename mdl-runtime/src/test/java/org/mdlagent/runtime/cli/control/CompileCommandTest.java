@@ -35,7 +35,7 @@ class CompileCommandTest {
 
     private int compile(String... arguments) {
         Console console = new Console(stream(out), stream(err), false, false);
-        SessionStore store = new SessionStore(List.of(directory), directory.resolve("memory"));
+        SessionStore store = new SessionStore(List.of(directory), directory.resolve("memory"), notice -> {});
         List<String> all = new ArrayList<>(List.of("compile"));
         all.addAll(List.of(arguments));
         return new Mdl(console, store, new Installation(directory)).execute(all.toArray(String[]::new));

@@ -54,7 +54,7 @@ class ServeCommandTest {
         long now = Instant.now().getEpochSecond();
         FakeSession.in(root, LIVE, ProcessHandle.current().pid(), now);
         FakeSession.in(root, ENDED, 5_000_000, now - 86_400);
-        source = new ServeCommand.StoredSessions(new SessionStore(List.of(root), root.resolve("memory")));
+        source = new ServeCommand.StoredSessions(new SessionStore(List.of(root), root.resolve("memory"), notice -> {}));
         sessions = new WatchedSessions(source, 200);
         serve(null);
     }

@@ -40,7 +40,7 @@ class ManualCommandTest {
         out.reset();
         PrintStream stream = new PrintStream(out, true, StandardCharsets.UTF_8);
         Console console = new Console(stream, stream, false, false);
-        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"));
+        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"), notice -> {});
         assertThat(new Mdl(console, store, new Installation(root.resolve("dist"))).execute(arguments))
                 .isZero();
         return out.toString(StandardCharsets.UTF_8);

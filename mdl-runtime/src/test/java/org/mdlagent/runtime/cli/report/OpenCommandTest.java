@@ -33,7 +33,7 @@ class OpenCommandTest {
     private int open(Map<String, String> environment) throws Exception {
         FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
         Console console = new Console(new PrintStream(out, true), new PrintStream(err, true), false, false);
-        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"));
+        SessionStore store = new SessionStore(List.of(root), root.resolve("memory"), notice -> {});
         CommandLine commandLine = new CommandLine(new Mdl(console, store, new Installation(root.resolve("dist"))));
         OpenCommand command = commandLine.getSubcommands().get("open").getCommand();
         return command.call(environment);

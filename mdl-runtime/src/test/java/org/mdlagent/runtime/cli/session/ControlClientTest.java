@@ -30,7 +30,7 @@ class ControlClientTest {
     @BeforeEach
     void createSession() throws IOException {
         session = FakeSession.in(root, "app-1-20260101T000000", 1, 0);
-        socket = session.resolve(ControlClient.SOCKET);
+        socket = session.resolve("control");
     }
 
     private ServerSocketChannel listen(Path at) throws IOException {

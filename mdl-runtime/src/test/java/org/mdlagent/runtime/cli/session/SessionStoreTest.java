@@ -2,6 +2,7 @@ package org.mdlagent.runtime.cli.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -9,10 +10,13 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,9 +34,13 @@ class SessionStoreTest {
     /// Beyond the kernel's highest process id.
     private static final int NOBODY = 5_000_000;
 
+    /// A user that owns nothing here.
+    private static final int STRANGER = 65534;
+
     @TempDir
     private Path root;
 
+    private final List<String> notices = new ArrayList<>();
     private SessionStore store;
     private Path orphans;
 
@@ -40,7 +48,7 @@ class SessionStoreTest {
     void createStore() throws IOException {
         // Not the user's real shared memory: what others have left there is not for a test to reclaim.
         orphans = root.resolve("memory");
-        store = new SessionStore(List.of(root, root.resolve("not-there")), orphans);
+        store = new SessionStore(List.of(root, root.resolve("not-there")), orphans, notices::add);
     }
 
     @Test
@@ -272,6 +280,76 @@ class SessionStoreTest {
         store.remember(session);
 
         assertThat(store.find("12").toRealPath()).isEqualTo(session.toRealPath());
+    }
+
+    private static Path give(Path file) throws IOException {
+        assumeThat(Posix.effectiveUser()).as("root makes files of others").isZero();
+        return Files.setAttribute(file, "unix:uid", STRANGER, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private SessionStore with(Path other) {
+        return new SessionStore(List.of(root, other), orphans, notices::add);
+    }
+
+    /// `/tmp/mdl-UID`, which whoever comes first may make.
+    @Test
+    void shouldSkipADirectoryThatSomebodyElseHasMade(@TempDir Path temporary) throws IOException {
+        Path own = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
+        Path other = temporary.resolve("mdl-0");
+        give(FakeSession.in(other, "x-1-29991231T235959", 1, 1));
+        give(other);
+        SessionStore both = with(other);
+
+        assertThat(both.find(null)).isEqualTo(own);
+        assertThat(both.all()).containsExactly(own);
+        assertThat(notices).containsExactly(other + ": left out: it belongs to another user (uid " + STRANGER + ")");
+    }
+
+    @Test
+    void shouldSkipALinkThatSomebodyElseHasMade(@TempDir Path temporary) throws IOException {
+        Path own = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
+        Path loop = temporary.resolve("mdl-0");
+        give(Files.createSymbolicLink(loop, loop));
+        SessionStore both = with(loop);
+
+        assertThat(both.all()).containsExactly(own);
+        assertThat(notices).containsExactly(loop + ": left out: it belongs to another user (uid " + STRANGER + ")");
+    }
+
+    @Test
+    void shouldSkipADirectoryWhereOthersMayWrite(@TempDir Path temporary) throws IOException {
+        Path own = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
+        Path other = temporary.resolve("mdl-0");
+        FakeSession.in(other, "x-1-29991231T235959", 1, 1);
+        Files.setPosixFilePermissions(other, PosixFilePermissions.fromString("rwxrwxrwx"));
+        SessionStore both = with(other);
+
+        assertThat(both.all()).containsExactly(own);
+        assertThat(notices).containsExactly(other + ": left out: others may write to it (chmod go-w)");
+    }
+
+    @Test
+    void shouldFollowALinkOfOnesOwn(@TempDir Path temporary) throws IOException {
+        Path other = Files.createSymbolicLink(temporary.resolve("link"), Files.createDirectory(root.resolve("data")));
+        FakeSession.in(other, "app-9-20260102T000000", 9, 1);
+
+        assertThat(with(other).all()).containsExactly(other.resolve("app-9-20260102T000000"));
+        assertThat(notices).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveOutEntriesOfOthersAndKeepAllOfOnesOwn() throws Exception {
+        Path own = FakeSession.in(root, "app-9-20260102T000000", 9, 1);
+        give(FakeSession.in(root, "x-1-29991231T235959", 1, 1));
+        give(Files.createSymbolicLink(root.resolve("y-1-29991231T235959"), own));
+        give(FakeSession.in(root, "z-1-29991231T235959", 1, 1).resolve("session.mdl"));
+        give(Files.createFile(root.resolve("file")));
+        Path loop = root.resolve("loop");
+        Files.createSymbolicLink(loop, loop);
+
+        assertThat(store.find(null)).isEqualTo(own);
+        assertThat(store.all()).containsExactly(own);
+        assertThat(notices).containsExactly(root + ": left out 3 of its entries, which belong to other users");
     }
 
     /// Another process changes the times of the files while they are sorted, as fast as it can.

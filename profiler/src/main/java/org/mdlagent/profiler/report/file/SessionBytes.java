@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// The bytes of a session file, by offset, with every access checked against the file's own bounds.
@@ -53,15 +53,15 @@ public final class SessionBytes implements AutoCloseable {
     private long end;
     private long claimed;
 
-    public SessionBytes(Path file) throws IOException {
-        this(file, FunctionNames.NONE);
-    }
-
+    /// Opens the session in a directory, or a session file.
+    ///
     /// @param names of functions that were recorded without one
-    public SessionBytes(Path file, FunctionNames names) throws IOException {
-        this.file = file;
+    public SessionBytes(Path directoryOrFile, FunctionNames names) throws IOException {
+        file = SessionFile.shown(directoryOrFile);
         this.names = names;
-        channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+        try (OpenFile opened = SessionFile.open(directoryOrFile)) {
+            channel = opened.channel(StandardOpenOption.READ);
+        }
     }
 
     /// Forgets what was read, checks the header again, and starts a new account of claims.

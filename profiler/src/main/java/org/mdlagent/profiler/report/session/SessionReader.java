@@ -2,7 +2,6 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +15,6 @@ import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
-import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -61,7 +59,7 @@ public final class SessionReader implements AutoCloseable {
     ///
     /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
     public static SessionReader open(Path directoryOrFile, FunctionNames names) throws IOException {
-        SessionBytes bytes = bytes(directoryOrFile, names);
+        SessionBytes bytes = new SessionBytes(directoryOrFile, names);
         try {
             bytes.refresh();
         } catch (IOException e) {
@@ -69,17 +67,6 @@ public final class SessionReader implements AutoCloseable {
             throw e;
         }
         return new SessionReader(bytes);
-    }
-
-    private static SessionBytes bytes(Path directoryOrFile, FunctionNames names) throws IOException {
-        while (true) {
-            Path file = SessionFile.locate(directoryOrFile);
-            try {
-                return new SessionBytes(file, names);
-            } catch (NoSuchFileException e) {
-                // moved out of shared memory since: then it is found there, or reported missing
-            }
-        }
     }
 
     /// What is recorded now, of all threads.

@@ -1,4 +1,4 @@
-package org.mdlagent.runtime.cli.session;
+package org.mdlagent.arch.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
