@@ -2,21 +2,30 @@ package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.regex.Matcher;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import net.openhft.chronicle.algo.hashing.LongHashFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +36,7 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
+import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.store.ProfileStore;
 
 /// The store of profiles, when those who write to it are killed, and when its file is damaged.
@@ -34,6 +44,9 @@ class ProfileStoreIT {
     private static final int KILLS = 4;
     private static final int MANY_KILLS = 50;
     private static final int FUNCTIONS = 60;
+
+    /// A user that owns nothing here.
+    private static final int STRANGER = 65534;
 
     @TempDir
     Path directory;
@@ -50,7 +63,7 @@ class ProfileStoreIT {
 
         assertThatThrownBy(() -> add(new ProfileStore(store), 1))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining(name + ": it is not a regular file");
+                .hasMessageContaining(name + ": it is not a regular file of ours");
     }
 
     /// The n-th run: all of it follows from n.
@@ -233,6 +246,82 @@ class ProfileStoreIT {
                 .hasSize(32);
     }
 
+    /// What a file could name instead of a class of the library.
+    static final class Planted {
+        static {
+            System.setProperty("mdl.planted", "yes");
+        }
+    }
+
+    /// Writes a file whose map names another class, with sums that are right.
+    private static void plant(Path file) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int length = bytes.getInt(8);
+        assertThat(hash(bytes, length)).as("the library's hash").isEqualTo(bytes.getLong(0));
+        String text = new String(bytes.array(), 12, length, StandardCharsets.ISO_8859_1);
+        String planted =
+                text.replaceFirst("net[.a-z]+[.]StringSizedReader", Matcher.quoteReplacement(Planted.class.getName()));
+        assertThat(planted).hasSizeLessThan(length);
+        bytes.put(12, (planted + " ".repeat(length - planted.length())).getBytes(StandardCharsets.ISO_8859_1));
+        bytes.putLong(0, hash(bytes, length));
+        int end = bytes.capacity() - 24;
+        CRC32C sum = new CRC32C();
+        sum.update(bytes.array(), 0, end);
+        bytes.order(ByteOrder.BIG_ENDIAN).putLong(end + 16, sum.getValue());
+        Files.write(file, bytes.array());
+    }
+
+    private static long hash(ByteBuffer bytes, int length) {
+        return LongHashFunction.xx_r39().hashBytes(bytes.array(), 8, 4 + length);
+    }
+
+    @Test
+    void shouldLoadNoClassThatAFileNames() throws Exception {
+        Path file = directory.resolve("store/profiles");
+        ProfileStore store = new ProfileStore(file.getParent());
+        add(store, 1);
+        plant(file);
+
+        assertThatThrownBy(store::runs)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("another version of mdl, or by somebody else")
+                .hasMessageContaining("mv " + file + " " + file + ".damaged");
+        assertThat(System.getProperty("mdl.planted")).isNull();
+    }
+
+    private static Path give(Path file) throws IOException {
+        assumeThat(Posix.effectiveUser()).as("root makes files of others").isZero();
+        return Files.setAttribute(file, "unix:uid", STRANGER, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /// Its owner could exchange what is read, and choose by links where files are made.
+    @Test
+    void shouldTouchNothingInAnotherUsersDirectory() throws Exception {
+        Path theirs = Files.createDirectory(directory.resolve("store"));
+        add(new ProfileStore(theirs), 1);
+        try (Stream<Path> files = Files.list(theirs)) {
+            for (Path file : files.toList()) {
+                give(file);
+            }
+        }
+        FileTime before = Files.getLastModifiedTime(give(theirs));
+        ProfileStore store = new ProfileStore(theirs);
+
+        assertThatThrownBy(store::runs).hasMessageContaining("it belongs to another user (uid " + STRANGER + ")");
+        assertThatThrownBy(() -> add(store, 2)).hasMessageContaining("it belongs to another user");
+        assertThat(Files.getLastModifiedTime(theirs)).isEqualTo(before);
+    }
+
+    @Test
+    void shouldMakeNoStoreInAnotherUsersDirectory() throws Exception {
+        Path theirs = give(Files.createDirectory(directory.resolve("theirs")));
+        ProfileStore store = new ProfileStore(theirs.resolve("mdl/store"));
+
+        assertThat(store.runs()).isEmpty();
+        assertThatThrownBy(() -> add(store, 1)).hasMessageContaining("it belongs to another user");
+        assertThat(theirs).isEmptyDirectory();
+    }
+
     @Test
     void shouldFollowNoLink() throws Exception {
         Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
@@ -242,8 +331,8 @@ class ProfileStoreIT {
         Files.createSymbolicLink(store.resolve("profiles"), elsewhere.resolve("profiles"));
 
         assertThatThrownBy(() -> new ProfileStore(store).runs()).isInstanceOf(IOException.class);
-        assertThatThrownBy(
-                        () -> add(new ProfileStore(Files.createSymbolicLink(directory.resolve("link"), elsewhere)), 2))
+        assertThatThrownBy(() ->
+                        add(new ProfileStore(give(Files.createSymbolicLink(directory.resolve("link"), elsewhere))), 2))
                 .isInstanceOf(IOException.class);
     }
 }

@@ -43,7 +43,10 @@ final class ProfileMap implements AutoCloseable {
     }
 
     /// Opens a map, which is this process's alone.
+    ///
+    /// @throws RecordFormatException when it is no map that [#create] has made
     static ProfileMap open(Path file) throws IOException {
+        MapHeader.check(file);
         return new ProfileMap(builder().createPersistedTo(file.toFile()));
     }
 

@@ -1,7 +1,6 @@
 package org.mdlagent.runtime.store;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -206,17 +205,16 @@ public final class ProfileStore {
     }
 
     private <T> T read(T otherwise, Reading<T> reading) throws IOException {
-        Path copy = file.copy();
-        if (copy == null) {
-            return otherwise;
-        }
-        try (ProfileMap map = ProfileMap.open(copy)) {
-            Files.delete(copy);
-            return reading.from(map);
+        try (StoreFile.Copy copy = file.copy()) {
+            if (copy == null) {
+                return otherwise;
+            }
+            try (ProfileMap map = ProfileMap.open(copy.path())) {
+                copy.remove();
+                return reading.from(map);
+            }
         } catch (RecordFormatException e) {
             throw file.damaged(String.valueOf(e.getMessage()));
-        } finally {
-            Files.deleteIfExists(copy);
         }
     }
 }

@@ -7,7 +7,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -19,7 +18,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.runtime.options.RegularFile;
+import org.mdlagent.arch.file.OpenFile;
+import org.mdlagent.arch.file.OwnDirectory;
 
 /// The file of a store, which is never written to once it is there.
 ///
@@ -37,17 +37,18 @@ import org.mdlagent.runtime.options.RegularFile;
 /// Assumes    A1 a rename within a directory is atomic (POSIX)
 ///            A2 a lock ends with the process that has it
 /// Guarantees G1 at any moment `profiles` is whole: what it was before a writer, or what the writer has made
-///            G2 a file that is damaged is never opened as a map, but told of
-///            G3 no symbolic link is followed, and nobody else can read what is here
+///            G2 a file that is damaged, or names classes that a map of ours does not ([MapHeader]), is never opened as
+///               a map, but told of
+///            G3 nothing is read from, made in or removed from a directory that is not this user's alone; all names in
+///               it are looked up from its descriptor, and no symbolic link there is followed
 /// Progress   P1 readers wait for nobody; a writer waits for the writer before it
 final class StoreFile {
     private static final String NAME = "profiles";
+    private static final String LOCK = "lock";
     private static final String DRAFT = ".new";
     private static final String COPY = ".read";
     private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    private static final FileAttribute<Set<PosixFilePermission>> OWNERS_DIRECTORY =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
     /// "mdlstor1", behind the map; then the map's length and its sum.
     private static final long MAGIC = 0x6d646c73746f7231L;
@@ -67,28 +68,63 @@ final class StoreFile {
     }
 
     /// A file of this process beside the store's.
-    private Path own(String suffix) {
-        return directory.resolve(NAME + "." + ProcessHandle.current().pid() + suffix);
+    private static Path own(OwnDirectory directory, String suffix) {
+        return directory.path().resolve(NAME + "." + ProcessHandle.current().pid() + suffix);
     }
 
-    /// Copies the map to a file of its own, which the caller removes as soon as it is open.
+    /// The map in a file of its own, which goes when this is closed, or before: once it is open.
+    static final class Copy implements AutoCloseable {
+        private final OwnDirectory directory;
+        private final Path path;
+
+        private Copy(OwnDirectory directory) {
+            this.directory = directory;
+            path = own(directory, COPY);
+        }
+
+        Path path() {
+            return path;
+        }
+
+        void remove() throws IOException {
+            Files.deleteIfExists(path);
+        }
+
+        @Override
+        public void close() throws IOException {
+            try (directory) {
+                remove();
+            }
+        }
+    }
+
+    /// Copies the map.
     ///
     /// @return null when there is no store yet
-    /// @throws IOException when it is damaged; the message says what to do
+    /// @throws IOException when it is damaged, or another user's; the message says what to do
     @Nullable
-    Path copy() throws IOException {
-        Path copy = own(COPY);
-        try (FileChannel in = open(regular(file()), Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
-            Files.deleteIfExists(copy);
-            try (FileChannel out = create(copy)) {
-                copy(in, out);
+    Copy copy() throws IOException {
+        try {
+            Copy copy = new Copy(OwnDirectory.open(directory));
+            try {
+                copyTo(copy);
+                return copy;
             } catch (IOException e) {
-                Files.deleteIfExists(copy);
+                copy.close();
                 throw e;
             }
-            return copy;
         } catch (NoSuchFileException e) {
             return null;
+        }
+    }
+
+    private void copyTo(Copy copy) throws IOException {
+        try (OpenFile map = copy.directory.regular(NAME);
+                FileChannel in = map.channel(StandardOpenOption.READ)) {
+            copy.remove();
+            try (FileChannel out = create(copy.path)) {
+                copy(in, out);
+            }
         }
     }
 
@@ -127,29 +163,38 @@ final class StoreFile {
 
     /// Waits until no other process writes, and makes room for what a writer needs.
     Writing write() throws IOException {
-        Files.createDirectories(directory.toAbsolutePath().getParent());
-        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-            Files.createDirectory(directory, OWNERS_DIRECTORY);
-        }
-        Path lockFile = directory.resolve("lock");
-        FileChannel lock = FileChannel.open(
-                Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS) ? regular(lockFile) : lockFile,
-                Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS),
-                OWNER_ONLY);
+        OwnDirectory opened = OwnDirectory.create(directory);
         try {
-            lock.lock();
-            return new Writing(lock, removeRemnants());
+            FileChannel lock = lock(opened);
+            try {
+                lock.lock();
+                return new Writing(opened, lock, removeRemnants(opened));
+            } catch (IOException e) {
+                lock.close();
+                throw e;
+            }
         } catch (IOException e) {
-            lock.close();
+            opened.close();
             throw e;
         }
     }
 
+    private static FileChannel lock(OwnDirectory directory) throws IOException {
+        try (OpenFile lock = directory.regular(LOCK)) {
+            return lock.channel(StandardOpenOption.WRITE);
+        } catch (NoSuchFileException e) {
+            return FileChannel.open(
+                    directory.path().resolve(LOCK),
+                    Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS),
+                    OWNER_ONLY);
+        }
+    }
+
     /// Removes the files of processes that have ended; returns the ids of those that were writing.
-    private List<String> removeRemnants() throws IOException {
+    private static List<String> removeRemnants(OwnDirectory directory) throws IOException {
         List<String> writers = new ArrayList<>();
         try (DirectoryStream<Path> files =
-                Files.newDirectoryStream(directory, NAME + ".*{" + DRAFT + "," + COPY + "}")) {
+                Files.newDirectoryStream(directory.path(), NAME + ".*{" + DRAFT + "," + COPY + "}")) {
             for (Path file : files) {
                 String[] parts = file.getFileName().toString().split("\\.", -1);
                 if (Files.notExists(Path.of("/proc", parts[1]))) {
@@ -164,11 +209,13 @@ final class StoreFile {
     }
 
     /// The right to replace the file.
-    final class Writing implements AutoCloseable {
+    static final class Writing implements AutoCloseable {
+        private final OwnDirectory directory;
         private final FileChannel lock;
         private final List<String> killedWriters;
 
-        private Writing(FileChannel lock, List<String> killedWriters) {
+        private Writing(OwnDirectory directory, FileChannel lock, List<String> killedWriters) {
+            this.directory = directory;
             this.lock = lock;
             this.killedWriters = killedWriters;
         }
@@ -180,29 +227,32 @@ final class StoreFile {
 
         /// Where the new map is to be made: there is nothing there.
         Path draft() throws IOException {
-            Files.deleteIfExists(own(DRAFT));
-            return own(DRAFT);
+            Path draft = own(directory, DRAFT);
+            Files.deleteIfExists(draft);
+            return draft;
         }
 
         /// Makes the draft, which nobody has open any more, the store's file.
         void publish() throws IOException {
-            Path draft = own(DRAFT);
+            Path draft = own(directory, DRAFT);
             Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rw-------"));
-            try (FileChannel map =
-                    open(draft, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+            try (FileChannel map = FileChannel.open(
+                    draft, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
                 seal(map);
                 map.force(true);
             }
-            Files.move(draft, file(), StandardCopyOption.ATOMIC_MOVE);
-            try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
+            Files.move(draft, directory.path().resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+            try (FileChannel names = FileChannel.open(directory.path(), StandardOpenOption.READ)) {
                 names.force(true);
             }
         }
 
         @Override
         public void close() throws IOException {
-            Files.deleteIfExists(own(DRAFT));
-            lock.close();
+            try (directory;
+                    lock) {
+                Files.deleteIfExists(own(directory, DRAFT));
+            }
         }
     }
 
@@ -218,14 +268,6 @@ final class StoreFile {
         while (trailer.hasRemaining()) {
             map.write(trailer, length + trailer.position());
         }
-    }
-
-    private static Path regular(Path file) throws IOException {
-        return RegularFile.of(file, LinkOption.NOFOLLOW_LINKS);
-    }
-
-    private static FileChannel open(Path file, Set<OpenOption> options) throws IOException {
-        return FileChannel.open(file, options);
     }
 
     private static FileChannel create(Path file) throws IOException {
