@@ -6,6 +6,7 @@
 #include "code/code.h"
 #include "fixture.h"
 #include "record/record.h"
+#include "session/blocks.h"
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/life.h"
@@ -18,6 +19,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -214,6 +216,51 @@ static void shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled(void) {
   CHECK_EQUAL(calls, CHILDREN + 1);
 }
 
+static bool go_on(const int pipe[2]) { return write(pipe[1], "", 1) == 1; }
+
+static bool wait_for(const int pipe[2]) {
+  char byte;
+  return read(pipe[0], &byte, 1) == 1;
+}
+
+/* It writes nothing to its block between leaving and looking: as a thread that waits for requests. */
+static void shouldKeepItsBlockWhenAnotherProcessHasTakenItOver(void) {
+  need_root();
+  scratch_stays = true; /* the session is mapped by its file, and shows what others write */
+  family();
+  int left[2], taken[2];
+  CHECK(pipe(left) == 0 && pipe(taken) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    close(taken[1]); /* so that it ends with its parent */
+    record_entry_slow(entry_of(0), address_of(0), KEY(1));
+    CHECK(by_setresuid());
+    CHECK(go_on(left) && wait_for(taken));
+    CHECK_EQUAL(mdl_self->tid, gettid());
+    CHECK_EQUAL(mdl_self->process, (uintptr_t)family_self);
+    CHECK_EQUAL(family_self->pid, getpid());
+    _exit(3);
+  }
+  close(left[1]);
+  bool has_left = wait_for(left);
+  remove_scratch();
+  CHECK(has_left);
+  const struct mdl_thread *block = block_newest();
+  CHECK_EQUAL(block->tid, child);
+  session->thread_count += CHILDREN; /* so many that there is none for each */
+  pid_t other = fork();
+  if (other == 0) {
+    record_entry_slow(entry_of(0), address_of(0), KEY(1));
+    CHECK(mdl_self == block && go_on(taken));
+    pause();
+  }
+  close(taken[1]); /* so that nobody waits for one that has failed */
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  kill(other, SIGKILL);
+  CHECK_EQUAL(WEXITSTATUS(status), 3);
+}
+
 static void shouldGoOnWithProbesThatNobodySees(void) {
   need_root();
   family();
@@ -358,6 +405,7 @@ TESTS({"shouldNotExecuteWhatAnotherUserWritesBySetuid", shouldNotExecuteWhatAnot
        shouldNotExecuteWhatAProcessThatCannotGetCapabilitiesWrites},
       {"shouldNotExecuteWhatALandlockedProcessWrites", shouldNotExecuteWhatALandlockedProcessWrites},
       {"shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled", shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled},
+      {"shouldKeepItsBlockWhenAnotherProcessHasTakenItOver", shouldKeepItsBlockWhenAnotherProcessHasTakenItOver},
       {"shouldGoOnWithProbesThatNobodySees", shouldGoOnWithProbesThatNobodySees},
       {"shouldStayWithIdsThatCanBeTakenBack", shouldStayWithIdsThatCanBeTakenBack},
       {"shouldNotGoWithAVforkChild", shouldNotGoWithAVforkChild},

@@ -13,6 +13,7 @@
 enum { FUNCTIONS = 8, ENTRY_ON = 0xE8, EXIT_ON = 0xE9, OFF = 0x90 };
 
 static char scratch[64];
+static bool scratch_stays; /* for tests that open the session file, and remove the directory */
 static struct mdl_function *functions;
 static struct mdl_site *sites; /* function i: entry 2i, exit 2i + 1 */
 static uint8_t *code;
@@ -45,7 +46,9 @@ static inline void create_session(void) {
     fprintf(stderr, "%s\n", trouble);
   }
   CHECK(trouble == NULL);
-  remove_scratch(); /* The mapping is all that the tests need: nothing is left behind however they end. */
+  if (!scratch_stays) {
+    remove_scratch(); /* The mapping is all that most tests need: nothing is left behind however they end. */
+  }
 }
 
 static inline uint64_t address_of(int function) { return 0x400000 + 0x40 * (uint64_t)function; }

@@ -1,5 +1,6 @@
 #include "session/memory.h"
 
+#include "os/own_memory.h"
 #include "os/self.h"
 
 #include <errno.h>
@@ -107,29 +108,20 @@ bool session_can_grow(void) {
 
 static uint64_t let_go_bytes;
 
-/* Where the program has locked what will be mapped (mlockall(2), MCL_FUTURE), memory would be populated as a whole. So it is
- * mapped for nobody, unlocked, and then opened. */
-static void *map_unlocked(uint64_t bytes, int flags, int file) {
-  void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | flags, file, 0);
-  if (memory == MAP_FAILED) {
-    return NULL;
-  }
-  munlock(memory, bytes);
-  if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) < 0) {
-    munmap(memory, bytes);
-    return NULL;
-  }
-  return memory;
+static void *map_own(uint64_t bytes, int flags, int file) {
+  void *memory = own_memory_map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | flags, file, 0, INHERITED);
+  return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* In one step: this process's threads are using the session. */
+/* In one step: this process's threads are using the session, which is noted there. */
 static bool put(void *memory, struct mdl_header *header, uint64_t limit) {
+  own_memory_forget((uintptr_t)memory, (uintptr_t)memory + limit);
   return mremap(memory, limit, limit, MREMAP_MAYMOVE | MREMAP_FIXED, header) != MAP_FAILED;
 }
 
 /* A copy takes the place of what others may change. */
 static bool put_copy(struct mdl_header *header, uint64_t limit) {
-  void *copy = map_unlocked(limit, MAP_ANONYMOUS, -1);
+  void *copy = map_own(limit, MAP_ANONYMOUS, -1);
   if (!copy) {
     return false;
   }
@@ -139,7 +131,7 @@ static bool put_copy(struct mdl_header *header, uint64_t limit) {
 
 /* What others write to pages that this process leaves alone is still seen. */
 static bool put_file(struct mdl_header *header, uint64_t limit, int file) {
-  void *memory = file < 0 ? NULL : map_unlocked(limit, 0, file);
+  void *memory = file < 0 ? NULL : map_own(limit, 0, file);
   return memory && put(memory, header, limit);
 }
 
@@ -147,7 +139,7 @@ bool session_go_apart(int file, int64_t *shared) {
   enum { OWN_BYTES = 64 << 20 };
   struct mdl_header *header = session;
   uint64_t limit = header->limit, shared_bytes = header->arena_end;
-  void *memory = map_unlocked(OWN_BYTES, MAP_ANONYMOUS, -1);
+  void *memory = map_own(OWN_BYTES, MAP_ANONYMOUS, -1);
   void *second = !memory ? MAP_FAILED : mremap(header, 0, shared_bytes, MREMAP_MAYMOVE);
   if (second == MAP_FAILED) {
     return false;
