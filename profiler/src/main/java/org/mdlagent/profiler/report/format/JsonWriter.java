@@ -12,6 +12,7 @@ import org.mdlagent.profiler.report.codec.ForeignText;
 public final class JsonWriter {
     private final Appendable out;
     private final boolean indented;
+    private final boolean shown;
     private int depth;
     private boolean first = true;
 
@@ -21,8 +22,20 @@ public final class JsonWriter {
 
     /// @param indented whether people may look at it; otherwise it is all in one line
     public JsonWriter(Appendable out, boolean indented) {
+        this(out, indented, false);
+    }
+
+    private JsonWriter(Appendable out, boolean indented, boolean shown) {
         this.out = out;
         this.indented = indented;
+        this.shown = shown;
+    }
+
+    /// For a page, whose scripts show strings as they are: characters that control how others are shown are replaced,
+    /// not
+    /// escaped.
+    public static JsonWriter ofPage(Appendable out) {
+        return new JsonWriter(out, false, true);
     }
 
     public JsonWriter beginObject() throws IOException {
@@ -170,7 +183,8 @@ public final class JsonWriter {
         }
     }
 
-    private void quote(String text) throws IOException {
+    private void quote(String given) throws IOException {
+        String text = shown ? ForeignText.printable(given) : given;
         out.append('"');
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

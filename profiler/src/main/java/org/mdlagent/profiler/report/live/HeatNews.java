@@ -27,7 +27,7 @@ public final class HeatNews {
 
     /// Writes as JSON: the slices, and position of a slice here, row and calls in turn.
     public void write(Appendable out) throws IOException {
-        JsonWriter json = new JsonWriter(out, false).beginObject();
+        JsonWriter json = JsonWriter.ofPage(out).beginObject();
         slices.write(json);
         map.write(json);
         json.endObject();

@@ -98,7 +98,7 @@ public final class LiveReport {
     ///               `from` ([SpentNews]), and `calls.json` ([#writeCalls])
     public void writePage(String source, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
-        JsonWriter json = new JsonWriter(data, false).beginObject().member("source", source);
+        JsonWriter json = JsonWriter.ofPage(data).beginObject().member("source", source);
         news(0, Set.of(), json);
         json.endObject();
         List<String> scripts = new ArrayList<>(HtmlReport.SCRIPTS);
@@ -113,7 +113,7 @@ public final class LiveReport {
     /// @param since  number of the look that the reader knows, 0 for none
     /// @param inView positions of the functions whose histograms it needs, whether they have changed or not
     public void writeNews(long since, Set<Integer> inView, Appendable out) throws IOException {
-        JsonWriter json = new JsonWriter(out, false).beginObject();
+        JsonWriter json = JsonWriter.ofPage(out).beginObject();
         news(since, inView, json);
         json.endObject();
     }
@@ -122,7 +122,7 @@ public final class LiveReport {
     ///
     /// @param calls of the same session
     public void writeCalls(List<TimedCall> calls, Appendable out) throws IOException {
-        JsonWriter json = new JsonWriter(out, false).beginObject();
+        JsonWriter json = JsonWriter.ofPage(out).beginObject();
         HtmlReport.calls(calls, profile.functions(), json);
         json.endObject();
     }

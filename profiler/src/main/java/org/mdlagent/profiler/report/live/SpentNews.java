@@ -37,7 +37,7 @@ public final class SpentNews {
     /// Writes as JSON: the slices, and of each function its position, and position of a slice here, nanoseconds and
     /// calls in turn.
     public void write(Appendable out) throws IOException {
-        JsonWriter json = new JsonWriter(out, false).beginObject();
+        JsonWriter json = JsonWriter.ofPage(out).beginObject();
         slices.write(json);
         json.beginArray("functions");
         for (Map.Entry<Integer, SpentTime> function : functions.entrySet()) {

@@ -24,7 +24,7 @@ public final class ComparisonPage {
     public static void write(Comparison comparison, List<CallEdge> edges, int limit, Appendable out)
             throws IOException {
         StringBuilder data = new StringBuilder();
-        JsonWriter json = new JsonWriter(data, false).beginObject();
+        JsonWriter json = JsonWriter.ofPage(data).beginObject();
         ComparisonJson.members(comparison, limit, true, json);
         IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
         List<FunctionChange> shown = comparison.changes().stream().limit(limit).toList();

@@ -53,7 +53,7 @@ public final class HtmlReport {
             Profile profile, Timeline timeline, List<TimedCall> calls, ProfileOrder order, int limit, Appendable out)
             throws IOException {
         StringBuilder data = new StringBuilder();
-        JsonWriter json = new JsonWriter(data, false).beginObject();
+        JsonWriter json = JsonWriter.ofPage(data).beginObject();
         List<FunctionProfile> functions = order.first(limit, profile.functions());
         data(profile, timeline, order, functions, Choice.ALL, json);
         calls(calls, functions, json);

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.Quantity;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -141,10 +142,10 @@ public final class SessionsPage {
 
     /// As text of an element or an attribute, whatever the characters mean in HTML.
     private static String text(String raw) {
-        return raw.replace("&", "&amp;")
+        return ForeignText.printable(raw)
+                .replace("&", "&amp;")
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")
-                .replace("\"", "&quot;")
-                .replaceAll("\\p{Cntrl}", "?");
+                .replace("\"", "&quot;");
     }
 }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.Tool;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -30,6 +31,9 @@ import org.mdlagent.profiler.slice.TimeSlice;
 import org.mdlagent.profiler.slice.Timeline;
 
 public class HtmlReportTest {
+    /// As it is shown.
+    private static final String HOSTILE = ForeignText.printable(Profiles.HOSTILE);
+
     private static final Pattern DATA =
             Pattern.compile("<script type=\"application/json\" id=\"data\">(.*?)</script>", Pattern.DOTALL);
 
@@ -88,7 +92,7 @@ public class HtmlReportTest {
     void shouldNotLetANameEndTheData() throws IOException {
         JsonNode data = data(report(sample(Profiles.function(Profiles.HOSTILE, 100))));
 
-        assertThat(data.at("/functions/0/name").asText()).isEqualTo(Profiles.HOSTILE);
+        assertThat(data.at("/functions/0/name").asText()).isEqualTo(HOSTILE);
     }
 
     @Test
@@ -186,10 +190,10 @@ public class HtmlReportTest {
                 return seen;
                 """);
 
-        assertThat(texts(seen.at("/first"))).containsExactly("slow", "fast", Profiles.HOSTILE);
-        assertThat(texts(seen.at("/byName"))).containsExactly("fast", Profiles.HOSTILE, "slow");
-        assertThat(texts(seen.at("/byCalls"))).containsExactly("fast", "slow", Profiles.HOSTILE);
-        assertThat(texts(seen.at("/byCallsAscending"))).containsExactly(Profiles.HOSTILE, "slow", "fast");
+        assertThat(texts(seen.at("/first"))).containsExactly("slow", "fast", HOSTILE);
+        assertThat(texts(seen.at("/byName"))).containsExactly("fast", HOSTILE, "slow");
+        assertThat(texts(seen.at("/byCalls"))).containsExactly("fast", "slow", HOSTILE);
+        assertThat(texts(seen.at("/byCallsAscending"))).containsExactly(HOSTILE, "slow", "fast");
         assertThat(texts(seen.at("/all"))).startsWith("unused").hasSize(4);
         assertThat(texts(seen.at("/filtered"))).containsExactly("fast");
         assertThat(seen.at("/none").asText()).isEqualTo("No function matches.");

@@ -15,7 +15,7 @@ import org.mdlagent.profiler.report.session.SessionReader;
 /// Profiles for the tests of reports.
 public final class Profiles {
     /// What a name can hold that means something in some format.
-    public static final String HOSTILE = "operator,\"\\n\n\r{le=\"1\"}</script><!--<b>&amp; 'ä😀\u2028%s";
+    public static final String HOSTILE = "operator,\"\\n\n\r{le=\"1\"}</script><!--<b>&amp; 'ä😀\u2028\u202e%s";
 
     private Profiles() {}
 
