@@ -261,6 +261,49 @@ static void shouldKeepItsBlockWhenAnotherProcessHasTakenItOver(void) {
   CHECK_EQUAL(WEXITSTATUS(status), 3);
 }
 
+static void *record_once(void *unused) {
+  record_entry_slow(entry_of(0), address_of(0), KEY(1));
+  return unused;
+}
+
+static void record_in_children(int count) {
+  for (int i = 0; i < count; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      record_once(NULL);
+      _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, NULL, 0), child);
+  }
+}
+
+/* Blocks lie side by side: the page of its own has been copied, and what others make there later is not in the copy. */
+static void shouldTakeNoBlockThatOthersHaveMadeSince(void) {
+  need_root();
+  scratch_stays = true; /* see above */
+  family();
+  int pipes[2][2];
+  CHECK(pipe(pipes[0]) == 0 && pipe(pipes[1]) == 0);
+  char byte = 0;
+  record_in_children(58);
+  pid_t apart = fork();
+  if (apart == 0) {
+    record_once(NULL);
+    CHECK(by_setresuid());
+    CHECK(write(pipes[0][1], &byte, 1) == 1 && read(pipes[1][0], &byte, 1) == 1);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, record_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    _exit(3);
+  }
+  CHECK(read(pipes[0][0], &byte, 1) == 1);
+  remove_scratch();
+  record_in_children(CHILDREN);
+  CHECK(write(pipes[1][1], &byte, 1) == 1);
+  int status;
+  CHECK_EQUAL(waitpid(apart, &status, 0), apart);
+  CHECK_EQUAL(status, 3 << 8);
+}
+
 static void shouldGoOnWithProbesThatNobodySees(void) {
   need_root();
   family();
@@ -406,6 +449,7 @@ TESTS({"shouldNotExecuteWhatAnotherUserWritesBySetuid", shouldNotExecuteWhatAnot
       {"shouldNotExecuteWhatALandlockedProcessWrites", shouldNotExecuteWhatALandlockedProcessWrites},
       {"shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled", shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled},
       {"shouldKeepItsBlockWhenAnotherProcessHasTakenItOver", shouldKeepItsBlockWhenAnotherProcessHasTakenItOver},
+      {"shouldTakeNoBlockThatOthersHaveMadeSince", shouldTakeNoBlockThatOthersHaveMadeSince},
       {"shouldGoOnWithProbesThatNobodySees", shouldGoOnWithProbesThatNobodySees},
       {"shouldStayWithIdsThatCanBeTakenBack", shouldStayWithIdsThatCanBeTakenBack},
       {"shouldNotGoWithAVforkChild", shouldNotGoWithAVforkChild},

@@ -234,6 +234,7 @@ void family_goes_apart(int64_t shared) {
   if (!family_has_agent()) {
     __atomic_fetch_add(&header->processes_apart, 1, __ATOMIC_RELAXED);
   }
+  keep_own(session, sizeof *session); /* first: lists that begin there lead to nothing that is not in the copies of other pages */
   if (!family_self) {
     return;
   }
