@@ -1545,6 +1545,140 @@ static int shows_masks_of_undefined(void) { return with_undefined(shows_masks); 
 static int waits_for_undefined(void) { return with_undefined(waits_for_trap); }
 static int raises_undefined_in_own_handler(void) { return with_undefined(raises_in_own_handler); }
 
+/* ---- what changes what the agent may have looked at before */
+
+static void show_limit(int resource) {
+  struct rlimit a = {1, 1}, b = {2, 2};
+  int error = getrlimit(resource, &a) + prlimit(0, resource, NULL, &b);
+  printf("limit %ld %ld %ld %ld %d\n", (long)a.rlim_cur, (long)a.rlim_max, (long)b.rlim_cur, (long)b.rlim_max, error);
+}
+static void *end_at_once(void *value) { return value; }
+static int works_within_a_limit(int resource, struct rlimit limit) {
+  pthread_t thread;
+  show_limit(resource);
+  printf("set %d\n", setrlimit(resource, &limit));
+  show_limit(resource);
+  void *large = malloc(32 << 20), *small = malloc(1 << 20);
+  int error = pthread_create(&thread, NULL, end_at_once, NULL);
+  if (error == 0) {
+    pthread_join(thread, NULL);
+  }
+  printf("%d %d %d\n", large != NULL, small != NULL, error);
+  void *too_large = malloc(20ul << 30);
+  printf("%d\n", too_large != NULL);
+  struct rlimit lower = {limit.rlim_cur / 2, limit.rlim_max};
+  printf("lower %d %d\n", prlimit(0, resource, &lower, &limit), limit.rlim_cur == 2 * lower.rlim_cur);
+  show_limit(resource);
+  nap();
+  return 7;
+}
+static int limits_its_address_space(void) { return works_within_a_limit(RLIMIT_AS, (struct rlimit){1 << 30, 1 << 30}); }
+static int limits_its_data(void) { return works_within_a_limit(RLIMIT_DATA, (struct rlimit){128 << 20, RLIM_INFINITY}); }
+
+enum { REPLACED_BYTES = 4096 };
+#define REPLACED __attribute__((section("replaced"), noipa, aligned(REPLACED_BYTES)))
+#define REPLACING __attribute__((noinline, no_instrument_function))
+REPLACED static int add_three(int value) { return value + 3; }
+static int sum_of_calls(void) {
+  int sum = 0;
+  for (int i = 0; i < 1000; i++) {
+    sum += add_three(i);
+  }
+  return sum;
+}
+static void *const replaced_page = (void *)add_three;
+
+/* As programs do that want huge pages for their text. Nothing of the page is called meanwhile. */
+REPLACING static int map_over_text(void) {
+  static volatile char copy[REPLACED_BYTES];
+  volatile char *page = replaced_page;
+  for (int i = 0; i < REPLACED_BYTES; i++) {
+    copy[i] = page[i];
+  }
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  if (mmap(replaced_page, REPLACED_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) != replaced_page) {
+    return 1;
+  }
+  for (int i = 0; i < REPLACED_BYTES; i++) {
+    page[i] = copy[i];
+  }
+  return mprotect(replaced_page, REPLACED_BYTES, PROT_READ | PROT_EXEC);
+}
+static int replaces_its_text(void) {
+  printf("%d\n", sum_of_calls());
+  for (int i = 0; i < 20; i++) {
+    int error = map_over_text();
+    printf("%d %d\n", error, sum_of_calls());
+    usleep(20000);
+  }
+  return 8;
+}
+/* mov $7, %eax; ret, and back. */
+REPLACING static int write_to_text(const char *bytes, char *former, int count) {
+  volatile char *page = replaced_page;
+  if (mprotect(replaced_page, REPLACED_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
+    return 1;
+  }
+  for (int i = 0; i < count; i++) {
+    if (former) {
+      former[i] = page[i];
+    }
+    page[i] = bytes[i];
+  }
+  return mprotect(replaced_page, REPLACED_BYTES, PROT_READ | PROT_EXEC);
+}
+static int writes_to_its_text(void) {
+  enum { COUNT = 6 };
+  char former[COUNT];
+  for (int i = 0; i < 20; i++) {
+    int error = write_to_text("\xb8\x07\0\0\0\xc3", former, COUNT);
+    printf("%d %d ", error, sum_of_calls());
+    usleep(10000);
+    error = write_to_text(former, NULL, COUNT);
+    printf("%d %d\n", error, sum_of_calls());
+    usleep(10000);
+  }
+  return 9;
+}
+static int seals_its_text(void) {
+  enum { MSEAL = 462 };
+  bool sealed = syscall(MSEAL, replaced_page, (size_t)REPLACED_BYTES, 0ul) == 0;
+  nap();
+  printf("%d %d\n", sealed, sum_of_calls());
+  return 10;
+}
+static int removes_its_directory(void) {
+  char name[] = "/tmp/mdl-app.XXXXXX", found[PATH_MAX];
+  if (!mkdtemp(name) || chdir(name) != 0 || rmdir(name) != 0) {
+    return 98;
+  }
+  nap();
+  char *directory = getcwd(found, sizeof found);
+  printf("%d %d\n", directory != NULL, sum_of_calls());
+  return 11;
+}
+static int takes_all_descriptors(void) {
+  int null = open("/dev/null", O_RDWR);
+  for (int i = 3; i < 900; i++) {
+    dup2(null, i);
+  }
+  nap();
+  printf("%d %d\n", open("/dev/null", O_RDONLY), sum_of_calls());
+  return 12;
+}
+static int hides_from_others(void) {
+  int status = 0;
+  printf("%d\n", prctl(PR_SET_DUMPABLE, 0));
+  nap();
+  pid_t child = fork();
+  if (child == 0) {
+    _exit(sum_of_calls() & 0x7F);
+  }
+  waitpid(child, &status, 0);
+  printf("%d %d\n", prctl(PR_GET_DUMPABLE), WEXITSTATUS(status));
+  return 13;
+}
+
 static const struct {
   const char *name;
   int (*run)(void);
@@ -1588,6 +1722,8 @@ static const struct {
     PROGRAM(undefined_is_handled_once), PROGRAM(jumps_out_of_undefined), PROGRAM(traps_in_handler_of_undefined),
     PROGRAM(forks_with_undefined), PROGRAM(sent_undefined_waits), PROGRAM(shows_masks_of_undefined),
     PROGRAM(waits_for_undefined), PROGRAM(raises_undefined_in_own_handler),
+    PROGRAM(limits_its_address_space), PROGRAM(limits_its_data), PROGRAM(replaces_its_text), PROGRAM(writes_to_its_text),
+    PROGRAM(seals_its_text), PROGRAM(removes_its_directory), PROGRAM(takes_all_descriptors), PROGRAM(hides_from_others),
 };
 
 /* ---- what comes before a program, so that the agent is in some state while it runs */

@@ -129,7 +129,7 @@ struct mdl_api {
                                  their offsets in it are those of their aliases from this one */
   uint64_t show;          /* 368 int64_t (struct mdl_text *texts, int64_t n): the copies take the place of the texts, while images are
                                  held. None does, -ESTALE, when any image has gone all the same. A text that is not what it
-                                 was when it was copied is left alone: its mark is 0 then */
+                                 was when it was copied, or is sealed, is left alone: its mark is 0 then */
   uint64_t counters;      /* 376 int64_t (void): changes with each image that comes or goes */
   uint64_t hold;          /* 384 int64_t (void): no image is closed until `release`: 1, or 0 when that cannot be had at this moment */
   uint64_t release;       /* 392 void (void) */

@@ -5,10 +5,25 @@
 #include "record/thread.h"
 #include "session/family.h"
 
+#include <limits.h>
+#include <sched.h>
 #include <stddef.h>
+#include <unistd.h>
+
+bool agent_has_own_directory;
+
+/* Java does not start where there is no directory any more. (agent/start.c may have begun this.) */
+static void take_own_directory(void) {
+  char path[PATH_MAX];
+  agent_has_own_directory = unshare(CLONE_FS) == 0;
+  if (agent_has_own_directory && !getcwd(path, sizeof path) && chdir("/") != 0) {
+    agent_has_own_directory = false;
+  }
+}
 
 /* The aliases of all sites are there before the session is. A child that is forked meanwhile has all of it or nothing. */
 const char *agent_begin_session(const struct instant *start) {
+  take_own_directory();
   gate_lock();
   const char *trouble = session_create(start);
   if (!trouble) {

@@ -1,5 +1,6 @@
 #include "agent/ready.h"
 
+#include "agent/begin.h"
 #include "agent/control.h"
 #include "agent/descriptors.h"
 #include "agent/relatives.h"
@@ -8,7 +9,15 @@
 #include "session/memory.h"
 #include "session/waiters.h"
 
+#include <unistd.h>
 #include <x86intrin.h>
+
+/* The program may want to unmount the one that it was started in. A session that was named relative to it is written to there. */
+static void leave_directory(void) {
+  if (agent_has_own_directory && session->directory[0] == '/' && chdir("/") != 0) {
+    log_line("the agent stays in the directory that the program was started in", NULL);
+  }
+}
 
 void agent_ready(void) {
   uint32_t starting = MDL_STARTING;
@@ -18,6 +27,7 @@ void agent_ready(void) {
     __atomic_fetch_or(&session->flags, MDL_FROM_MAIN, __ATOMIC_RELAXED);
   }
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  leave_directory();
   libraries_begin();
   relatives_begin();
   if (agent_has_own_descriptors) {

@@ -221,6 +221,10 @@ static int replace(struct dl_phdr_info *info, size_t size, void *pointer) {
     } else {
       text->mark = 0;
     }
+    if (replacements->result == -EPERM) { /* sealed by mseal(2) */
+      text->mark = 0;
+      replacements->result = 0;
+    }
   }
   return 1;
 }

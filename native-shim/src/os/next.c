@@ -59,7 +59,6 @@ void next_resolve(void) {
   RESOLVE(setegid, "setegid");
   RESOLVE(setregid, "setregid");
   RESOLVE(setresgid, "setresgid");
-  RESOLVE(setrlimit, "setrlimit");
   RESOLVE(fflush, "fflush");
   RESOLVE(fopen, "fopen");
   RESOLVE(dlopen, "dlopen");

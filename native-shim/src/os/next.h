@@ -71,7 +71,6 @@ struct next {
   int (*setegid)(gid_t);
   int (*setregid)(gid_t, gid_t);
   int (*setresgid)(gid_t, gid_t, gid_t);
-  int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
   int (*fflush)(FILE *);
   FILE *(*fopen)(const char *, const char *);
   void *(*dlopen)(const char *, int);

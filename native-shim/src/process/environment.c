@@ -53,18 +53,6 @@ EXPORT struct tm *gmtime_r(const time_t *restrict seconds, struct tm *restrict r
   return is_agent_thread ? localtime_r(seconds, result) : next()->gmtime_r(seconds, result);
 }
 
-EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
-  if (is_agent_thread) {
-    return 0;
-  }
-  return next()->setrlimit(resource, limit);
-}
-
-EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
-  _Static_assert(sizeof(struct rlimit64) == sizeof(struct rlimit), "the same function on this architecture");
-  return setrlimit(resource, (const struct rlimit *)limit);
-}
-
 /* It would write the application's buffers to the agent's descriptors. */
 EXPORT int fflush(FILE *stream) {
   if (is_agent_thread && (stream == NULL || stream == stdout || stream == stderr)) {

@@ -95,7 +95,7 @@ static struct span programs_part(const struct mapping *mapping, uint64_t start, 
   return part;
 }
 
-typedef void (*visitor)(struct span part, void *context);
+typedef void (*visitor)(struct span part, const struct mapping *mapping, void *context);
 
 /* What lies between the program's parts is the agent's. */
 static bool visit(visitor programs, visitor agents, void *context) {
@@ -110,10 +110,10 @@ static bool visit(visitor programs, visitor agents, void *context) {
     for (uint64_t at = mapping.start; at < mapping.end;) {
       struct span part = programs_part(&mapping, at, &libraries);
       if (agents && part.start > at) {
-        agents((struct span){at, part.start}, context);
+        agents((struct span){at, part.start}, &mapping, context);
       }
       if (programs && part.end > part.start) {
-        programs(part, context);
+        programs(part, &mapping, context);
       }
       at = part.end;
     }
@@ -124,14 +124,19 @@ static bool visit(visitor programs, visitor agents, void *context) {
 
 /* ---- locks */
 
-static void add_bytes(struct span part, void *sum) { *(uint64_t *)sum += part.end - part.start; }
+static void add_bytes(struct span part, const struct mapping *mapping, void *sum) {
+  (void)mapping;
+  *(uint64_t *)sum += part.end - part.start;
+}
 
 /* As mlockall() does, what cannot be locked is left out. */
-static void lock(struct span part, void *flags) {
+static void lock(struct span part, const struct mapping *mapping, void *flags) {
+  (void)mapping;
   raw_syscall(SYS_mlock2, part.start, part.end - part.start, *(unsigned *)flags);
 }
 
-static void unlock(struct span part, void *unused) {
+static void unlock(struct span part, const struct mapping *mapping, void *unused) {
+  (void)mapping;
   (void)unused;
   raw_syscall(SYS_munlock, part.start, part.end - part.start);
 }
@@ -203,6 +208,21 @@ void memory_unlock_own(void) {
   if (own_memory_is_future_locked()) {
     visit(NULL, unlock, NULL);
   }
+}
+
+static void add_of_agent(struct span part, const struct mapping *mapping, void *pointer) {
+  struct agent_memory *memory = pointer;
+  memory->all += part.end - part.start;
+  memory->anonymous += *maps_path(mapping) ? 0 : part.end - part.start;
+}
+
+struct agent_memory memory_of_agent(void) {
+  struct agent_memory memory = {0, 0};
+  if (!library_directory[0]) {
+    library_find_directory();
+  }
+  visit(NULL, add_of_agent, &memory);
+  return memory;
 }
 
 EXPORT int mlockall(int flags) { return memory_lock_all(flags); }

@@ -22,6 +22,11 @@ public record MemoryMap(List<Region> regions) {
     /// @param path   of the file; empty when there is none
     public record Region(long start, long end, boolean writable, long offset, String path) {}
 
+    /// Whether /proc is there.
+    public static boolean isThere() {
+        return Files.isReadable(MAPS);
+    }
+
     /// @throws IOException when /proc is not there
     public static MemoryMap read() throws IOException {
         return of(Files.readAllBytes(MAPS));

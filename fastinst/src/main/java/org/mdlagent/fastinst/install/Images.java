@@ -54,6 +54,7 @@ public final class Images {
     private final List<ProbedImage> opened = new ArrayList<>();
 
     private int changes;
+    private boolean isBlind;
 
     /// Hears what becomes of images.
     public interface Listener {
@@ -125,7 +126,7 @@ public final class Images {
     /// @throws IOException when code memory is refused
     public boolean follow() throws IOException {
         opened.clear();
-        if (!loaded.haveChanged()) {
+        if (!loaded.haveChanged() || discovery != null && !canLook()) {
             return true;
         }
         changes++;
@@ -141,6 +142,16 @@ public final class Images {
         } finally {
             api.releaseImages();
         }
+    }
+
+    /// The program may have unmounted what tells where things stand in its memory.
+    private boolean canLook() {
+        boolean can = MemoryMap.isThere();
+        if (!can && !isBlind) {
+            notes.add("/proc/self/maps cannot be read any more: what the program opens from now on has no probes");
+        }
+        isBlind = !can;
+        return can;
     }
 
     private void closeAllBut(List<LoadedImage> loadedNow, MemoryMap memory) {
