@@ -5,10 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/fuse.h>
 #include <mqueue.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 static _Atomic int agent_is_done;
@@ -133,6 +137,104 @@ static void shouldLeaveTheNotificationOfADirectory(void) {
   CHECK(notified);
 }
 
+/* ---- a file system in user space: what its server is told of closing */
+
+struct told {
+  uint64_t locked_by; /* owner of the lock */
+  _Atomic int flushes_of_owner, flushes_of_others, releases;
+};
+
+static void answer(int device, uint64_t unique, const void *body, size_t size) {
+  struct {
+    struct fuse_out_header header;
+    char body[256];
+  } message = {.header = {.len = (uint32_t)(sizeof message.header + size), .unique = unique}};
+  memcpy(message.body, body, size);
+  CHECK_EQUAL(write(device, &message, message.header.len), message.header.len);
+}
+
+static struct fuse_attr attributes_of(uint64_t node) {
+  return (struct fuse_attr){.ino = node, .mode = node == FUSE_ROOT_ID ? S_IFDIR | 0700 : S_IFREG | 0600, .nlink = 1};
+}
+
+static void serve_one(int device, const struct fuse_in_header *request, const void *body, struct told *told) {
+  static const char nothing[1];
+  enum { FILE_NODE = 2 };
+  switch (request->opcode) {
+    case FUSE_INIT: {
+      struct fuse_init_out init = {.major = 7, .minor = 31, .max_write = 4096, .flags = FUSE_POSIX_LOCKS};
+      answer(device, request->unique, &init, sizeof init);
+      return;
+    }
+    case FUSE_LOOKUP: {
+      struct fuse_entry_out entry = {.nodeid = FILE_NODE, .attr = attributes_of(FILE_NODE)};
+      answer(device, request->unique, &entry, sizeof entry);
+      return;
+    }
+    case FUSE_GETATTR: {
+      struct fuse_attr_out attributes = {.attr = attributes_of(request->nodeid)};
+      answer(device, request->unique, &attributes, sizeof attributes);
+      return;
+    }
+    case FUSE_OPEN: {
+      struct fuse_open_out file = {.fh = 1};
+      answer(device, request->unique, &file, sizeof file);
+      return;
+    }
+    case FUSE_SETLK: told->locked_by = ((const struct fuse_lk_in *)body)->owner; break;
+    case FUSE_FLUSH:
+      atomic_fetch_add(((const struct fuse_flush_in *)body)->lock_owner == told->locked_by ? &told->flushes_of_owner
+                                                                                          : &told->flushes_of_others,
+                       1);
+      break;
+    case FUSE_RELEASE: atomic_fetch_add(&told->releases, 1); break;
+    default: break;
+  }
+  if (request->opcode != FUSE_FORGET && request->opcode != FUSE_INTERRUPT) {
+    answer(device, request->unique, nothing, 0);
+  }
+}
+
+static void serve(int device, struct told *told) {
+  static _Alignas(8) char bytes[FUSE_MIN_READ_BUFFER + 8192];
+  while (read(device, bytes, sizeof bytes) > 0) {
+    serve_one(device, (const struct fuse_in_header *)bytes, bytes + sizeof(struct fuse_in_header), told);
+  }
+  _exit(0);
+}
+
+/* Its copy is closed as by another process: the server is told of a closing by somebody who has no locks. */
+static void shouldLeaveLocksAndFilesOfAFileSystemInUserSpace(void) {
+  char directory[] = "/tmp/mdl-descriptors-test.XXXXXX", how[100], name[PATH_MAX];
+  struct told *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+  CHECK(mkdtemp(directory) != NULL);
+  snprintf(how, sizeof how, "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+  if (device < 0 || mount("test", directory, "fuse.test", 0, how) != 0) {
+    rmdir(directory);
+    skip("file systems in user space are root's");
+  }
+  pid_t server = fork();
+  if (server == 0) {
+    serve(device, told);
+  }
+  close(device);
+  snprintf(name, sizeof name, "%s/file", directory);
+  int file = open(name, O_RDWR);
+  umount2(directory, MNT_DETACH);
+  rmdir(directory);
+  CHECK(file >= 0);
+  CHECK_EQUAL(fcntl(file, F_SETLK, &whole_file), 0);
+  CHECK(told->locked_by != 0);
+  give_agent_its_own();
+  CHECK_EQUAL(told->flushes_of_owner, 0);
+  CHECK(told->flushes_of_others > 0); /* the shell that the fixture starts has copies, too */
+  CHECK_EQUAL(told->releases, 0);
+  close(file);
+  CHECK_EQUAL(told->flushes_of_owner, 1);
+  waitpid(server, NULL, 0); /* it ends with the last file: nobody has a copy */
+}
+
 /* With a message queue and without: the copies are closed by different processes. */
 static void checkEnd(bool with_queue) {
   int ends[2];
@@ -160,5 +262,6 @@ TESTS({"shouldLeaveTheNotificationOfAQueue", shouldLeaveTheNotificationOfAQueue}
       {"shouldLeaveLocks", shouldLeaveLocks},
       {"shouldLeaveALease", shouldLeaveALease},
       {"shouldLeaveTheNotificationOfADirectory", shouldLeaveTheNotificationOfADirectory},
+      {"shouldLeaveLocksAndFilesOfAFileSystemInUserSpace", shouldLeaveLocksAndFilesOfAFileSystemInUserSpace},
       {"shouldNotHoldAPipe", shouldNotHoldAPipe},
       {"shouldNotHoldAPipeBesideAQueue", shouldNotHoldAPipeBesideAQueue})

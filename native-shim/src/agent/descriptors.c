@@ -2,7 +2,9 @@
  * Descriptors of the agent's own. A thread's table begins as a copy of the program's, and the copies are closed.
  *
  * Assumes    A1 a program forks: that another process closes its copies changes nothing for it. The kernel tells locks of
- *               fcntl(2) and directory notifications apart by table, notifications of message queues by process
+ *               fcntl(2) and directory notifications apart by table, notifications of message queues by process, and leases
+ *               end with the last copy. File systems in user space are told of each closing, with an owner of locks that is
+ *               the table's (FUSE_FLUSH); NFS, SMB and AFS write what is dirty of a file that is open for writing
  * Guarantees G1 what the program closes later ends: no copy is open any more
  *            G2 no lock, lease or notification of the program ends by it
  */

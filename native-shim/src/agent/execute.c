@@ -10,6 +10,7 @@
 #include "os/attributes.h"
 #include "os/next.h"
 #include "os/self.h"
+#include "process/limits.h"
 #include "session/family.h"
 #include "session/log.h"
 #include "session/session.h"
@@ -127,7 +128,9 @@ static void copy_others(const char *from, char *to) {
 
 #define EXECUTE(path, environment, call) \
   bool noted = execute_begins(path, environment); \
+  limits_execute(true);                 \
   int result = next()->call;            \
+  limits_execute(false);                \
   if (noted) {                          \
     execute_failed();                   \
   }                                     \

@@ -4,9 +4,14 @@
  * is larger by that, and getrlimit() tells what the program has asked for. Other limits are of what the agent does not take
  * (descriptors, locks, messages), or are left as they are.
  *
+ * A program that is executed inherits what the program has asked for. Its hard limit stays the larger one, since nobody could raise it
+ * again where the program is not executed after all.
+ *
  * Only in the process that starts the agent, and while it may come or is there. Forked processes have none of its memory, but for
  * what they share with it.
  */
+#include "process/limits.h"
+
 #include "os/agent_threads.h"
 #include "os/attributes.h"
 #include "os/self.h"
@@ -148,6 +153,19 @@ EXPORT int prlimit(pid_t process, enum __rlimit_resource resource, const struct 
     *old = before;
   }
   return 0;
+}
+
+void limits_execute(bool begins) {
+  static const int resources[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU};
+  int error = errno;
+  for (int i = 0; i < LIMITS && !process_is_confined; i++) {
+    const struct asked *asked = asked_of(resources[i]);
+    struct rlimit own = {asked->by_program.rlim_cur, asked->by_us.rlim_max}, now;
+    if (is_set(asked) && get(0, resources[i], &now) == 0 && is_same(&now, begins ? &asked->by_us : &own)) {
+      set(0, resources[i], begins ? &own : &asked->by_us);
+    }
+  }
+  errno = error;
 }
 
 _Static_assert(sizeof(struct rlimit64) == sizeof(struct rlimit), "the same functions on this architecture");

@@ -39,6 +39,19 @@ class SecondLookIT {
         compare("", "limits memory", false);
     }
 
+    @Test
+    void shouldExecuteOthersWithinTheProgramsLimits() throws Exception {
+        Path program = Dist.compile(directory, "second_look", "-fpatchable-function-entry=5");
+        List<String> command = List.of(program.toString(), "limits memory", "/nowhere");
+
+        Dist.Outcome bare = Dist.run(directory, Map.of(), command);
+
+        assertThat(bare.text()).contains("1048576");
+        assertThat(Dist.run(directory, Dist.preload("wait"), command))
+                .usingRecursiveComparison()
+                .isEqualTo(bare);
+    }
+
     /// @param before what a shell does before it executes the program
     /// @param what   the program does
     /// @param mounts whether that takes a mount namespace
