@@ -15,7 +15,7 @@
 /* The program may want to unmount the one that it was started in. A session that was named relative to it is written to there. */
 static void leave_directory(void) {
   if (agent_has_own_directory && session->directory[0] == '/' && chdir("/") != 0) {
-    log_line("the agent stays in the directory that the program was started in", NULL);
+    agent_has_own_directory = false;
   }
 }
 
