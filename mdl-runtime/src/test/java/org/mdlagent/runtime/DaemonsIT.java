@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -15,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -64,10 +66,17 @@ class DaemonsIT {
         if (daemon != null && daemon.isAlive()) {
             daemon.destroyForcibly().waitFor();
         }
+        Dist.await("the end of its processes, which write there", this::isRemoved);
+    }
+
+    private boolean isRemoved() throws IOException {
         try (Stream<Path> all = Files.walk(directory)) {
             for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(each);
             }
+            return true;
+        } catch (DirectoryNotEmptyException | UncheckedIOException e) {
+            return false; // something has come or gone meanwhile
         }
     }
 
