@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
@@ -66,6 +67,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ManualCommand.class
         })
 public final class Mdl implements Callable<Integer>, CommandContext {
+    private static final char UNREADABLE = '\uFFFD';
+
     private final Console console;
     private final SessionStore store;
     private final Installation installation;
@@ -96,6 +99,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 .addSubcommand(new CommandLine.HelpCommand())
                 .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
+                .setExecutionStrategy(this::run)
                 .setParameterExceptionHandler(this::misused)
                 .setExecutionExceptionHandler(this::failed);
         for (CommandLine command : commandLine.getSubcommands().values()) {
@@ -107,6 +111,29 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         commandLine.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
         commandLine.setExpandAtFiles(false);
         return commandLine.execute(arguments);
+    }
+
+    /// Runs a command whose arguments could be read. The JVM puts U+FFFD where bytes are no text in the locale's
+    /// encoding:
+    /// the name of another file, which would be made, or looked for.
+    private int run(CommandLine.ParseResult parsed) {
+        List<String> words = parsed.originalArgs();
+        for (String word : words.subList(0, words.size() - programWords(parsed))) {
+            if (word.indexOf(UNREADABLE) >= 0) {
+                console.say(
+                        "the argument " + word + " is not text in the locale's encoding",
+                        "UTF-8 is read under LC_ALL=C.UTF-8; what is not UTF-8 needs another name");
+                return CommandFailure.USAGE;
+            }
+        }
+        return new CommandLine.RunLast().execute(parsed);
+    }
+
+    /// The program's own arguments are passed on as the bytes that they are.
+    private static int programWords(CommandLine.ParseResult parsed) {
+        return parsed.hasSubcommand() && parsed.subcommand().commandSpec().userObject() instanceof RunCommand run
+                ? run.programWords()
+                : 0;
     }
 
     /// Adds the commands of modules that nothing imports. They are `Callable`s, as picocli's commands are.

@@ -78,6 +78,8 @@ class MdlTest {
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
         watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05
+        report n\uFFFD                            | is not text in the locale's encoding
+        run -o n\uFFFD -- true                    | UTF-8 is read under LC_ALL=C.UTF-8
         report --format folded --limit 3          | folded shows all functions
         report --format doc                       | there is no format doc
         top --interval 0                          | an interval is a number of seconds from 0.05

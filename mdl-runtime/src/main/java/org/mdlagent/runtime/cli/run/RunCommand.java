@@ -173,6 +173,11 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
+    /// How many of the command line's last words are the program's: its name, too.
+    public int programWords() {
+        return program.size();
+    }
+
     @Override
     public Integer call() throws IOException {
         Console console = mdl.console();
