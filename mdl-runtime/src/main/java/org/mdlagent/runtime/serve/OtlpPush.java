@@ -10,9 +10,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +43,7 @@ public final class OtlpPush implements AutoCloseable {
     private final String host;
     private final Consumer<String> messages;
     private final Thread thread;
-    private final Set<String> damages = new HashSet<>();
+    private final LeftOut leftOut;
     private String said = FINE;
 
     /// @param collector of which the path `/v1/metrics` takes metrics
@@ -66,6 +64,7 @@ public final class OtlpPush implements AutoCloseable {
         this.sessions = sessions;
         this.host = host;
         this.messages = messages;
+        leftOut = new LeftOut(messages);
         thread = Thread.ofVirtual().name("otlp").unstarted(this::run);
     }
 
@@ -108,12 +107,6 @@ public final class OtlpPush implements AutoCloseable {
         }
     }
 
-    private void sayOnce(String damage) {
-        if (damages.add(damage)) {
-            messages.accept(damage);
-        }
-    }
-
     private String request(List<SessionSeries> series) throws IOException {
         StringBuilder request = new StringBuilder();
         OtlpReport.write(series, Instant.now(), host, request);
@@ -143,7 +136,7 @@ public final class OtlpPush implements AutoCloseable {
         if (series.isEmpty()) {
             return;
         }
-        String request = SoundSeries.render(series, this::request, this::sayOnce);
+        String request = SoundSeries.render(series, this::request, leftOut);
         HttpURLConnection connection = (HttpURLConnection) collector.toURL().openConnection();
         try {
             connection.setConnectTimeout(TIMEOUT_MILLIS);

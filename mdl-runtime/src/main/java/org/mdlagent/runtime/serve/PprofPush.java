@@ -44,6 +44,7 @@ public final class PprofPush implements AutoCloseable {
     private final SessionSource source;
     private final String host;
     private final Consumer<String> messages;
+    private final LeftOut leftOut;
     private final Thread thread;
 
     /// The last slice of each session that was sent, or was there before the first look.
@@ -61,6 +62,7 @@ public final class PprofPush implements AutoCloseable {
         this.source = source;
         this.host = host;
         this.messages = messages;
+        leftOut = new LeftOut(messages);
         thread = Thread.ofVirtual().name("pprof").unstarted(this::run);
     }
 
@@ -93,9 +95,7 @@ public final class PprofPush implements AutoCloseable {
                 try {
                     push(session);
                 } catch (RuntimeException e) {
-                    // Anything may stand in a session: one that cannot be rendered is not tried again.
-                    sent.put(session, Long.MAX_VALUE);
-                    messages.accept("the session " + session.getFileName() + " is left out: " + e.getMessage());
+                    leftOut.add(session.getFileName().toString(), e);
                 }
             }
             say(FINE, "");

@@ -217,7 +217,7 @@ public final class WebServer implements AutoCloseable {
             List<SessionSeries> series = sessions.series();
             ExpositionFormat format = ExpositionFormat.wanted(headers.getOrDefault("Accept", List.of()));
             // Rendered before the answer begins, which could not be taken back.
-            byte[] figures = SoundSeries.render(series, sound -> render(sound, format), damage -> {});
+            byte[] figures = SoundSeries.render(series, sound -> render(sound, format), new LeftOut(message -> {}));
             return new Answer(200, format.contentType(), out -> out.write(figures));
         }
         Optional<WatchedSession> found = session.matches() ? sessions.find(session.group(1)) : Optional.empty();

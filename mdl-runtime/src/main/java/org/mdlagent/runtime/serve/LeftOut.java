@@ -1,0 +1,25 @@
+package org.mdlagent.runtime.serve;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/// Sessions whose figures cannot be rendered. A session is written by its program, so anything may stand in it: one
+/// program's bad figures cost that program's figures, and no other's. They are tried again with the next figures, which
+/// may
+/// be sound, and named once.
+final class LeftOut {
+    private final Consumer<String> messages;
+    private final Set<String> said = ConcurrentHashMap.newKeySet();
+
+    LeftOut(Consumer<String> messages) {
+        this.messages = messages;
+    }
+
+    void add(String session, RuntimeException reason) {
+        String message = "the session " + session + " is left out: " + reason.getMessage();
+        if (said.add(message)) {
+            messages.accept(message);
+        }
+    }
+}
