@@ -170,6 +170,9 @@ public final class SharedMemory {
     /// The known session whose link leads to a file.
     private static @Nullable Path moved(byte[] file, SessionList sessions) throws IOException {
         for (Path session : sessions.all()) {
+            if (!Files.isSymbolicLink(session.resolve(SessionFile.NAME))) {
+                continue; // as most: spares opening it
+            }
             try (SessionDirectory opened = SessionDirectory.open(session)) {
                 SessionDirectory.Link link = opened.link();
                 if (link != null && Arrays.equals(link.target(), file)) {
