@@ -1,4 +1,4 @@
-/* Frames of whole functions: what the stubs' slow paths decide. Keys are addresses on real stacks. */
+/* Calls of whole functions: what the stubs' slow paths decide. */
 #include "fixture.h"
 #include "os/stack.h"
 #include "record/calls.h"
@@ -10,248 +10,201 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <x86intrin.h>
 
-#define STUB 0x10000u /* of the test's sites, one behind the other */
+#define RETURN_ADDRESS 0x1234u
 
-static uint64_t slots[64]; /* on no thread's stack */
+static uint8_t *stubs; /* of the test's sites, one behind the other */
+
+static uint64_t stub_of(int function) { return (uintptr_t)stubs + (uint64_t)function * STUB_BYTES; }
 
 static void whole_fixture(void) {
+  static const uint8_t head[STUB_SITE] = {0x48, 0x83, 0xEC, 0x18, 0x4C, 0x89, 0x5C, 0x24, 0xF0, 0x49, 0xBB};
   fixture(true);
   calls_start();
-  for (uint32_t i = 0; i < FUNCTIONS; i++) {
-    entry_of((int)i)->stub = STUB + i * STUB_BYTES;
-    entry_of((int)i)->kind = MDL_WHOLE;
+  stubs = aligned_alloc(STUB_BYTES, FUNCTIONS * STUB_BYTES);
+  for (int i = 0; i < FUNCTIONS; i++) {
+    struct mdl_site *site = entry_of(i);
+    site->stub = stub_of(i);
+    site->kind = MDL_WHOLE;
+    memcpy((uint8_t *)site->stub, head, sizeof head);
+    memcpy((uint8_t *)site->stub + STUB_SITE, &site, sizeof site);
   }
 }
 
-static uint64_t key_of(const uint64_t *slot) { return (uintptr_t)(slot + 1); }
+/* What a stub has on the stack around its body. */
+struct words {
+  uint64_t stub;
+  struct mdl_call call;
+  uint64_t return_address;
+};
 
-/* As the stub does when the frame is there: its call leaves the stub's address in the return slot. */
-static struct mdl_frame *enter(int function, uint64_t *slot) {
-  struct mdl_frame *frame = calls_enter(entry_of(function), key_of(slot));
-  if (frame) {
-    frame->ret = *slot;
-    *slot = entry_of(function)->stub + STUB_RETURN;
-  }
-  return frame;
+static uint64_t enter_from(int function, struct words *words, uint64_t return_address) {
+  words->return_address = return_address;
+  uint64_t what = calls_enter(entry_of(function), &words->call);
+  words->stub = stub_of(function) + STUB_RETURN;
+  return what;
 }
+
+static bool enter(int function, struct words *words) {
+  return enter_from(function, words, RETURN_ADDRESS) == CALLS_SEEN;
+}
+
+static void leave(int function, const struct words *words) { calls_leave(&words->call, entry_of(function), __rdtsc()); }
 
 static uint64_t calls(int function) { return ((uint64_t *)mdl_self->calls)[function]; }
 
-static uint64_t recorded(int function) {
-  const struct mdl_row *row = ((struct mdl_row **)mdl_self->rows)[function];
-  return row ? row->count : 0;
-}
+static const struct mdl_row *row_of(int function) { return ((struct mdl_row **)mdl_self->rows)[function]; }
 
-static void shouldNestOnTheThreadsOwnStack(void) {
-  uint64_t stack[8] = {0};
+static uint64_t recorded(int function) { return row_of(function) ? row_of(function)->count : 0; }
+
+static void shouldRecordCallsWithinCalls(void) {
+  struct words outer, inner;
   whole_fixture();
   errno = 42;
-  struct mdl_frame *outer = enter(0, &stack[6]);
-  struct mdl_frame *inner = enter(1, &stack[2]);
+  CHECK(enter(0, &outer));
+  CHECK(enter(1, &inner));
   CHECK_EQUAL(errno, 42);
-  CHECK(inner == outer + 1);
-  CHECK_EQUAL(outer->flags, 0);
-  CHECK_EQUAL(outer->key, key_of(&stack[6]));
-  calls_leave(inner, __rdtsc());
-  CHECK_EQUAL(outer->children, ((struct mdl_row **)mdl_self->rows)[1]->total);
-  calls_leave(outer, __rdtsc());
-  CHECK_EQUAL(depth(), 0);
-  CHECK_EQUAL(recorded(0) + recorded(1), 2);
-  CHECK_EQUAL(mdl_self->unmatched, 0);
+  leave(1, &inner);
+  leave(0, &outer);
+  CHECK_EQUAL(errno, 42);
+  CHECK_EQUAL(recorded(0), 1);
+  CHECK_EQUAL(recorded(1), 1);
+  CHECK_EQUAL(row_of(1)->self, row_of(1)->total);
+  CHECK_EQUAL(row_of(0)->self + row_of(1)->total, row_of(0)->total);
 }
 
-static uint64_t nested_ticks(int function) { return ((struct mdl_row **)mdl_self->rows)[function]->nested; }
+static void spin(void) {
+  for (uint64_t begin = __rdtsc(); __rdtsc() - begin < 1000;) {
+  }
+}
+
+static uint64_t outermost_ticks(void) { return row_of(0) ? row_of(0)->total - row_of(0)->nested : 0; }
 
 static void shouldTellNestedCallsApart(void) {
-  uint64_t stack[16] = {0};
+  struct words outer, between, inner, innermost;
   whole_fixture();
+  record_thread();
   for (int round = 0; round < 2; round++) { /* without a row at first */
-    struct mdl_frame *outer = enter(0, &stack[14]);
-    struct mdl_frame *between = enter(1, &stack[12]);
-    struct mdl_frame *inner = enter(0, &stack[10]);
-    struct mdl_frame *innermost = enter(0, &stack[8]);
-    calls_leave(innermost, __rdtsc());
-    calls_leave(inner, __rdtsc());
-    uint64_t inside = ((struct mdl_row **)mdl_self->rows)[0]->nested;
-    CHECK(inside > 0);
-    calls_leave(between, __rdtsc());
-    calls_leave(outer, __rdtsc());
-    CHECK_EQUAL(nested_ticks(0), inside);
-    CHECK_EQUAL(nested_ticks(1), 0);
+    uint64_t before = outermost_ticks();
+    enter(0, &outer);
+    enter(1, &between);
+    enter(0, &inner);
+    enter(0, &innermost);
+    spin();
+    leave(0, &innermost);
+    uint64_t within = outermost_ticks() - before;
+    leave(0, &inner);
+    leave(1, &between);
+    uint64_t total = row_of(0)->total;
+    CHECK(outermost_ticks() - before >= within);
+    leave(0, &outer);
+    CHECK_EQUAL(outermost_ticks() - before, row_of(0)->total - total); /* the outer one's */
+    CHECK_EQUAL(row_of(1)->nested, 0);
   }
   CHECK_EQUAL(recorded(0), 6);
-  uint64_t before = nested_ticks(0);
-  enter(0, &stack[14]); /* left by a jump, as is the one above it */
-  enter(0, &stack[12]);
-  stack[14] = 0x1234;
-  struct mdl_frame *again = enter(0, &stack[14]);
-  calls_leave(again, __rdtsc());
-  CHECK_EQUAL(nested_ticks(0), before);
 }
 
-static void *return_in_a_child(void *frame) {
-  record_thread(); /* what a forked child has: a block, and a shadow stack, of its own */
-  calls_leave(frame, __rdtsc());
-  struct mdl_row *row = ((struct mdl_row **)mdl_self->rows)[3];
-  CHECK(!row || row->count == 0);
+static void shouldForgetCallsThatAJumpLeaves(void) {
+  struct words left, outer, inner, again;
+  whole_fixture();
+  enter(0, &outer);
+  enter(0, &left);
+  enter(0, &inner);
+  spin();
+  leave(0, &inner);
+  leave(0, &outer); /* the one between was left */
+  CHECK_EQUAL(calls(0), 3);
+  CHECK_EQUAL(recorded(0), 2);
+  uint64_t nested = row_of(0)->nested;
+  CHECK(nested > 0 && outermost_ticks() <= row_of(0)->max);
+  enter(0, &again);
+  spin();
+  leave(0, &again);
+  CHECK_EQUAL(row_of(0)->nested, nested);
+  CHECK(row_of(0)->self <= row_of(0)->total);
+}
+
+static void *return_in_a_child(void *words) {
+  record_forked(); /* what a forked child has: a block of its own, younger than the call */
+  record_thread();
+  leave(3, words);
+  CHECK_EQUAL(recorded(3), 0);
+  struct words own;
+  enter(3, &own);
+  leave(3, &own);
+  CHECK_EQUAL(recorded(3), 1);
   return NULL;
 }
 
 static void shouldNotRecordTheReturnOfAForkedParentsCall(void) {
-  uint64_t stack[8] = {0};
+  struct words words;
   whole_fixture();
-  struct mdl_frame *frame = enter(3, &stack[4]);
+  enter(3, &words);
   pthread_t thread;
-  pthread_create(&thread, NULL, return_in_a_child, frame);
+  pthread_create(&thread, NULL, return_in_a_child, &words);
   pthread_join(thread, NULL);
 }
 
-static void shouldKnowSiblingCallFromLeftOverFrame(void) {
-  uint64_t stack[8] = {0};
-  whole_fixture();
-  struct mdl_frame *first = enter(0, &stack[4]);
-  struct mdl_frame *sibling = enter(1, &stack[4]); /* returns to the stub of the first */
-  CHECK(sibling == first + 1);
-  CHECK_EQUAL(sibling->sibling, 1);
-  CHECK_EQUAL(first->sibling, 0);
-  calls_leave(sibling, __rdtsc());
-  calls_leave(first, __rdtsc());
-  CHECK_EQUAL(mdl_self->unmatched, 0);
-
-  enter(0, &stack[4]);
-  enter(1, &stack[2]);
-  stack[4] = 0x1234; /* a new call from where longjmp went: its caller's address is in the slot */
-  struct mdl_frame *again = enter(0, &stack[4]);
-  CHECK(again == first);
-  CHECK_EQUAL(again->sibling, 0);
-  CHECK_EQUAL(mdl_self->unmatched, 2);
-  CHECK_EQUAL(calls(0), 3);
-}
-
-static void shouldCountFramesThatAReturnLeavesBehind(void) {
-  uint64_t stack[8] = {0};
-  whole_fixture();
-  struct mdl_frame *outer = enter(0, &stack[6]);
-  enter(1, &stack[4]);
-  enter(2, &stack[2]);
-  calls_leave(outer, __rdtsc());
-  CHECK_EQUAL(depth(), 0);
-  CHECK_EQUAL(mdl_self->unmatched, 2);
-  CHECK_EQUAL(recorded(0), 1);
-  CHECK_EQUAL(recorded(1) + recorded(2), 0);
-}
-
-static void shouldLetCallsOnOtherStacksReturnInAnyOrder(void) {
-  uint64_t stack[8] = {0};
-  whole_fixture();
-  struct mdl_frame *own = enter(0, &stack[4]);
-  struct mdl_frame *frames[8];
-  for (int i = 0; i < 8; i++) {
-    frames[i] = enter(i, &slots[4 * i]);
-    CHECK(frames[i]->flags & MDL_FRAME_POOLED);
-    frames[i]->rbx = 100 + (uint64_t)i;
-  }
-  CHECK_EQUAL(depth(), 1);
-  for (int i = 0; i < 8; i += 2) {
-    calls_leave(frames[i], __rdtsc());
-  }
-  for (int i = 1; i < 8; i += 2) {
-    CHECK_EQUAL(frames[i]->rbx, 100 + (uint64_t)i);
-    CHECK_EQUAL(frames[i]->key, key_of(&slots[4 * i]));
-    calls_leave(frames[i], __rdtsc());
-  }
-  calls_leave(own, __rdtsc());
-  CHECK_EQUAL(recorded(0), 2);
-  CHECK_EQUAL(recorded(7), 1);
-  CHECK_EQUAL(mdl_self->unmatched, 0);
-}
-
-static void *leave_elsewhere(void *frame) {
-  calls_leave(frame, __rdtsc());
+static void *leave_elsewhere(void *words) {
+  leave(3, words);
+  CHECK_EQUAL(recorded(3), 1);
   return NULL;
 }
 
-static void shouldLetAnotherThreadReturn(void) {
+static void shouldRecordOnTheThreadThatReturns(void) {
+  struct words words;
   whole_fixture();
-  struct mdl_frame *frame = enter(3, &slots[0]);
+  enter(3, &words);
   pthread_t thread;
-  pthread_create(&thread, NULL, leave_elsewhere, frame);
+  pthread_create(&thread, NULL, leave_elsewhere, &words);
   pthread_join(thread, NULL);
-  CHECK_EQUAL(frame->key, 0);
-  struct mdl_frame *again = enter(3, &slots[0]);
-  CHECK(again == frame);
+  CHECK_EQUAL(recorded(3), 0);
 }
 
-static void shouldReuseFrameOfACoroutineThatIsGone(void) {
+static void shouldKnowASiblingCall(void) {
+  struct words words, sibling;
   whole_fixture();
-  struct mdl_frame *frame = enter(3, &slots[0]);
-  slots[0] = 0x1234;
-  CHECK(enter(4, &slots[0]) == frame);
-  CHECK_EQUAL(mdl_self->unmatched, 1);
-  struct mdl_frame *sibling = enter(5, &slots[0]);
-  CHECK(sibling != frame);
-  CHECK_EQUAL(sibling->sibling, 1);
+  enter(0, &words);
+  CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SIBLING);
+  CHECK_EQUAL(calls(1), 0); /* it comes again */
+  CHECK_EQUAL(enter_from(1, &sibling, words.stub + STUB_BYTES / 2), CALLS_SEEN);
+  memset((void *)stub_of(0), 0xCC, STUB_SITE);
+  CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SEEN);
 }
 
-static void shouldDoWithoutFrameWhenThePoolIsFull(void) {
-  enum { MANY = 1 << 17 };
+static void shouldKeepTheWordsOfACallWhoseReturnAClientWaitsFor(void) {
+  struct words words, sibling;
   whole_fixture();
-  uint64_t *many = mmap(NULL, MANY * sizeof *many, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  CHECK(many != MAP_FAILED);
-  uint64_t frames = 0;
-  for (int i = 0; i < MANY; i++) {
-    frames += enter(0, &many[i]) != NULL;
-  }
-  CHECK(frames > 32768);
-  CHECK(frames <= 65536);
-  CHECK_EQUAL(mdl_self->overflow, MANY - frames);
-  CHECK_EQUAL(calls(0), MANY);
+  enter(0, &words);
+  entry_of(0)[1].client = 1;
+  CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SEEN);
+  entry_of(0)[1].client = 0;
 }
 
-/* A handler's calls on a stack inside the thread's own, above what it interrupts. */
-static void shouldKeepFramesWhenTheSignalStackIsInsideTheThreads(void) {
-  uint64_t handler_stack[8192 / sizeof(uint64_t) + 1024];
-  uint64_t stack[8] = {0};
+static void shouldLeaveTheProgramMostOfItsStack(void) {
+  struct words words;
   whole_fixture();
-  CHECK((uintptr_t)handler_stack > (uintptr_t)__builtin_frame_address(0) - 65536);
-  uint64_t *low = (uintptr_t)stack < (uintptr_t)handler_stack ? stack : handler_stack;
-  uint64_t *high = low == stack ? handler_stack : stack;
-  stack_t alternate = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
-  CHECK_EQUAL(sigaltstack(&alternate, NULL), 0);
-  struct mdl_frame *interrupted = enter(0, &low[4]);
-  uint64_t key = interrupted->key;
-  struct mdl_frame *handlers = enter(1, &high[4]);
-  CHECK(handlers->flags & MDL_FRAME_POOLED);
-  CHECK_EQUAL(interrupted->key, key);
-  calls_leave(handlers, __rdtsc());
-  calls_leave(interrupted, __rdtsc());
-  CHECK_EQUAL(recorded(0), 1);
-  CHECK_EQUAL(recorded(1), 1);
-  CHECK_EQUAL(mdl_self->unmatched, 0);
-}
-
-static void shouldDistrustAStackThatAnotherIsInside(void) {
-  uint64_t stack[8] = {0};
-  whole_fixture();
-  struct mdl_frame *before = enter(0, &stack[2]);
-  record_other_stack(slots);
-  calls_leave(enter(1, &stack[1]), __rdtsc());
-  CHECK_EQUAL(depth(), 1);
-  record_other_stack(stack);
-  struct mdl_frame *after = enter(1, &stack[6]);
-  CHECK(!(before->flags & MDL_FRAME_POOLED));
-  CHECK(after->flags & MDL_FRAME_POOLED);
-  CHECK_EQUAL(before->key, key_of(&stack[2]));
+  CHECK(enter(0, &words));
+  uint64_t here = (uintptr_t)&words.call;
+  mdl_self->stack_low = here - 4096;
+  mdl_self->stack_room = 8192;
+  CHECK(!enter(0, &words));
+  CHECK_EQUAL(calls(0), 2);
+  CHECK_EQUAL(mdl_self->overflow, 1);
+  mdl_self->stack_room = 4096;
+  CHECK(enter(0, &words));
+  mdl_self->stack_low = here + 4096; /* another stack */
+  CHECK(enter(0, &words));
 }
 
 static void shouldNotRecordOnThreadsThatAreMute(void) {
-  uint64_t stack[8] = {0};
+  struct words words;
   whole_fixture();
   record_mute_thread();
-  CHECK(enter(0, &stack[4]) == NULL);
+  CHECK(!enter(0, &words));
 }
 
 static void *stack_bounds(void *out) {
@@ -364,20 +317,17 @@ static void shouldLeaveTheSnippetWhoseCallEndsTheThread(void) {
   CHECK_EQUAL(block->in_call, 0);
 }
 
-TESTS({"shouldTellNestedCallsApart", shouldTellNestedCallsApart},
+TESTS({"shouldRecordCallsWithinCalls", shouldRecordCallsWithinCalls},
+      {"shouldForgetCallsThatAJumpLeaves", shouldForgetCallsThatAJumpLeaves},
+      {"shouldRecordOnTheThreadThatReturns", shouldRecordOnTheThreadThatReturns},
+      {"shouldKnowASiblingCall", shouldKnowASiblingCall},
+      {"shouldKeepTheWordsOfACallWhoseReturnAClientWaitsFor", shouldKeepTheWordsOfACallWhoseReturnAClientWaitsFor},
+      {"shouldLeaveTheProgramMostOfItsStack", shouldLeaveTheProgramMostOfItsStack},
+      {"shouldTellNestedCallsApart", shouldTellNestedCallsApart},
       {"shouldNotRecordTheReturnOfAForkedParentsCall", shouldNotRecordTheReturnOfAForkedParentsCall},
       {"shouldEndWithTheThreadWhatSnippetsHaveBegun", shouldEndWithTheThreadWhatSnippetsHaveBegun},
       {"shouldCallForSnippetsUnlessTheThreadIsInACall", shouldCallForSnippetsUnlessTheThreadIsInACall},
       {"shouldTellOfDescriptorsInACallToo", shouldTellOfDescriptorsInACallToo},
       {"shouldLeaveTheSnippetWhoseCallEndsTheThread", shouldLeaveTheSnippetWhoseCallEndsTheThread},
-      {"shouldNestOnTheThreadsOwnStack", shouldNestOnTheThreadsOwnStack},
-      {"shouldKnowSiblingCallFromLeftOverFrame", shouldKnowSiblingCallFromLeftOverFrame},
-      {"shouldCountFramesThatAReturnLeavesBehind", shouldCountFramesThatAReturnLeavesBehind},
-      {"shouldLetCallsOnOtherStacksReturnInAnyOrder", shouldLetCallsOnOtherStacksReturnInAnyOrder},
-      {"shouldLetAnotherThreadReturn", shouldLetAnotherThreadReturn},
-      {"shouldReuseFrameOfACoroutineThatIsGone", shouldReuseFrameOfACoroutineThatIsGone},
-      {"shouldDoWithoutFrameWhenThePoolIsFull", shouldDoWithoutFrameWhenThePoolIsFull},
-      {"shouldKeepFramesWhenTheSignalStackIsInsideTheThreads", shouldKeepFramesWhenTheSignalStackIsInsideTheThreads},
-      {"shouldDistrustAStackThatAnotherIsInside", shouldDistrustAStackThatAnotherIsInside},
       {"shouldNotRecordOnThreadsThatAreMute", shouldNotRecordOnThreadsThatAreMute},
       {"shouldFindTheStackOfEachKindOfThread", shouldFindTheStackOfEachKindOfThread})

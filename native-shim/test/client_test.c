@@ -223,13 +223,15 @@ static void shouldKeepWholeFunctionOnForItsReturnAlone(void) {
   CHECK(!is_on(entry_of(1)));
 }
 
-struct mdl_frame *calls_enter_client(struct mdl_site *site, uint64_t key);
-void calls_count_client(struct mdl_site *site);
-void calls_leave_client(struct mdl_frame *frame, uint64_t ticks);
+uint64_t calls_enter_client(struct mdl_site *site, struct mdl_call *call);
+void calls_count_client(struct mdl_site *site, const uint64_t *stack);
+void calls_leave_client(const struct mdl_call *call, const struct mdl_site *site, uint64_t ticks);
 
 static uint64_t ticks_now(void) { return __builtin_ia32_rdtsc(); }
 
-static void leave_client(struct mdl_frame *frame) { calls_leave_client(frame, ticks_now()); }
+static void leave_client(int function, const struct mdl_call *call) {
+  calls_leave_client(call, entry_of(function), ticks_now());
+}
 
 static uint64_t calls(int function) { return ((uint64_t *)mdl_self->calls)[function]; }
 
@@ -239,24 +241,22 @@ static uint64_t recorded(int function) {
 }
 
 static void shouldSeeReturnsThatTheRecorderDoesNotWant(void) {
-  uint64_t stack[4] = {0};
+  struct mdl_call call[2] = {{0}}; /* behind the first, where it returns to */
   client_fixture();
   make_whole(1);
   fastinst_activate(leave(1), run_first);
-  struct mdl_frame *frame = calls_enter_client(entry_of(1), (uintptr_t)(stack + 2));
-  CHECK(frame != NULL);
-  CHECK_EQUAL(frame->flags, MDL_FRAME_UNTIMED);
-  leave_client(frame);
+  CHECK_EQUAL(calls_enter_client(entry_of(1), call), CALLS_SEEN);
+  CHECK_EQUAL(call->inside, MDL_CALL_UNTIMED);
+  leave_client(1, call);
   CHECK_EQUAL(first.calls, 1);
   CHECK_EQUAL(first.probe, leave(1));
   CHECK_EQUAL((uintptr_t)first.function, address_of(1));
   CHECK_EQUAL(calls(1) + recorded(1), 0);
-  CHECK_EQUAL(depth(), 0);
 
   code_record(entry_of(1), true);
-  frame = calls_enter_client(entry_of(1), (uintptr_t)(stack + 2));
-  CHECK_EQUAL(frame->flags, 0);
-  leave_client(frame);
+  CHECK_EQUAL(calls_enter_client(entry_of(1), call), CALLS_SEEN);
+  CHECK_EQUAL(call->inside, 0);
+  leave_client(1, call);
   CHECK_EQUAL(first.calls, 2);
   CHECK_EQUAL(calls(1), 1);
   CHECK_EQUAL(recorded(1), 1);
@@ -264,13 +264,13 @@ static void shouldSeeReturnsThatTheRecorderDoesNotWant(void) {
   code_record(entry_of(1), false);
   fastinst_deactivate(leave(1));
   fastinst_activate(entry(1), run_second);
-  CHECK(calls_enter_client(entry_of(1), (uintptr_t)(stack + 2)) == NULL);
+  CHECK_EQUAL(calls_enter_client(entry_of(1), call), CALLS_UNSEEN);
   CHECK_EQUAL(second.calls, 1);
   CHECK_EQUAL(calls(1), 1);
 }
 
 static void shouldLeaveSelfTimeToTheCallerOfAnUntimedCall(void) {
-  uint64_t stack[8] = {0};
+  struct mdl_call outer[2] = {{0}}, untimed[2] = {{0}}, inner[2] = {{0}};
   client_fixture();
   for (int i = 0; i < 3; i++) {
     make_whole(i);
@@ -278,27 +278,29 @@ static void shouldLeaveSelfTimeToTheCallerOfAnUntimedCall(void) {
   fastinst_activate(leave(1), run_first);
   code_record(entry_of(0), true);
   code_record(entry_of(2), true);
-  struct mdl_frame *outer = calls_enter_client(entry_of(0), (uintptr_t)(stack + 7));
-  struct mdl_frame *untimed = calls_enter_client(entry_of(1), (uintptr_t)(stack + 5));
-  struct mdl_frame *inner = calls_enter_client(entry_of(2), (uintptr_t)(stack + 3));
+  calls_enter_client(entry_of(0), outer);
+  calls_enter_client(entry_of(1), untimed);
+  calls_enter_client(entry_of(2), inner);
   /* What reading the clock takes is taken off: a call that does nothing may last for no time. */
   for (uint64_t begin = ticks_now(); ticks_now() - begin < 10000;) {
   }
-  leave_client(inner);
-  leave_client(untimed);
-  CHECK_EQUAL(outer->children, ((struct mdl_row **)mdl_self->rows)[2]->total);
-  CHECK(outer->children > 0);
-  leave_client(outer);
+  leave_client(2, inner);
+  leave_client(1, untimed);
+  leave_client(0, outer);
+  const struct mdl_row *const *rows = (const struct mdl_row *const *)mdl_self->rows;
+  CHECK(rows[2]->total >= 10000 - session->clock_ticks);
+  CHECK_EQUAL(rows[0]->self, rows[0]->total - rows[2]->total);
 }
 
 static void shouldCountCallsOfASiteThatCountsOnlyWhenRecorded(void) {
+  const uint64_t stack[1] = {0};
   client_fixture();
   entry_of(1)->kind = MDL_COUNT;
   fastinst_activate(entry(1), run_first);
-  calls_count_client(entry_of(1));
+  calls_count_client(entry_of(1), stack);
   CHECK_EQUAL(calls(1), 0);
   code_record(entry_of(1), true);
-  calls_count_client(entry_of(1));
+  calls_count_client(entry_of(1), stack);
   CHECK_EQUAL(calls(1), 1);
   CHECK_EQUAL(first.calls, 2);
 }

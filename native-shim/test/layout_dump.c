@@ -132,16 +132,13 @@ int main(void) {
   FIELD(mdl_bodies, snippets);
   FIELD(mdl_bodies, resume);
   SIZE(mdl_bodies);
+  FIELD(mdl_call, inside);
+  FIELD(mdl_call, before);
+  FIELD(mdl_call, start);
+  SIZE(mdl_call);
   FIELD(mdl_frame, key);
   FIELD(mdl_frame, function);
-  FIELD(mdl_frame, tsc);
-  FIELD(mdl_frame, children);
-  FIELD(mdl_frame, ret);
-  FIELD(mdl_frame, rbx);
-  FIELD(mdl_frame, site);
-  FIELD(mdl_frame, sibling);
-  FIELD(mdl_frame, flags);
-  FIELD(mdl_frame, weight);
+  FIELD(mdl_frame, call);
   SIZE(mdl_frame);
   FIELD(mdl_countdown, left);
   FIELD(mdl_countdown, weight);
@@ -159,7 +156,7 @@ int main(void) {
   FIELD(mdl_thread, refused);
   FIELD(mdl_thread, calls);
   FIELD(mdl_thread, stack_low);
-  FIELD(mdl_thread, unwound);
+  FIELD(mdl_thread, taken);
   FIELD(mdl_thread, counts);
   FIELD(mdl_thread, skipped);
   FIELD(mdl_thread, tail);
@@ -179,6 +176,8 @@ int main(void) {
   FIELD(mdl_thread, in_client);
   FIELD(mdl_thread, paid);
   FIELD(mdl_thread, first);
+  FIELD(mdl_thread, born);
+  FIELD(mdl_thread, stack_room);
   SIZE(mdl_thread);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);
@@ -232,7 +231,6 @@ int main(void) {
   FIELD(mdl_row, weight);
   FIELD(mdl_row, samples);
   FIELD(mdl_row, callers);
-  FIELD(mdl_row, outermost);
   FIELD(mdl_row, nested);
   FIELD(mdl_row, chunks);
   SIZE(mdl_row);
@@ -336,7 +334,7 @@ int main(void) {
   FIELD(mdl_api, function_entry_slow);
   FIELD(mdl_api, function_exit_slow);
   FIELD(mdl_api, count_slow);
-  FIELD(mdl_api, personality);
+  FIELD(mdl_api, function_sibling_slow);
   FIELD(mdl_api, trampolines);
   FIELD(mdl_api, hook_entry_client);
   FIELD(mdl_api, hook_exit_client);

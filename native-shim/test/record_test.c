@@ -226,7 +226,7 @@ static void shouldPutDurationsIntoTheHistogramsSlots(void) {
   enter(0, KEY(1));
   leave(0, KEY(1));
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-    record_slow(&functions[1], expected[i].ticks, 0);
+    record_slow(&functions[1], expected[i].ticks, 0, 0);
     uint64_t *chunk = (uint64_t *)row(1)->chunks[expected[i].index / MDL_CHUNK_SLOTS];
     CHECK(chunk != NULL);
     CHECK(chunk[expected[i].index % MDL_CHUNK_SLOTS] >= 1);
@@ -246,7 +246,7 @@ static void shouldCountCallsThatFindNoMemory(void) {
   CHECK(row(1) == NULL);
   CHECK_EQUAL(mdl_self->refused, 1);
   /* a row without the chunk: the sums still hold */
-  record_slow(&functions[0], 1ULL << 40, 7);
+  record_slow(&functions[0], 1ULL << 40, 7, 0);
   CHECK_EQUAL(count(0), 2);
   CHECK_EQUAL(row(0)->max, 1LL << 40);
   CHECK_EQUAL(mdl_self->refused, 2);
@@ -544,7 +544,7 @@ static void shouldTakeOffWhatReadingTheClockTakes(void) {
   session->clock_ticks = 0;
 }
 
-/* Of all calls that still run; in exact mode the word in their frames is another. */
+/* Of all calls that still run; in exact mode what is taken off is another thing. */
 static void shouldTakeOffWhatRecordingOthersTook(void) {
   fixture(false);
   session->flags = MDL_MIXED;
@@ -554,12 +554,11 @@ static void shouldTakeOffWhatRecordingOthersTook(void) {
     sample_enter(i, KEY(i + 1));
   }
   sample_leave(2, KEY(3));
-  struct mdl_frame *inner = (struct mdl_frame *)mdl_self->sp - 1;
-  uint64_t before = inner->children;
-  CHECK(before > 0); /* the third call was recorded here */
+  const struct mdl_frame *inner = (const struct mdl_frame *)mdl_self->sp - 1;
+  CHECK(mdl_self->taken > inner->call.before); /* the third call was recorded here */
+  uint64_t before = mdl_self->taken;
   record_leaves_out(mdl_self, 1u << 31);
-  CHECK_EQUAL(inner->children, before + (1u << 31));
-  CHECK_EQUAL((inner - 1)->children, before + (1u << 31));
+  CHECK_EQUAL(mdl_self->taken, before + (1u << 31));
   sample_leave(1, KEY(2));
   sample_leave(0, KEY(1));
   CHECK(row(2)->total > 0);
@@ -568,10 +567,9 @@ static void shouldTakeOffWhatRecordingOthersTook(void) {
   CHECK_EQUAL(row(0)->count + row(1)->count, 2);
 
   fixture(true);
-  enter(0, KEY(1));
+  before = mdl_self->taken;
   record_leaves_out(mdl_self, 1u << 31);
-  CHECK_EQUAL(((struct mdl_frame *)mdl_self->sp - 1)->children, 0);
-  leave(0, KEY(1));
+  CHECK_EQUAL(mdl_self->taken, before);
 }
 
 /* Nobody would look at it any more. */
@@ -705,7 +703,7 @@ static void shouldTakeNoTimeWhereTheThreadsTimeBeganAnew(void) {
   fixture(true);
   session->flags |= MDL_CPU_TIME;
   enter(0, KEY(1));
-  ((struct mdl_frame *)mdl_self->sp - 1)->tsc = ~0ULL >> 1; /* as after a fork */
+  ((struct mdl_frame *)mdl_self->sp - 1)->call.start = ~0ULL >> 1; /* as after a fork */
   leave(0, KEY(1));
   CHECK_EQUAL(count(0), 1);
   CHECK_EQUAL(row(0)->total, 0);

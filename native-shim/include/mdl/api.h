@@ -86,7 +86,7 @@ struct mdl_api {
   /* For generated code; they follow the C calling convention. */
   uint64_t entry_slow;        /* 152 void (struct mdl_site *, uint64_t function, uint64_t key): exact mode */
   uint64_t exit_slow;         /* 160 void (struct mdl_site *, uint64_t function, uint64_t key): exact mode */
-  uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self): exact mode */
+  uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self, uint64_t inside): exact mode */
   uint64_t sample_entry_slow; /* 176 as entry_slow, sampled mode */
   uint64_t sample_exit_slow;  /* 184 void (struct mdl_site *, uint64_t function, uint64_t key, uint64_t call_site): sampled mode */
   uint64_t expire_entry;      /* 192 void (struct mdl_site *): the window is over */
@@ -106,11 +106,11 @@ struct mdl_api {
   uint64_t cpuid;       /* 256 int64_t (uint64_t leaf, uint64_t subleaf, uint32_t out[4]): eax, ebx, ecx, edx; -ENOENT when
                                the processor has no such leaf */
 
-  /* For stubs of whole functions. The first three do not follow the C calling convention: calls.S. */
+  /* For stubs of whole functions. The first four do not follow the C calling convention: calls.S. */
   uint64_t function_entry_slow; /* 264 */
   uint64_t function_exit_slow;  /* 272 */
   uint64_t count_slow;          /* 280 */
-  uint64_t personality;         /* 288 of their frame descriptions */
+  uint64_t function_sibling_slow; /* 288 as the exit, where a sibling call ends a call */
   uint64_t trampolines;         /* 296 int64_t (uint64_t start, uint64_t length, uint64_t eh_frame_hdr): unwinders and debuggers
                                        find it for code there, for good; .eh_frame lies behind it */
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 8u /* raised with each change of what a session holds */
+#define MDL_VERSION 9u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -200,28 +200,32 @@ struct mdl_bodies {
   uint64_t pad;          /* 56 */
 };
 
-/* A frame of the shadow stack. key 0: being filled, or free. */
-struct mdl_frame {
-  uint64_t key;      /*  0 canonical frame address of the call, which is unique among live frames */
-  uint64_t function; /*  8 struct mdl_function */
-  uint64_t tsc;      /* 16 when the call began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
-  uint64_t children; /* 24 exact mode: ticks spent in probed callees; else with MDL_CPU_TIME: tsc when the call began, and
-                           without: ticks that were spent within the call to record others (record_leaves_out) */
-  uint64_t ret;      /* 32 where the call returns to, taken off the stack by the trampoline of a whole function */
-  uint64_t rbx;      /* 40 the caller's */
-  uint64_t site;     /* 48 struct mdl_site of the trampoline, 0 in frames that probes in the body push */
-  uint8_t sibling;   /* 56 0, or for a call that took the place of its caller by a sibling call, so that both have the
-                           same key: the caller's and 1, or 8 after 6 (org.mdlagent.arch.x86.UnwindTable) */
-  uint8_t flags;     /* 57 enum mdl_frame_flag */
-  uint8_t pad[2];    /* 58 */
-  uint32_t weight;   /* 60 sampled mode: calls that it stands for in its thread's row; 0: it goes into the ring. So the mean of
-                           a function may change while it runs */
+/*
+ * A timed call, from its entry to its return. That of a whole function is three words on the program's own stack, between its
+ * return address and the stub's (org.mdlagent.arch.x86.emit.FunctionStub): nothing else is kept, so a call that a jump or an
+ * exception leaves vanishes with its stack. That of a function with hooks is in a frame of the shadow stack.
+ */
+struct mdl_call {
+  uint64_t inside; /*  0 of a call that alone stands for itself in its thread's row: total - nested there when it began, so that
+                         its return knows what ran within (rows.h). Sampled mode, others: MDL_CALL_WEIGHED, and in the lower half
+                         the calls that it stands for in the row; 0: it goes into the ring. So the mean of a function may
+                         change while it runs */
+  uint64_t before; /*  8 mdl_thread.taken when it began; MDL_CPU_TIME in sampled mode: tsc when it began */
+  uint64_t start;  /* 16 when it began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
 };
-/* MDL_FRAME_UNWOUND: closed by an exception; what it holds is still needed while the unwinder goes on.
- * MDL_FRAME_POOLED: in the pool and not on a thread's shadow stack, for its call runs on a stack that is no thread's own.
- * MDL_FRAME_UNTIMED: its return is not recorded.
- * MDL_FRAME_MEASURED: tsc is how long the call took, and its caller knows. */
-enum mdl_frame_flag { MDL_FRAME_UNWOUND = 1, MDL_FRAME_POOLED = 2, MDL_FRAME_UNTIMED = 4, MDL_FRAME_MEASURED = 8 };
+/* In mdl_call.inside.
+ * MDL_CALL_MEASURED: start is how long it took, before what its callees took of that, in exact mode.
+ * MDL_CALL_UNTIMED: its return is not recorded. */
+#define MDL_CALL_WEIGHED (1ULL << 63)
+#define MDL_CALL_MEASURED (1ULL << 62)
+#define MDL_CALL_UNTIMED (1ULL << 61)
+
+/* A frame of the shadow stack: a call between hooks. key 0: being filled, or free. */
+struct mdl_frame {
+  uint64_t key;         /*  0 canonical frame address of the call, which is unique among live frames */
+  uint64_t function;    /*  8 struct mdl_function */
+  struct mdl_call call; /* 16 */
+};
 
 /* A process of the session: the one that has the agent, or one that it, or another of these, has forked. */
 enum mdl_process_state { MDL_PROCESS_LIVE = 0, MDL_PROCESS_LEADERLESS = 1, MDL_PROCESS_ENDED = 2 };
@@ -262,12 +266,14 @@ struct mdl_thread {
   uint64_t ring_mask; /*  40 */
   uint64_t head;      /*  48 records reserved by the thread; only grows */
   uint64_t dropped;   /*  56 records that found the ring full */
-  uint64_t unmatched; /*  64 frames that no exit closed (longjmp, unwinding past the probe) */
-  uint64_t overflow;  /*  72 entries that found the shadow stack full */
+  uint64_t unmatched; /*  64 frames of the shadow stack that no exit closed (longjmp, unwinding past the probe) */
+  uint64_t overflow;  /*  72 calls that were counted and not timed: the shadow stack was full, or much of the thread's stack used */
   uint64_t refused;   /*  80 exact calls that found no memory for their row */
   uint64_t calls;     /*  88 uint64_t[function_capacity]: calls entered while probes were on; only grow */
-  uint64_t stack_low; /*  96 lowest address of the thread's own stack: calls below it run on another */
-  uint64_t unwound;   /* 104 frames that exceptions closed; recorded as returns are */
+  uint64_t stack_low; /*  96 lowest address of the thread's own stack. What runs below it runs on another; less than stack_room above,
+                             calls are counted and not timed, so that the program keeps the stack that it has */
+  uint64_t taken;     /* 104 begins as the tsc, and grows by what is taken off the calls around: exact mode, the time of calls that
+                             have returned; else what recording them has cost, in ticks (record_leaves_out) */
   uint64_t counts;    /* 112 uint64_t[site_capacity], 0 until needed: calls seen by probes that clients have made count */
   uint64_t skipped;   /* 120 calls that did not call their client, because the thread was in one */
   uint64_t tail;      /* 128 records drained; only grows; written by the agent alone */
@@ -288,6 +294,9 @@ struct mdl_thread {
                              Odd: it is in one */
   uint64_t paid;      /* 256 mixed mode, tsc: what measuring has cost the thread has taken up its time until then */
   uint64_t first;     /* 264 head when the thread got the block: records before are of others that have ended */
+  uint64_t born;      /* 272 tsc when the process was forked, 0 in one that is nobody's child: calls with less before them are those
+                             of its parent. ~0: the thread records nothing */
+  uint64_t stack_room; /* 280 bytes, from stack_low on */
 };
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
@@ -378,10 +387,8 @@ struct mdl_row {
   uint32_t weight;   /* 44 in a thread's row, sampled mode: calls that one of them stands for at most; 0: 1 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
   uint64_t callers;  /* 56 newest struct mdl_edge; a list through .next: sampled mode */
-  uint64_t outermost; /* 64 in a thread's row, where each call is timed: struct mdl_frame of the lowest call of the function on
-                            the thread's shadow stack, while there is one (rows.c) */
-  uint64_t nested;   /* 72 of total, what calls took that ran within another of the same function, and so is in there twice */
-  uint64_t chunks[MDL_ROW_CHUNKS]; /* 80 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+  uint64_t nested;   /* 64 of total, what calls took that ran within another of the same function, and so is in there twice */
+  uint64_t chunks[MDL_ROW_CHUNKS]; /* 72 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
 };
 
 /* The calls of a row's function by one caller; written by the agent alone, complete before it is in the list. */
@@ -525,20 +532,21 @@ MDL_AT(mdl_site, index, 36);
 static_assert(sizeof(struct mdl_site) == 88, "mdl_site");
 MDL_AT(mdl_bodies, record, 16);
 static_assert(sizeof(struct mdl_bodies) == 64, "mdl_bodies");
-MDL_AT(mdl_frame, weight, 60);
-static_assert(sizeof(struct mdl_frame) == 64, "mdl_frame");
+MDL_AT(mdl_frame, call, 16);
+static_assert(sizeof(struct mdl_call) == 24, "mdl_call");
+static_assert(sizeof(struct mdl_frame) == 40, "mdl_frame");
 static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
-static_assert(sizeof(struct mdl_thread) == 272, "mdl_thread");
+static_assert(sizeof(struct mdl_thread) == 288, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);
 static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
-MDL_AT(mdl_row, chunks, 80);
-static_assert(sizeof(struct mdl_row) == 464, "mdl_row");
+MDL_AT(mdl_row, chunks, 72);
+static_assert(sizeof(struct mdl_row) == 456, "mdl_row");
 static_assert(sizeof(struct mdl_edge) == 40, "mdl_edge");
 MDL_AT(mdl_slices, rows, 64);
 static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_slice), "mdl_slices");

@@ -90,7 +90,7 @@ const struct mdl_api *api_table(void) {
       .function_entry_slow = address((void *)calls_entry_slow),
       .function_exit_slow = address((void *)calls_exit_slow),
       .count_slow = address((void *)calls_count_slow),
-      .personality = address((void *)calls_personality),
+      .function_sibling_slow = address((void *)calls_sibling_slow),
       .trampolines = address((void *)unwind_trampolines),
       .hook_entry_client = address((void *)calls_hook_entry),
       .hook_exit_client = address((void *)calls_hook_exit),

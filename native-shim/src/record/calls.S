@@ -81,10 +81,11 @@
         popq    %rax
 .endm
 
-/* The call of the frame in R11, if there is one, begins now; the flags change. The clock is read when all before it is done. */
-.macro START
-        testq   %r11, %r11
-        jz      4f
+/* The call whose words lie at AT from RBP begins now, if R11 says that it is seen; the flags change. The clock is read when all
+ * before it is done. */
+.macro START AT
+        cmpq    $CALLS_SEEN, %r11
+        jne     4f
         pushq   %rax
         pushq   %rdx
         movq    session(%rip), %rax
@@ -92,16 +93,17 @@
         jnz     3f
         lfence
         READ_TICKS
-        movq    %rax, FRAME_TSC(%r11)
+        movq    %rax, \AT + CALL_START(%rbp)
 3:      popq    %rdx
         popq    %rax
 4:
 .endm
 
 /*
- * Reached by a jump, with the address in the stub on top of the stack, the site in R11, and the R11 of the
- * application in the word below the stack pointer. Returns what FUNCTION(site, key) does in R11, and ZF when that is 0.
- * COUNTS: with the address in the program on top, returns there from FUNCTION(site, key), with every register as it was.
+ * Reached by a jump, with the address in the stub on top of the stack, the words of the call behind it, the site in R11, and the
+ * R11 of the application in the word below the stack pointer. Returns with the flags of FUNCTION(site, call) compared with
+ * CALLS_UNSEEN and every register as it was; the site stays in R11 for CALLS_SIBLING.
+ * COUNTS: with the address in the program on top, returns there from FUNCTION(site), with every register as it was.
  */
 .macro ENTRY NAME, FUNCTION, COUNTS=0
         .globl  \NAME
@@ -119,24 +121,29 @@
         .cfi_def_cfa_register %rbp
         SAVE
         movq    %r11, %rdi
-        leaq    32(%rbp), %rsi /* the canonical frame address of the call */
+        leaq    24(%rbp), %rsi
         call    \FUNCTION
         movq    %rax, %r11
         RESTORE
 .if !\COUNTS
-        START
+        START   24
+        cmpq    $CALLS_UNSEEN, %r11
+        jb      5f
 .endif
-        popq    %rbp
+        movq    8(%rbp), %r11
+6:      popq    %rbp
+        .cfi_remember_state
         .cfi_def_cfa %rsp, 16
         .cfi_restore %rbp
-        addq    $8, %rsp
+        leaq    8(%rsp), %rsp
         .cfi_adjust_cfa_offset -8
-.if \COUNTS
-        movq    -8(%rsp), %r11
-.else
-        testq   %r11, %r11
-.endif
         ret
+.if !\COUNTS
+        .cfi_restore_state
+5:      movq    16(%rbp), %r11
+        movq    STUB_SITE-STUB_ENTERED(%r11), %r11
+        jmp     6b
+.endif
         .cfi_endproc
         .size   \NAME, . - \NAME
 .endm
@@ -146,54 +153,73 @@
         ENTRY   calls_entry_client, calls_enter_client
         ENTRY   calls_count_client_entry, calls_count_client, 1
 
-/* Reached by a jump when the body has returned, with the frame in RBX. Calls FUNCTION(frame, ticks) and returns to the
- * caller. */
-.macro EXIT NAME, FUNCTION
+/*
+ * Reached by a jump when the body has returned: the words of the call are on top of the stack, and in the word below is still
+ * where the body has returned to, in the stub. Calls FUNCTION(call, site, ticks) and returns to the caller.
+ *
+ * SIBLING: the body has not returned but jumped to another function with a stub, whose site is in R11; six words below the
+ * stack pointer is the R11 of the application. That function begins anew, as if the caller had called it. A shadow stack
+ * loses the address in the stub, too (Intel SDM vol. 1, 17.2.4: where there is none, RDSSP does nothing).
+ */
+.macro EXIT NAME, FUNCTION, SIBLING=0
+#define BELOW (8 + 48 * \SIBLING)
         .globl  \NAME
         .hidden \NAME
         .type   \NAME, @function
         .p2align 4
 \NAME:
         .cfi_startproc
-        .cfi_def_cfa %rsp, 0
-        .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET /* return address: at RBX + FRAME_RET */
-        .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
-        pushq   FRAME_RET(%rbx)
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset %rip, -8
-        pushq   FRAME_RBX(%rbx)
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset %rbx, -16
+        .cfi_def_cfa_offset CALL_BYTES + 8
+        subq    $BELOW, %rsp
+        .cfi_adjust_cfa_offset BELOW
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
-        .cfi_offset %rbp, -24
+        .cfi_rel_offset %rbp, 0
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
         SAVE    1
         pushq   %r11
         subq    $8, %rsp
-        movq    %rbx, %rdi
-        movq    TICKS_AT(%rbp), %rsi
+        leaq    8 + BELOW(%rbp), %rdi
+        movq    BELOW(%rbp), %rsi
+        movq    STUB_SITE-STUB_RETURN(%rsi), %rsi
+        movq    TICKS_AT(%rbp), %rdx
         call    \FUNCTION
         addq    $8, %rsp
         popq    %r11
         RESTORE
         popq    %rbp
-        .cfi_def_cfa %rsp, 16
+        .cfi_def_cfa %rsp, BELOW + CALL_BYTES + 8
         .cfi_restore %rbp
-        popq    %rbx
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbx
+.if \SIBLING
+        movq    SITE_STUB(%r11), %r11
+        movq    %r11, (%rsp)
+        xorl    %r11d, %r11d
+        rdsspq  %r11
+        testq   %r11, %r11
+        jz      7f
+        movl    $1, %r11d
+        incsspq %r11
+7:      movq    8(%rsp), %r11
+        leaq    BELOW + CALL_BYTES(%rsp), %rsp
+        .cfi_def_cfa_offset 8
+        jmp     *-(BELOW + CALL_BYTES)(%rsp)
+.else
+        leaq    BELOW + CALL_BYTES(%rsp), %rsp
+        .cfi_def_cfa_offset 8
         ret
+.endif
         .cfi_endproc
         .size   \NAME, . - \NAME
 .endm
 
         EXIT    calls_exit_slow, calls_leave
         EXIT    calls_exit_client, calls_leave_client
+        EXIT    calls_sibling_slow, calls_leave, 1
 
 /*
- * Functions that bodies for snippets jump to. FRAMED: the body of a whole function has returned, with the frame in RBX.
+ * Functions that bodies for snippets jump to. FRAMED: the body of a whole function has returned, and the words of
+ * its call are on top of the stack.
  * BYTES below the stack pointer are left as they are, but for the lowest word, where R11 is.
  */
 .macro SNIPPET_BEGIN NAME, FRAMED, BYTES
@@ -204,9 +230,7 @@
 \NAME:
         .cfi_startproc
 .if \FRAMED
-        .cfi_def_cfa %rsp, 0
-        .cfi_escape 0x10, 16, 2, 0x73, FRAME_RET
-        .cfi_escape 0x10, 3, 2, 0x73, FRAME_RBX
+        .cfi_def_cfa_offset CALL_BYTES + 8
 .endif
         subq    $\BYTES, %rsp
         .cfi_adjust_cfa_offset \BYTES
@@ -222,7 +246,7 @@
 /* Behind RESTORE: goes on at the address in the word NEXT from where the stack pointer was. Flags stay. */
 .macro SNIPPET_LEAVE NAME, FRAMED, BYTES, NEXT
         popq    %rbp
-        .cfi_def_cfa %rsp, \BYTES + 8 - 8 * \FRAMED
+        .cfi_def_cfa %rsp, \BYTES + 8 + CALL_BYTES * \FRAMED
         .cfi_restore %rbp
         leaq    \BYTES(%rsp), %rsp
         .cfi_adjust_cfa_offset -\BYTES
@@ -254,24 +278,24 @@
  * called. RDX is lost, and the lowest three words of the red zone; R11 leads to the thread's values, which are others in a
  * process that the function has forked. Everything else is kept.
  */
-#define CALL_BYTES 144 /* the red zone, R11, and a word that is free */
-#define CALL_SLOT 24   /* the lowest word of the red zone, from RBP */
+#define ARGUMENT_BYTES 144 /* the red zone, R11, and a word that is free */
+#define ARGUMENT_SLOT 24   /* the lowest word of the red zone, from RBP */
 .macro SNIPPET_CALL NAME, FRAMED
-        SNIPPET_BEGIN \NAME, \FRAMED, CALL_BYTES
+        SNIPPET_BEGIN \NAME, \FRAMED, ARGUMENT_BYTES
         emms    /* a result may be on the x87 stack, which is empty where functions begin */
         movq    -24(%rbp), %rdi /* RDX, where it has been saved */
-        leaq    CALL_SLOT(%rbp), %rsi
+        leaq    ARGUMENT_SLOT(%rbp), %rsi
         call    snippets_call
-        movq    %rax, CALL_SLOT+8(%rbp)
-        movq    %rdx, CALL_SLOT+16(%rbp)
+        movq    %rax, ARGUMENT_SLOT+8(%rbp)
+        movq    %rdx, ARGUMENT_SLOT+16(%rbp)
         RESTORE
-        movq    %rax, CALL_SLOT(%rbp)
-        movq    CALL_SLOT+8(%rbp), %rax
+        movq    %rax, ARGUMENT_SLOT(%rbp)
+        movq    ARGUMENT_SLOT+8(%rbp), %rax
         movq    8(%rbp), %r11
-        movq    CALL_SLOT+16(%rbp), %rdx
+        movq    ARGUMENT_SLOT+16(%rbp), %rdx
         testq   %rdx, %rdx
         cmovnz  %rdx, %r11
-        SNIPPET_LEAVE \NAME, \FRAMED, CALL_BYTES, -128
+        SNIPPET_LEAVE \NAME, \FRAMED, ARGUMENT_BYTES, -128
 .endm
 
         SNIPPET_CALL calls_snippet_call, 0

@@ -5,6 +5,7 @@
 #include "os/stack.h"
 #include "os/sys.h"
 #include "record/mode.h"
+#include "record/record.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,6 +15,9 @@ enum {
   FRAMES = 131072,
   STACK_BYTES = (FRAMES + 1) * (int)sizeof(struct mdl_frame),
 };
+/* The words of calls may take of a thread's own stack what the program has in this part of it, the first: a recursion that
+ * needs nearly all of the stack must not need more than all. */
+#define STACK_PARTS 4
 #define STACK_REACH (64ULL << 20) /* keys further apart belong to different stacks */
 
 static inline struct mdl_frame *top(const struct mdl_thread *thread) {
@@ -34,6 +38,7 @@ bool frames_create(struct mdl_thread *thread) {
   struct stack own = stack_of_thread();
   frames[0].key = own.high;
   thread->stack_low = own.low;
+  thread->stack_room = (own.high - own.low) / STACK_PARTS * (STACK_PARTS - 1);
   thread->sp_base = (uintptr_t)frames;
   thread->sp_limit = (uintptr_t)(frames + FRAMES + 1);
   thread->sp = (uintptr_t)(frames + 1);
@@ -51,17 +56,15 @@ void record_push(struct mdl_thread *thread, struct mdl_function *function, uint6
   __atomic_store_n(&thread->sp, (uintptr_t)(frame + 1), __ATOMIC_RELAXED);
   ordered();
   frame->function = (uintptr_t)function;
-  frame->site = 0;
-  frame->weight = weight;
-  record_starts(frame);
+  record_starts(thread, &frame->call, function, weight);
   ordered();
   __atomic_store_n(&frame->key, key, __ATOMIC_RELAXED);
 }
 
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last) {
   for (struct mdl_frame *frame = top(thread); frame >= last; frame--) {
-    if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNWOUND | MDL_FRAME_UNTIMED))) {
-      if (weight_of(frame) != 1 && !frame->site) {
+    if (is_call(frame)) {
+      if (weight_of(&frame->call) != 1) {
         __atomic_fetch_sub(&function_of(frame)->open, 1, __ATOMIC_SEQ_CST);
       }
       add(&thread->unmatched, 1);
@@ -91,13 +94,10 @@ struct mdl_frame *record_frame_to_close(struct mdl_thread *thread, uint64_t func
       return NULL;
     }
     if (frame->key < key) {
-      if (frame->site && !record_shows_gone(thread, key)) {
-        return NULL;
-      }
       record_discard(thread, frame);
       continue;
     }
-    for (struct mdl_frame *lower = frame; lower->key == key && !lower->site; lower--) {
+    for (struct mdl_frame *lower = frame; lower->key == key; lower--) {
       if (function_of(lower)->address == function) {
         if (lower != frame) {
           record_discard(thread, lower + 1);

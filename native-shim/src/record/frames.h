@@ -1,4 +1,4 @@
-/* The calling thread's shadow stack. */
+/* The calling thread's shadow stack: calls between hooks, which tell of entries and exits and have no words on the stack. */
 #ifndef MDL_FRAMES_H
 #define MDL_FRAMES_H
 
@@ -21,8 +21,7 @@ struct mdl_frame *record_frame_to_close(struct mdl_thread *thread, uint64_t func
 void record_discard(struct mdl_thread *thread, struct mdl_frame *last);
 
 /*
- * A call on the thread's own stack shows that frames below its key are gone. Not so when other stacks lie inside that
- * one: a frame whose return address a trampoline holds must then never be lost.
+ * A call on the thread's own stack shows that calls below its key are gone. Not so when other stacks lie inside that one.
  */
 bool record_shows_gone(struct mdl_thread *thread, uint64_t key);
 static inline bool frames_is_own_stack(const struct mdl_thread *thread, uint64_t key) {
@@ -36,8 +35,6 @@ static inline void frames_other_stack(struct mdl_thread *thread, const void *low
 }
 
 static inline void record_release(struct mdl_thread *thread, struct mdl_frame *frame) {
-  frame->flags = 0; /* probes in the body leave it as they find it */
-  ordered();
   __atomic_store_n(&frame->key, 0, __ATOMIC_RELAXED);
   ordered();
   __atomic_store_n(&thread->sp, (uintptr_t)frame, __ATOMIC_RELAXED);
@@ -45,11 +42,6 @@ static inline void record_release(struct mdl_thread *thread, struct mdl_frame *f
 
 /* The sentinel has no function. */
 static inline bool is_call(const struct mdl_frame *frame) { return frame->key != 0 && frame->function != 0; }
-
-/* Whether the frame is on the thread's shadow stack. */
-static inline bool record_is_stacked(const struct mdl_thread *thread, const struct mdl_frame *frame) {
-  return (uintptr_t)frame > thread->sp_base && (uintptr_t)frame < thread->sp;
-}
 
 static inline struct mdl_function *function_of(const struct mdl_frame *frame) {
   return (struct mdl_function *)frame->function;

@@ -11,8 +11,10 @@
 
 static inline bool is_exact(void) { return session->flags & MDL_EXACT; }
 
-/* How many calls a frame's stands for in its thread's row; 0: its duration goes into the ring. */
-static inline uint32_t weight_of(const struct mdl_frame *frame) { return is_exact() ? 1 : frame->weight; }
+/* How many calls a call stands for in its thread's row; 0: its duration goes into the ring. */
+static inline uint32_t weight_of(const struct mdl_call *call) {
+  return !is_exact() && call->inside & MDL_CALL_WEIGHED ? (uint32_t)call->inside : 1;
+}
 
 static inline bool is_cpu_time(void) { return session->flags & MDL_CPU_TIME; }
 
@@ -23,15 +25,6 @@ static inline uint64_t record_now(void) {
     return __rdtsc();
   }
   return agent_is_dead() ? 0 : clock_nanos(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/* Notes that the frame's call begins now. */
-static inline void record_starts(struct mdl_frame *frame) {
-  uint64_t children = is_cpu_time() && !is_exact() ? __rdtsc() : 0;
-  frame->tsc = record_now();
-  /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
-  atomic_signal_fence(memory_order_seq_cst);
-  __atomic_store_n(&frame->children, children, __ATOMIC_RELAXED);
 }
 
 #endif

@@ -13,13 +13,13 @@
 #include "record/tier.h"
 #include "record/windows.h"
 
-/* Calls that still run, the innermost ones: others are long. */
-enum { LEFT_OUT_OF = 32 };
+/* The flags in mdl_call.inside of a call that is alone. */
+#define FLAGS (MDL_CALL_MEASURED | MDL_CALL_UNTIMED)
 
-void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self) {
+void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, uint64_t inside) {
   struct mdl_thread *thread = record_known_thread();
   if (thread) {
-    record_in_row(thread, function, NULL, ticks, self, 1);
+    record_in_row(thread, function, inside & ~FLAGS, ticks, self, 1);
   }
 }
 
@@ -54,7 +54,6 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
     count(thread, function);
     if (has_room(thread)) {
       record_push(thread, function, key, 1);
-      record_outermost(thread, (const struct mdl_frame *)thread->sp - 1);
     }
   }
 }
@@ -70,7 +69,7 @@ void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   if (!frame) {
     return;
   }
-  record_returns(thread, frame, now);
+  record_returns(thread, &frame->call, function_of(frame), 0, now);
   record_release(thread, frame);
 }
 
@@ -90,8 +89,17 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
   if (timed && has_room(thread) && (weight == 1 ? record_is_sampling(function) : record_opens(function))) {
     record_push(thread, function, key, weight);
-    record_outermost(thread, (const struct mdl_frame *)thread->sp - 1);
   }
+}
+
+void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const struct mdl_function *function,
+                   uint32_t weight) {
+  call->inside = weight == 1 ? record_inside(thread, function) : MDL_CALL_WEIGHED | weight;
+  uint64_t tsc = is_cpu_time() && !is_exact() ? __rdtsc() : 0;
+  call->start = record_now();
+  /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
+  ordered();
+  call->before = tsc ? tsc : __atomic_load_n(&thread->taken, __ATOMIC_RELAXED);
 }
 
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight) {
@@ -112,44 +120,33 @@ static uint64_t without_reading(uint64_t elapsed) {
   return elapsed > reading ? elapsed - reading : 0;
 }
 
-/* Without what the recording of others took within the call. A handler that ran behind the reading of the clock may have
- * added what is no part of this call. */
-static uint64_t without_recording(const struct mdl_frame *frame, uint64_t elapsed) {
-  uint64_t recording = is_exact() || is_cpu_time() ? 0 : frame->children;
-  return elapsed > recording ? elapsed - recording : 0;
-}
-
 void record_leaves_out(struct mdl_thread *thread, uint64_t ticks) {
-  if (is_exact() || is_cpu_time()) {
-    return; /* there frames have another use for the word */
-  }
-  struct mdl_frame *frame = (struct mdl_frame *)thread->sp - 1;
-  for (int i = 0; i < LEFT_OUT_OF && (uintptr_t)frame > thread->sp_base; i++, frame--) {
-    if (is_call(frame) && !(frame->flags & (MDL_FRAME_UNTIMED | MDL_FRAME_MEASURED))) {
-      add(&frame->children, ticks);
-    }
+  if (!is_exact() && !is_cpu_time()) {
+    add(&thread->taken, ticks);
   }
 }
 
-/* `call_site`: where the call returns to. */
-static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t call_site, uint64_t now) {
-  struct mdl_frame *caller = record_is_stacked(thread, frame) && is_call(frame - 1) ? (struct mdl_frame *)frame - 1 : NULL;
-  if (frame->flags & MDL_FRAME_UNTIMED) {
-    if (caller) {
-      add(&caller->children, frame->children);
-    }
+static uint64_t at_most(uint64_t amount, uint64_t most) { return amount < most ? amount : most; }
+
+/* What the calls within this one have taken, or their recording has. Another thread may have begun it. */
+static uint64_t taken_within(const struct mdl_thread *thread, const struct mdl_call *call, uint64_t elapsed) {
+  uint64_t taken = __atomic_load_n(&thread->taken, __ATOMIC_RELAXED) - call->before;
+  return (int64_t)taken < 0 ? 0 : at_most(taken, elapsed);
+}
+
+void record_returns(struct mdl_thread *thread, const struct mdl_call *call, struct mdl_function *function, uint64_t call_site,
+                    uint64_t now) {
+  bool measured = call->inside & MDL_CALL_MEASURED;
+  if (now == 0 || (!measured && (call->start == 0 || call->before < thread->born))) {
     return;
   }
-  bool measured = frame->flags & MDL_FRAME_MEASURED;
-  if (now == 0 || (frame->tsc == 0 && !measured)) {
-    return;
-  }
-  /* A thread's CPU time begins anew where a fork, or another thread, returns from the call. */
-  uint64_t elapsed = measured ? frame->tsc : now > frame->tsc ? now - frame->tsc : 0;
-  uint64_t ticks = measured ? elapsed : without_reading(without_recording(frame, elapsed));
-  struct mdl_function *function = function_of(frame);
-  uint64_t start = is_cpu_time() ? frame->children : measured ? now - ticks : frame->tsc;
-  uint32_t weight = weight_of(frame);
+  /* A thread's CPU time begins anew where another thread returns from the call. */
+  uint64_t elapsed = measured ? call->start : (int64_t)(now - call->start) > 0 ? now - call->start : 0;
+  bool complete = is_exact(); /* where others are sampled, callees would be incomplete */
+  uint64_t taken = measured ? at_most(call->before, elapsed) : complete || !is_cpu_time() ? taken_within(thread, call, elapsed) : 0;
+  uint64_t ticks = measured ? elapsed : without_reading(complete ? elapsed : elapsed - taken);
+  uint64_t start = is_cpu_time() ? call->before : measured ? now - ticks : call->start;
+  uint32_t weight = weight_of(call);
   if (weight == 0) {
     record_in_ring(thread, function, call_site, start, ticks, 0);
     return;
@@ -157,22 +154,14 @@ static void finish(struct mdl_thread *thread, const struct mdl_frame *frame, uin
   if (weight > 1) {
     tier_draw(thread);
   }
-  /* Where others are sampled, callees would be incomplete. */
-  bool complete = is_exact();
-  if (caller && !measured && complete) {
-    add(&caller->children, elapsed);
+  if (complete && !measured) {
+    add(&thread->taken, elapsed - taken);
   }
-  /* A handler may have run since the clock was read: its time is in `children` and not in `ticks`. */
-  uint64_t children = frame->children < ticks ? frame->children : ticks;
-  record_in_row(thread, function, frame, ticks, complete ? ticks - children : 0, weight);
+  record_in_row(thread, function, call->inside & ~FLAGS, ticks, complete ? ticks - at_most(taken, ticks) : 0, weight);
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
     record_in_ring(thread, function, call_site, start, ticks, MDL_RECORD_TOLD);
   }
-}
-
-void record_returns(struct mdl_thread *thread, const struct mdl_frame *frame, uint64_t now) {
-  finish(thread, frame, frame->ret, now);
 }
 
 void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key, uint64_t call_site) {
@@ -184,8 +173,8 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
   if (frame) {
     struct mdl_function *function = function_of(frame);
     bool inlined = site->owner != (uintptr_t)function;
-    finish(thread, frame, inlined ? site->address : call_site, now);
-    uint32_t weight = weight_of(frame);
+    record_returns(thread, &frame->call, function, inlined ? site->address : call_site, now);
+    uint32_t weight = weight_of(&frame->call);
     record_release(thread, frame);
     if (weight != 1) {
       __atomic_fetch_sub(&function->open, 1, __ATOMIC_SEQ_CST);

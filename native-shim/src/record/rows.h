@@ -1,28 +1,26 @@
 /*
  * Rows: each function's calls in a thread, added up. Exact and mixed mode.
  *
- * A call that runs within another of the same function is nested. Its time is in the other's, so it is told apart. The row
- * knows the frame of the lowest such call:
+ * A call that runs within another of the same function is nested. Its time is in the other's, so it is told apart, without a
+ * list of the calls that run: total - nested of a row grows by each call of the function once it has returned, by nested ones
+ * too, until the call around them returns. So what it has grown by since a call began ran within that call:
  *
- *   entry   frame's key is stored, then: is row.outermost a call of the function, below this frame and with a
- *           higher key? If not, it is this frame from now on
- *   exit    nested if row.outermost is not this frame, and below it
+ *   entry   call.inside = total - nested
+ *   exit    within = total - nested - call.inside; nested += within; total += ticks
  *
- * Nothing is to be undone at an exit, or for frames that are left by a jump: a slot of the shadow stack below the top
- * that holds a call of the function is one that runs. A handler that comes in between sees no call that has begun, and its
- * own becomes the lowest; the entry that it has interrupted corrects that. A row that is made at an exit learns of the
- * lowest by a search.
+ * Calls that are left by a jump leave nothing to be undone. Where stacks are switched, others' calls may have returned
+ * meanwhile: within is at most ticks.
  */
 #ifndef MDL_ROWS_H
 #define MDL_ROWS_H
 
 #include <mdl/layout.h>
 
-/* `frame`: the call's, NULL when it has just been released from the top of the shadow stack. */
-void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, const struct mdl_frame *frame,
-                   uint64_t ticks, uint64_t self, uint32_t weight);
+/* total - nested of the function's row in the thread. */
+uint64_t record_inside(const struct mdl_thread *thread, const struct mdl_function *function);
 
-/* The call whose frame is on top has begun. */
-void record_outermost(struct mdl_thread *thread, const struct mdl_frame *frame);
+/* A call has returned that stands for `weight` of them; `inside` is its own. */
+void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t inside, uint64_t ticks, uint64_t self,
+                   uint32_t weight);
 
 #endif

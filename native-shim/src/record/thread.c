@@ -14,18 +14,24 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #define SENTINEL (~0ULL) /* of a thread without a shadow stack; else the end of its own stack */
 
-/* Its stack is full and empty at once, so generated code never writes to it. */
+/* Its shadow stack is full and empty at once, and there is no room on its own, so generated code never writes to it. */
 static struct mdl_frame mute_stack[1] = {{.key = SENTINEL}};
 struct mdl_thread mute_thread = {
+    .born = UINT64_MAX,
+    .stack_room = UINT64_MAX,
     .sp = (uintptr_t)(mute_stack + 1),
     .sp_limit = (uintptr_t)(mute_stack + 1),
     .sp_base = (uintptr_t)mute_stack,
 };
 
 bool record_from_birth;
+
+/* mdl_thread.born, for all threads of the process. */
+static uint64_t born;
 
 /* The block of a thread that records nothing more, and whose running calls need their frames. */
 static THREAD_LOCAL struct mdl_thread *set_aside;
@@ -77,6 +83,8 @@ struct mdl_thread *record_attach(void) {
         thread->tid = (uint32_t)syscall(SYS_gettid);
         thread->pid = (uint32_t)getpid();
         thread->first = thread->head;
+        thread->born = born;
+        thread->taken = __rdtsc();
         thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
         values_begin(thread);
         __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
@@ -127,8 +135,11 @@ void record_without_clock(void) {
 
 void record_forked(void) {
   mdl_self = NULL; /* the parent's block is the parent's */
+  born = atomic_load(&tsc_is_forbidden) ? UINT64_MAX : __rdtsc();
   set_aside = NULL;
 }
+
+uint64_t record_born(void) { return born; }
 
 void record_other_stack(const void *low) {
   struct mdl_thread *thread = record_known_thread();

@@ -26,6 +26,8 @@ void record_mute_thread(void);
 void record_without_clock(void);
 /* In a forked child: its thread has no block. */
 void record_forked(void);
+/* mdl_thread.born of this process. */
+uint64_t record_born(void);
 /* A stack is in use that may lie inside the calling thread's own, where no order of addresses says what is gone then. */
 void record_other_stack(const void *low);
 

@@ -51,9 +51,10 @@ static PROBED double rate(double of) {
   return of * 1.5;
 }
 
-static PROBED long double exact(long double of) {
+/* The argument is not on the stack, or there would be no probe of its return. */
+static PROBED long double exact(const long double *of) {
   __asm__ volatile("");
-  return of + 1;
+  return *of + 1;
 }
 
 /* What the compiler cannot follow. */
@@ -79,7 +80,7 @@ static void *work(void *pointer) {
   sum = run_account(times, &account);
   for (long i = 0; i < times; i++) {
     sum += rate((double)i * 4 + 4);
-    total = exact(total);
+    total = exact(&total);
   }
   /* -4 - 4i in each round of the one loop, 6i in each of the other, i from 1 on. */
   double expected = (double)times * ((double)times + 1) - 4.0 * (double)times;

@@ -112,7 +112,7 @@ public final class ProbedFunctions {
         describeSite(0, 0, functions[0] + entryAt, stubs, SiteKind.ENTRY, bodies);
         describeSite(1, 0, functions[0] + exitAt, stubs + 64, SiteKind.EXIT, bodies);
 
-        // SITE 2; mov $RESULT,%eax; ret
+        // SITE 2; sub %rdi,24(%rsp); mov $RESULT,%eax; ret
         Memory.put(CODE.alias(functions[1]), returning(functions[1], stubs + 128));
         Memory.put(
                 CODE.alias(stubs + 128),
@@ -123,7 +123,8 @@ public final class ProbedFunctions {
                                 stubs + 128,
                                 functions[1] + 5,
                                 bodies.record(Body.FUNCTION_ENTRY),
-                                bodies.record(Body.FUNCTION_EXIT)));
+                                bodies.record(Body.FUNCTION_EXIT),
+                                base + recording.siblingExit()));
         describeSite(2, 1, functions[1], stubs + 128, SiteKind.FUNCTION, bodies);
         describeSite(3, 1, functions[1], stubs + 128, SiteKind.RETURN, bodies);
 
@@ -173,6 +174,8 @@ public final class ProbedFunctions {
     private static byte[] returning(long at, long stub) {
         ByteBuffer code = ByteBuffer.allocate(128).order(ByteOrder.LITTLE_ENDIAN);
         site(code, at, stub);
+        // What the first argument takes off is when the call began.
+        code.put(new byte[] {0x48, 0x29, 0x7C, 0x24, 0x18});
         return code.put((byte) 0xB8).putInt(RESULT).put((byte) 0xC3).array();
     }
 

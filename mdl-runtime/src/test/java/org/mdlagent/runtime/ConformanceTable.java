@@ -72,6 +72,11 @@ final class ConformanceTable {
             return flags.equals(NOTHING);
         }
 
+        /// Whether probes are calls in the body, which have frames of their own.
+        boolean hooks() {
+            return flags.equals("-finstrument-functions");
+        }
+
         private String kind() {
             return flags.replaceFirst("=.*", "").replaceFirst("(-pg -mfentry).*", "$1");
         }
@@ -177,25 +182,25 @@ final class ConformanceTable {
     private static final List<Provider> PROVIDERS = List.of(
             new Provider(Compiler.GCC, "-finstrument-functions", Seen.ENDS, true, ""),
             new Provider(Compiler.CLANG, "-finstrument-functions", Seen.RETURNS, true, ""),
-            new Provider(Compiler.GCC, PATCHABLE + "5", Seen.ENDS),
-            new Provider(Compiler.GCC, PATCHABLE + "16,11", Seen.ENDS),
-            new Provider(Compiler.GCC, PATCHABLE + "7,5", Seen.ENDS),
-            new Provider(Compiler.CLANG, PATCHABLE + "5", Seen.ENDS, false, "patchable-function-entry=5"),
-            new Provider(Compiler.CLANG, PATCHABLE + "16,11", Seen.ENDS, false, "patchable-function-entry=16,11"),
-            new Provider(Compiler.GCC, "-pg -mfentry", Seen.ENDS),
-            new Provider(Compiler.GCC, "-pg -mfentry -mrecord-mcount", Seen.ENDS),
-            new Provider(Compiler.GCC, "-pg -mfentry -mrecord-mcount -mnop-mcount -fno-pic -no-pie", Seen.ENDS),
-            new Provider(Compiler.CLANG, "-pg -mfentry", Seen.ENDS),
+            new Provider(Compiler.GCC, PATCHABLE + "5", Seen.RETURNS),
+            new Provider(Compiler.GCC, PATCHABLE + "16,11", Seen.RETURNS),
+            new Provider(Compiler.GCC, PATCHABLE + "7,5", Seen.RETURNS),
+            new Provider(Compiler.CLANG, PATCHABLE + "5", Seen.RETURNS, false, "patchable-function-entry=5"),
+            new Provider(Compiler.CLANG, PATCHABLE + "16,11", Seen.RETURNS, false, "patchable-function-entry=16,11"),
+            new Provider(Compiler.GCC, "-pg -mfentry", Seen.RETURNS),
+            new Provider(Compiler.GCC, "-pg -mfentry -mrecord-mcount", Seen.RETURNS),
+            new Provider(Compiler.GCC, "-pg -mfentry -mrecord-mcount -mnop-mcount -fno-pic -no-pie", Seen.RETURNS),
+            new Provider(Compiler.CLANG, "-pg -mfentry", Seen.RETURNS),
             new Provider(Compiler.GCC, "-pg", Seen.CALLS),
             new Provider(Compiler.CLANG, "-pg", Seen.CALLS, false, "instrument-mcount=y"),
             new Provider(
                     Compiler.CLANG,
                     "-fxray-instrument -fxray-instruction-threshold=1",
-                    Seen.ENDS,
+                    Seen.RETURNS,
                     false,
                     "instrument-xray=always"),
-            new Provider(Compiler.GCC, NOTHING, Seen.ENDS),
-            new Provider(Compiler.CLANG, NOTHING, Seen.ENDS));
+            new Provider(Compiler.GCC, NOTHING, Seen.RETURNS),
+            new Provider(Compiler.CLANG, NOTHING, Seen.RETURNS));
 
     private static final List<Column> BEHAVIOURS = List.of(
             behaviour("recursion, 100,000 deep", "recursion.c"),

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// Functions whose calls are all counted: all are timed, or some by chance. Their tier is named, or chosen by how often
@@ -203,8 +202,7 @@ class CountedFunctionsIT {
     /// Most calls are recorded by generated code, the first ones by the shim.
     @Test
     void shouldNotTakeTheRecordingOfOthersForACallsTime() throws Exception {
-        Path program = Dist.compile(
-                directory, "told", "-fpatchable-function-entry=5", "-DCHILDREN=" + FrameDescriptor.CHILDREN);
+        Path program = Dist.compile(directory, "told", "-fpatchable-function-entry=5");
         Process process = Dist.start(
                 List.of(program.toString(), "1000"),
                 "wait,exact=spent,exact=own,budgetPercent=100,session=" + session());

@@ -126,8 +126,8 @@ class DoctorIT {
         assertThat(armed.find()).isTrue();
         assertThat(said)
                 .containsPattern("(?m)^(ok|note) +probes +in " + armed.group(1) + " of \\d+ functions, as they are: ")
-                .contains(
-                        "note  calls only     in 1 function, for looking at the return address or not bringing RBX back: no durations, no callers")
+                .contains("(1 function): no durations, no callers")
+                .contains("note  calls only     in 1 function: it looks at its return address")
                 .contains("note  no probe       in 2 functions: it loops to its first instruction")
                 .contains("note  longer ones    of 2 functions of 32 bytes and more, 50.00 % can be probed");
     }

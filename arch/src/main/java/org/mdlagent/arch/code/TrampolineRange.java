@@ -25,8 +25,10 @@ public record TrampolineRange(long start, long length, Kind kind, List<FrameRule
         RECORDING,
         /// Stubs of whole functions, one behind the other.
         FUNCTION_STUBS,
-        /// Code that runs when the body of a whole function has returned, and never moves the stack pointer.
-        FRAMED,
+        /// Code that runs when the body of a whole function has returned, with the words of the call on top of the
+        /// stack,
+        /// and never moves the stack pointer.
+        IN_CALL,
         /// Code that never moves the stack pointer and keeps every callee-saved register: all other stubs.
         LEAF,
         /// A copy of the first instructions of a function.

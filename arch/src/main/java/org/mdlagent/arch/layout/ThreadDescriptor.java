@@ -16,7 +16,7 @@ public final class ThreadDescriptor {
     public static final long REFUSED = 80;
     public static final long CALLS = 88;
     public static final long STACK_LOW = 96;
-    public static final long UNWOUND = 104;
+    public static final long TAKEN = 104;
     public static final long COUNTS = 112;
     public static final long SKIPPED = 120;
     public static final long TAIL = 128;
@@ -36,8 +36,10 @@ public final class ThreadDescriptor {
     public static final long IN_CLIENT = 252;
     public static final long PAID = 256;
     public static final long FIRST = 264;
+    public static final long BORN = 272;
+    public static final long STACK_ROOM = 280;
 
-    public static final long SIZE = 272;
+    public static final long SIZE = 288;
 
     public static final int STATE_FREE = 0;
     public static final int STATE_LIVE = 1;

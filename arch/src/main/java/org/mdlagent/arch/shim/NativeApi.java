@@ -60,7 +60,7 @@ public final class NativeApi implements CodeWriter {
     static final long FUNCTION_ENTRY_SLOW = 264;
     static final long FUNCTION_EXIT_SLOW = 272;
     static final long COUNT_SLOW = 280;
-    static final long PERSONALITY = 288;
+    static final long FUNCTION_SIBLING_SLOW = 288;
     static final long TRAMPOLINES = 296;
     static final long HOOK_ENTRY_CLIENT = 304;
     static final long HOOK_EXIT_CLIENT = 312;
@@ -242,6 +242,7 @@ public final class NativeApi implements CodeWriter {
                 Memory.getLong(table + EXPIRE_EXIT),
                 Memory.getLong(table + FUNCTION_ENTRY_SLOW),
                 Memory.getLong(table + FUNCTION_EXIT_SLOW),
+                Memory.getLong(table + FUNCTION_SIBLING_SLOW),
                 Memory.getLong(table + COUNT_SLOW),
                 new ClientEntryPoints(
                         Memory.getLong(table + HOOK_ENTRY_CLIENT),
@@ -253,11 +254,6 @@ public final class NativeApi implements CodeWriter {
                         Memory.getLong(table + VALUES_FRAMED),
                         Memory.getLong(table + SNIPPET_CALL),
                         Memory.getLong(table + SNIPPET_CALL_FRAMED)));
-    }
-
-    /// Address of the personality routine of stubs of whole functions (Itanium C++ ABI: Exception Handling, 1.6.2).
-    public long personality() {
-        return Memory.getLong(table + PERSONALITY);
     }
 
     /// Lets unwinders and debuggers know generated code.

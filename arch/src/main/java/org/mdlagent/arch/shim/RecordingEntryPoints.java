@@ -11,11 +11,13 @@ package org.mdlagent.arch.shim;
 /// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
 /// @param entrySlow  takes site, function address and key
 /// @param exitSlow   takes site, function address, key and, in sampled mode, where the call returns to
-/// @param recordSlow takes function record, ticks and self ticks: what the thread's rows have no room for yet
+/// @param recordSlow takes function record, ticks, self ticks and the call's `inside`: what the thread's rows have no
+/// room for yet
 /// @param expireEntry takes the site; sampled mode
 /// @param expireExit takes the site; sampled mode
-/// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next two
+/// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next three
 /// @param functionExitSlow  for whole functions
+/// @param functionSiblingSlow the same where a sibling call ends the call
 /// @param countSlow  for sites that count
 /// @param clients    where sites have clients
 public record RecordingEntryPoints(
@@ -31,5 +33,6 @@ public record RecordingEntryPoints(
         long expireExit,
         long functionEntrySlow,
         long functionExitSlow,
+        long functionSiblingSlow,
         long countSlow,
         ClientEntryPoints clients) {}

@@ -69,13 +69,6 @@ public interface CodeSearch {
     /// @param words   addresses of 8 bytes each
     Set<Long> loaded(byte[] code, long address, Set<Long> words);
 
-    /// DWARF's number of the register in which a probe of the whole call has its frame: the function must bring it
-    /// back.
-    int frameRegister();
-
-    /// Whether code may change that register. It is said of some code that only reads it.
-    boolean mayChangeFrameRegister(byte[] code, LengthDecoder decoder);
-
     /// What code does with the stack above its own frame.
     ///
     /// @param code    one range of the unwind tables, whole, that is executed at `address`

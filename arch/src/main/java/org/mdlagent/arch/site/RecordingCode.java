@@ -9,6 +9,7 @@ import java.util.Map;
 /// @param exit          offset of what exit stubs go on in
 /// @param functionEntry offset of what stubs of whole functions call
 /// @param functionExit  offset of what they go on in when the body has returned
+/// @param siblingExit   offset of what they go on in when they were left by a sibling call
 /// @param count         offset of what stubs that count call
 /// @param countAlone    offset of the same where the stack may have no room for a slow path
 /// @param clients       in place of each of these where a site has a client
@@ -18,6 +19,7 @@ public record RecordingCode(
         int exit,
         int functionEntry,
         int functionExit,
+        int siblingExit,
         int count,
         int countAlone,
         Map<Body, ClientBodies> clients) {

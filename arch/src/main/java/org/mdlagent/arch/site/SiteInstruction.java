@@ -16,6 +16,17 @@ public record SiteInstruction(long address, Form form, int length, Role role, lo
         this(address, form, form.length(), role, function);
     }
 
+    /// Whether the site is one that counts and jumps to its stub, at a function's first instruction. Others that count
+    /// call it.
+    public boolean countsByJump() {
+        return role.counts()
+                && switch (form) {
+                    case INSTRUCTIONS, SKIP, NOP_RUN, NOP_SHORT -> true;
+                    case NOP -> length != Form.JUMP.length();
+                    case CALL, CALL_PADDED, CALL_INDIRECT, JUMP, JUMP_INDIRECT -> false;
+                };
+    }
+
     /// What is seen of a call of the function.
     public enum Role {
         /// It begins, at an instruction in the body.

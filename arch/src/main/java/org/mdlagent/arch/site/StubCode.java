@@ -31,7 +31,8 @@ public interface StubCode {
     /// @param body  where the function goes on behind the site
     /// @param entry of the recording code, for whole functions
     /// @param exit  of the recording code, for whole functions
-    byte[] functionStub(long site, long at, long body, long entry, long exit);
+    /// @param siblingExit of the recording code, where a sibling call ends a call
+    byte[] functionStub(long site, long at, long body, long entry, long exit, long siblingExit);
 
     /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
     int countStubSize();
@@ -70,6 +71,5 @@ public interface StubCode {
     /// @param at          where it will stand, within reach of the code; the length does not depend on it
     /// @param ranges      in ascending order of address
     /// @param shim        what the recording code was made with
-    /// @param personality of stubs of whole functions
-    byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim, long personality);
+    byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim);
 }

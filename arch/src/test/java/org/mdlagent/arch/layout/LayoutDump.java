@@ -24,7 +24,7 @@ public record LayoutDump(Map<String, Map<String, Long>> offsets, Map<String, Lon
     private static final Pattern SIZE = Pattern.compile("struct (mdl_\\w+) size (\\d+)");
 
     private static final Pattern DECLARED_STRUCT = Pattern.compile("(?ms)^struct (mdl_\\w+) \\{$(.*?)^};");
-    private static final Pattern DECLARED_FIELD = Pattern.compile("(?m)^  \\w+ (\\w+)(?:\\[\\w*])?;");
+    private static final Pattern DECLARED_FIELD = Pattern.compile("(?m)^  (?:struct )?\\w+ (\\w+)(?:\\[\\w*])?;");
     private static final Pattern PADDING = Pattern.compile("(pad|reserved)\\d*");
 
     /// Runs the program that prints them, which the build of `native-shim` makes.

@@ -15,7 +15,9 @@ import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.fastinst.provider.EntrySites;
+import org.mdlagent.fastinst.provider.LoadedArguments;
 
 /// Functions of libraries without probes, as libc's, where the program calls them. It does so through words that the
 /// dynamic linker fills. When a function is asked for, a stub is made that has a site, as functions with probes have,
@@ -108,7 +110,7 @@ public final class Imports {
     /// must return to the very address that it was called from.
     ///
     /// @throws IllegalStateException when there is no room in the session
-    /// @throws IOException when code memory is refused
+    /// @throws IOException when code memory is refused, or the function may have arguments on the stack
     public @Nullable Function of(String symbol) throws IOException {
         Function known = functions.get(symbol);
         List<ImportWords> calling =
@@ -123,6 +125,7 @@ public final class Imports {
         if (library == null || isCallers || code.hasAlias(target)) {
             return null;
         }
+        requireArgumentsInRegisters(symbol, target, memory);
         ImportStubs.Stub stub = stubs.make(symbol, library, target);
         Set<String> hidden = new TreeSet<>();
         for (ImportWords image : calling) {
@@ -138,6 +141,26 @@ public final class Imports {
         Function made = new Function(symbol, stub.probe(), library, hidden);
         functions.put(symbol, made);
         return made;
+    }
+
+    /// A probe's words on the stack stand between a function and arguments there.
+    ///
+    /// @throws IOException when the function may have some
+    private void requireArgumentsInRegisters(String symbol, long target, MemoryMap memory) throws IOException {
+        MemoryMap.Region region = memory.at(target);
+        if (region == null) {
+            return;
+        }
+        for (LoadedImage image : api.images()) {
+            MemoryMap.Region headers = memory.at(image.headers());
+            if (headers != null && headers.path().equals(region.path())) {
+                StackUse.Reason reason = LoadedArguments.reason(api, instructions.search(), image, target);
+                if (reason != null) {
+                    throw new IOException(symbol + " is left alone: " + reason.text());
+                }
+                return;
+            }
+        }
     }
 
     private long target(ImportWords image, String symbol) {

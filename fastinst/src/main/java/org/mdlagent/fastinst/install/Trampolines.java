@@ -117,8 +117,7 @@ public final class Trampolines {
             this.text = text;
             unwindTable = layout.end();
             // It holds wherever the piece is: what it says of addresses is relative.
-            byte[] table =
-                    instructions.stubs().unwindTable(unwindTable, layout.ranges(copies), recording, api.personality());
+            byte[] table = instructions.stubs().unwindTable(unwindTable, layout.ranges(copies), recording);
             base = aligned(
                     arena.allocate(text.start(), text.end(), Math.addExact(unwindTable + ALIGNMENT, table.length)));
             body = instructions.stubs().recordingCode(recording, base);
@@ -187,7 +186,8 @@ public final class Trampolines {
             long stub = base + layout.nextStub(site.hook().role());
             try {
                 long body = site.hook().address() + site.hook().length();
-                sites.add(new Site(site, stub, hop, 0, body, 0, prepared.plan(site.hook(), hop == 0 ? stub : hop)));
+                long target = hop == 0 ? entryOf(site.hook(), stub) : hop;
+                sites.add(new Site(site, stub, hop, 0, body, 0, prepared.plan(site.hook(), target)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }
@@ -225,9 +225,9 @@ public final class Trampolines {
             return code.hasAlias(hook.address()) || code.hasAlias(hook.address() + hook.length() - 1);
         }
 
-        /// Where a jump of displaced instructions comes into a stub.
+        /// Where a site comes into its stub.
         private long entryOf(SiteInstruction hook, long stub) {
-            return hook.role().counts() ? stub + instructions.stubs().countEntryAt() : stub;
+            return hook.countsByJump() ? stub + instructions.stubs().countEntryAt() : stub;
         }
 
         /// In ascending order of address.
@@ -337,12 +337,16 @@ public final class Trampolines {
                     instructions
                             .stubs()
                             .functionStub(
-                                    record, stub, site.body(), base + body.functionEntry(), base + body.functionExit());
+                                    record,
+                                    stub,
+                                    site.body(),
+                                    base + body.functionEntry(),
+                                    base + body.functionExit(),
+                                    base + body.siblingExit());
                 case COUNT ->
                     instructions
                             .stubs()
-                            .countStub(
-                                    record, stub, base + body.count(), DisplacedEntries.isOne(hook) ? site.body() : 0);
+                            .countStub(record, stub, base + body.count(), hook.countsByJump() ? site.body() : 0);
                 case COUNT_ALONE -> instructions.stubs().countStub(record, stub, base + body.countAlone(), site.body());
             };
             Memory.put(code.alias(stub), bytes);
@@ -384,7 +388,7 @@ public final class Trampolines {
     }
 
     private byte[] unwindTableOf(TrampolineRange range, long at) {
-        return instructions.stubs().unwindTable(at, List.of(range), recording, api.personality());
+        return instructions.stubs().unwindTable(at, List.of(range), recording);
     }
 
     private static long aligned(long address) {

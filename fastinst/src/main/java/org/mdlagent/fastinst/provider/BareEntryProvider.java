@@ -46,7 +46,8 @@ public final class BareEntryProvider implements ProbeProvider {
     }
 
     @Override
-    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+    public @Nullable ImageProbes discover(
+            LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes) throws IOException {
         if (elf.ehFrame() == null || elf.isGo() || !image.equals(program) && !selection.names(image.path())) {
             return null;
         }
@@ -55,7 +56,7 @@ public final class BareEntryProvider implements ProbeProvider {
             notes.add(image.path() + ": left alone: " + reason);
             return null;
         }
-        FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
+        FunctionEntries functions = FunctionEntries.of(elf, instructions.search(), arguments);
         KeyedRuntime runtime = functions.runtime();
         if (runtime != null && runtime.leftAlone()) {
             notes.add(image.path() + ": left alone: " + runtime.reason());
@@ -73,7 +74,7 @@ public final class BareEntryProvider implements ProbeProvider {
     ImageProbes discover(
             LoadedImage image, ElfFile elf, FunctionEntries functions, FunctionSelection wantedOnes, List<String> notes)
             throws IOException {
-        EntrySites sites = new EntrySites(image, elf, instructions, wantedOnes.of(image, elf));
+        EntrySites sites = new EntrySites(image, elf, instructions, wantedOnes.of(image, elf), null);
         SymbolTable symbols = elf.symbols();
         EntryPuns.Covered covered = covered(image.path());
         SymbolTable exported = covered == EntryPuns.Covered.STAYS ? elf.exportedSymbols() : null;

@@ -103,17 +103,10 @@ public final class Discovery {
                 close(image);
                 return null;
             }
-            for (ProbeProvider provider : providers) {
-                ImageProbes probes = provider.discover(image, elf, notes);
-                if (probes != null && !(provider instanceof BareEntryProvider) && !(provider instanceof GoProvider)) {
-                    prepared.add(image);
-                }
-                if (probes != null && probes.texts().isEmpty()) {
-                    break; // No other one is to look at what this one would have probed.
-                } else if (probes != null) {
-                    files.remove(image);
-                    return probes;
-                }
+            ImageProbes probes = discover(image, elf);
+            if (probes != null) {
+                files.remove(image);
+                return probes;
             }
         } catch (IOException e) {
             notes.add(image.path() + ": left alone: " + e.getMessage());
@@ -121,6 +114,23 @@ public final class Discovery {
         }
         close(image);
         return null;
+    }
+
+    private @Nullable ImageProbes discover(LoadedImage image, ElfFile elf) throws IOException {
+        try (StackArguments proof = LoadedArguments.proof(api, instructions.search())) {
+            StackArguments.Image arguments = proof.add(elf);
+            for (ProbeProvider provider : providers) {
+                ImageProbes probes = provider.discover(image, elf, arguments, notes);
+                if (probes != null && !(provider instanceof BareEntryProvider) && !(provider instanceof GoProvider)) {
+                    prepared.add(image);
+                }
+                if (probes != null) {
+                    // Where there is no text, no other one is to look at what this one would have probed.
+                    return probes.texts().isEmpty() ? null : probes;
+                }
+            }
+            return null;
+        }
     }
 
     /// The probes of functions that somebody asks for, in an image that has been looked at before. No text when there
@@ -141,7 +151,12 @@ public final class Discovery {
             file = openFile(image);
             demanded.put(image, file);
         }
-        ImageProbes probes = bare.discover(image, file.elf, file.functions, wanted, reasons);
+        ImageProbes probes;
+        try {
+            probes = bare.discover(image, file.elf, file.functions, wanted, reasons);
+        } finally {
+            file.proof.close(); // others may have gone when the next function is asked for
+        }
         return probes == null ? new ImageProbes(image, file.elf, List.of()) : probes;
     }
 
@@ -157,12 +172,13 @@ public final class Discovery {
             if (reason != null) {
                 throw new IOException("left alone: " + reason);
             }
-            FunctionEntries functions = FunctionEntries.of(elf, instructions.search());
+            StackArguments proof = LoadedArguments.proof(api, instructions.search());
+            FunctionEntries functions = FunctionEntries.of(elf, instructions.search(), proof.add(elf));
             KeyedRuntime runtime = functions.runtime();
             if (runtime != null && runtime.leftAlone()) {
                 throw new IOException("left alone: " + runtime.reason());
             }
-            return new OpenFile(elf, functions);
+            return new OpenFile(elf, functions, proof);
         } catch (IOException e) {
             elf.close();
             throw e;
@@ -170,7 +186,7 @@ public final class Discovery {
     }
 
     /// What is kept of images that functions have been asked for of, as long as they are loaded.
-    private record OpenFile(ElfFile elf, FunctionEntries functions) {}
+    private record OpenFile(ElfFile elf, FunctionEntries functions, StackArguments proof) {}
 
     /// These images are not there any more.
     public void forget(Set<LoadedImage> gone) {

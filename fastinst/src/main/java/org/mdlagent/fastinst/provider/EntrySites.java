@@ -52,24 +52,34 @@ public final class EntrySites {
     private final SymbolTable symbols;
     private final List<Segment> segments;
     private final LongPredicate wanted;
+    private final StackArguments.@Nullable Image arguments;
     private final List<ProbeSite> sites = new ArrayList<>();
     private int cramped;
     private boolean leftOut;
 
     /// @param wanted functions by addresses of link time; the sites of others are left out
-    EntrySites(LoadedImage image, ElfFile elf, InstructionSet instructions, LongPredicate wanted) throws IOException {
+    /// @param arguments tells where the calls of a function are counted only; null where no site is for more
+    EntrySites(
+            LoadedImage image,
+            ElfFile elf,
+            InstructionSet instructions,
+            LongPredicate wanted,
+            StackArguments.@Nullable Image arguments)
+            throws IOException {
         this.image = image;
         this.elf = elf;
         this.instructions = instructions;
         symbols = elf.symbols();
         segments = elf.executableSegments();
         this.wanted = wanted;
+        this.arguments = arguments;
     }
 
     /// Adds the site at `at`, if it has one of the forms.
     ///
     /// @param room bytes in front of the function that nobody executes
-    void add(long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
+    void add(long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms)
+            throws IOException {
         if (isProbed(function)) {
             addProbed(at, role, function, room, forms);
         }
@@ -78,7 +88,8 @@ public final class EntrySites {
     /// Adds the site at the first instruction of a function: that of a function that is left out is not looked at.
     ///
     /// @param room as in [#add]
-    void addFirst(SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
+    void addFirst(SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms)
+            throws IOException {
         if (isProbed(function)) {
             addProbed(instructions.search().firstInstruction(function), role, function, room, forms);
         }
@@ -97,7 +108,12 @@ public final class EntrySites {
     }
 
     private void addProbed(
-            long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms) {
+            long at, SiteInstruction.Role wantedRole, long function, int room, Set<SiteInstruction.Form> forms)
+            throws IOException {
+        boolean counts = wantedRole == SiteInstruction.Role.FUNCTION
+                && arguments != null
+                && arguments.reason(function - image.bias()) != null;
+        SiteInstruction.Role role = counts ? SiteInstruction.Role.COUNT : wantedRole;
         Segment segment = segmentOf(at);
         if (segment == null) {
             return;

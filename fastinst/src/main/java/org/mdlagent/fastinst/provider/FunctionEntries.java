@@ -21,6 +21,7 @@ import org.mdlagent.arch.site.FunctionShape;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.StackUse;
 
 /// The functions of an ELF file that nobody prepared for probes, by ascending address of link time, numbered from 0.
 ///
@@ -38,7 +39,7 @@ public final class FunctionEntries {
     private final ElfFile elf;
     private final CodeSearch search;
     private final @Nullable EhFrame frames;
-    private final @Nullable KeptFrames keptFrames;
+    private final StackArguments.Image arguments;
     private final long[] starts;
     private final long[] lengths;
 
@@ -55,11 +56,12 @@ public final class FunctionEntries {
     private int lastLength;
     private @Nullable List<FrameRule> lastRules;
 
-    private FunctionEntries(ElfFile elf, CodeSearch search, Ranges found, int coldParts) throws IOException {
+    private FunctionEntries(ElfFile elf, CodeSearch search, StackArguments.Image arguments, Ranges found, int coldParts)
+            throws IOException {
         this.elf = elf;
         this.search = search;
         this.frames = elf.ehFrame();
-        this.keptFrames = frames == null ? null : new KeptFrames(elf, search, frames);
+        this.arguments = arguments;
         this.starts = found.starts;
         this.lengths = found.lengths;
         this.described = found.described;
@@ -69,7 +71,10 @@ public final class FunctionEntries {
     }
 
     /// Finds them; the file must stay open while [#entry] is asked.
-    public static FunctionEntries of(ElfFile elf, CodeSearch search) throws IOException {
+    ///
+    /// @param arguments of the file
+    public static FunctionEntries of(ElfFile elf, CodeSearch search, StackArguments.Image arguments)
+            throws IOException {
         Ranges all = ranges(elf);
         BitSet cold = new BitSet(all.size);
         BitSet leftOut = new BitSet(all.size);
@@ -84,7 +89,7 @@ public final class FunctionEntries {
                 entries.add(all.starts[i], all.lengths[i], all.described.get(i));
             }
         }
-        return new FunctionEntries(elf, search, entries, cold.cardinality());
+        return new FunctionEntries(elf, search, arguments, entries, cold.cardinality());
     }
 
     /// Pieces of code, by ascending address.
@@ -224,9 +229,9 @@ public final class FunctionEntries {
     /// @param covered what becomes of threads that stand at instructions that a jump covers
     public EntryPuns.Fit entry(int function, EntryPuns puns, LengthDecoder decoder, EntryPuns.Covered covered)
             throws IOException {
-        Suspicion found = suspicion(function, decoder);
-        if (found.refusal() != null) {
-            return found.refusal();
+        Refusal refusal = refusal(function, decoder);
+        if (refusal != null) {
+            return refusal;
         }
         EntryPuns.Fit fit = puns.fit(decoder, code(function), starts[function], lengths[function], covered);
         if (!(fit instanceof EntryPun pun)) {
@@ -234,20 +239,12 @@ public final class FunctionEntries {
         } else if (rules(function, pun.site()) == null) {
             return Refusal.UNUSUAL_UNWIND_TABLE;
         }
-        return found.counted() || runtime != null ? pun.counted() : pun;
+        return runtime != null || countedFor(function) != null ? pun.counted() : pun;
     }
 
-    /// Calls are counted alone of a function that reads its return address, which a probe of the whole call replaces,
-    /// or that does not bring back the register of that one's frame.
-    ///
-    /// @param refusal null when nothing is against a probe
-    /// @param counted whether its calls can be counted, and no more
-    private record Suspicion(@Nullable Refusal refusal, boolean counted) {
-        private static final Suspicion NONE = new Suspicion(null, false);
-
-        Suspicion(Refusal refusal) {
-            this(refusal, false);
-        }
+    /// Why a function's calls are counted only, where the file does not say so of all; null where they are timed.
+    public StackUse.@Nullable Reason countedFor(int function) throws IOException {
+        return arguments.reason(starts[function]);
     }
 
     /// What the file says of a function's first bytes, and of the filling behind it, if there are few.
@@ -290,48 +287,23 @@ public final class FunctionEntries {
         return own;
     }
 
-    private Suspicion suspicion(int function, LengthDecoder decoder) throws IOException {
+    private @Nullable Refusal refusal(int function, LengthDecoder decoder) throws IOException {
         EhFrame table = frames;
         long start = starts[function];
         int range = table == null ? -1 : table.containing(start);
         if (table != null && range >= 0 && table.signalFrame(range)) {
-            return new Suspicion(Refusal.SIGNAL_FRAME);
+            return Refusal.SIGNAL_FRAME;
         }
         if (table == null || range < 0 || !described.get(function)) {
-            return new Suspicion(Refusal.NO_UNWIND_TABLE);
+            return Refusal.NO_UNWIND_TABLE;
         }
         // Few are suspected, so that few are decoded.
         byte[] code = elf.code(start, lengths[function]);
-        Suspicion suspected = suspicion(table, start, search.suspectedShape(code));
         // Data among the code do no harm: what is behind them is not looked at, and what a jump covers is in front.
-        Suspicion found =
-                suspected.equals(Suspicion.NONE) ? suspected : suspicion(table, start, search.shape(code, decoder));
-        boolean kept = !found.equals(Suspicion.NONE)
-                || Objects.requireNonNull(keptFrames).keeps(range, decoder);
-        return kept ? found : new Suspicion(null, true);
+        return refusal(search.suspectedShape(code)) == null ? null : refusal(search.shape(code, decoder));
     }
 
-    private static Suspicion suspicion(EhFrame frames, long start, FunctionShape shape) throws IOException {
-        if (shape.loops()) {
-            return new Suspicion(Refusal.LOOPS_TO_ENTRY);
-        } else if (shape.intoEntry()) {
-            return new Suspicion(Refusal.BRANCH_INTO_ENTRY);
-        }
-        return readsReturnAddress(frames, start, shape) ? new Suspicion(null, true) : Suspicion.NONE;
-    }
-
-    /// The return address is the word below the CFA.
-    private static boolean readsReturnAddress(EhFrame frames, long start, FunctionShape shape) throws IOException {
-        long[] addresses = shape.stackLoads().stream()
-                .mapToLong(load -> start + load.offset())
-                .toArray();
-        CfaRule[] rules = frames.cfaAt(addresses);
-        for (int i = 0; i < rules.length; i++) {
-            FunctionShape.StackLoad load = shape.stackLoads().get(i);
-            if (rules[i].equals(new CfaRule.RegisterOffset(load.register(), load.displacement() + 8L))) {
-                return true;
-            }
-        }
-        return false;
+    private static @Nullable Refusal refusal(FunctionShape shape) {
+        return shape.loops() ? Refusal.LOOPS_TO_ENTRY : shape.intoEntry() ? Refusal.BRANCH_INTO_ENTRY : null;
     }
 }

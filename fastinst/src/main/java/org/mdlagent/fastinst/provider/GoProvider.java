@@ -57,7 +57,8 @@ public final class GoProvider implements ProbeProvider {
     }
 
     @Override
-    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+    public @Nullable ImageProbes discover(
+            LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes) throws IOException {
         if (!elf.isGo() || !image.equals(program) && !selection.names(image.path())) {
             return null;
         }
@@ -73,7 +74,7 @@ public final class GoProvider implements ProbeProvider {
             notes.add(image.path() + ": left alone: " + reason);
             return null;
         }
-        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf), null);
         Census census =
                 census(elf, instructions, start -> sites.wants(start + image.bias()), (start, checked, length) -> {
                     byte[] code = elf.code(start, length);

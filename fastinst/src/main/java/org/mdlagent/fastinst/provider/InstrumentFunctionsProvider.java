@@ -52,7 +52,8 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
     }
 
     @Override
-    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+    public @Nullable ImageProbes discover(
+            LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes) throws IOException {
         HookTargets targets = targets(image, elf, notes);
         if (targets == null) {
             return null;

@@ -31,13 +31,14 @@ public final class PatchableEntryProvider implements ProbeProvider {
     }
 
     @Override
-    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+    public @Nullable ImageProbes discover(
+            LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes) throws IOException {
         long[] recorded = LoadedSection.addresses(SECTION, image, elf);
         if (recorded.length == 0) {
             return null;
         }
         LoadedRanges ranges = new LoadedRanges(image, elf);
-        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf), arguments);
         int unknown = 0;
         for (long address : recorded) {
             long function = functionOf(address, ranges);

@@ -11,8 +11,10 @@ public interface ProbeProvider {
     /// The probes of `image`, or null when it has none of this kind; without texts when all are left out.
     ///
     /// @param elf   the file that the image was loaded from
+    /// @param arguments tells which functions have probes of whole calls
     /// @param notes receives what was found and left alone, one sentence each, with the reason
     /// @throws IOException when the file is damaged
     @Nullable
-    ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException;
+    ImageProbes discover(LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes)
+            throws IOException;
 }

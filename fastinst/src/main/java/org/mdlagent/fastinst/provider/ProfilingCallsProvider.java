@@ -63,7 +63,8 @@ public final class ProfilingCallsProvider implements ProbeProvider {
     }
 
     @Override
-    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+    public @Nullable ImageProbes discover(
+            LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes) throws IOException {
         long[] recorded = LoadedSection.addresses(SECTION, image, elf);
         HookSymbols hooks = hooks(image, elf, notes);
         if (recorded.length == 0 && hooks.isEmpty()) {
@@ -71,7 +72,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         }
         LoadedRanges ranges = new LoadedRanges(image, elf);
         // Also what is left out: such a call costs less when it is switched off.
-        EntrySites sites = new EntrySites(image, elf, instructions, address -> true);
+        EntrySites sites = new EntrySites(image, elf, instructions, address -> true, arguments);
         for (long address : calls(hooks, image, elf, ranges, notes)) {
             add(address, CALLS, ranges, sites);
         }
@@ -81,7 +82,8 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         return sites.toProbes();
     }
 
-    private void add(long address, Set<SiteInstruction.Form> forms, LoadedRanges ranges, EntrySites sites) {
+    private void add(long address, Set<SiteInstruction.Form> forms, LoadedRanges ranges, EntrySites sites)
+            throws IOException {
         long function = ranges.functionAround(address);
         if (function != 0) {
             boolean first = address == instructions.search().firstInstruction(function);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.StackUse.Reason;
@@ -18,26 +19,68 @@ import org.mdlagent.arch.site.StackUse.Reason;
 ///
 /// A function is proved if its own code touches nothing above its frame, and each function that it leaves to by a
 /// sibling call is proved, too: that one finds the stack as this one found it. Functions that leave to each other in a
-/// circle are proved together.
+/// circle are proved together. Of the C library's functions their prototypes say so, too ([Prototypes]).
 ///
-///     StackArguments proof = new StackArguments(search, decoder);
-///     StackArguments.Image image = proof.add(elf);       // all images whose functions others may leave to
-///     Reason reason = image.reason(start);               // null: proved
+///     try (StackArguments proof = new StackArguments(search, decoder, others)) {
+///         StackArguments.Image image = proof.add(elf);
+///         Reason reason = image.reason(start);               // null: proved
+///     }
 ///
 /// Functions are looked at when they are asked for, with those that they lead to; answers are remembered. One thread
 /// uses it. Files must stay open.
-public final class StackArguments {
+public final class StackArguments implements AutoCloseable {
+    /// The files of all images that functions may leave to, opened when the first does.
+    public interface Others {
+        /// @param known that are open already, and are left out
+        /// @return null when one cannot be opened: then what functions leave to elsewhere is not known
+        @Nullable
+        List<ElfFile> open(List<ElfFile> known) throws IOException;
+    }
+
     private final CodeSearch search;
     private final LengthDecoder decoder;
     private final List<Image> images = new ArrayList<>();
+    private final List<ElfFile> opened = new ArrayList<>();
+    private final Others others;
+    private boolean asked;
+    private boolean complete;
 
-    public StackArguments(CodeSearch search, LengthDecoder decoder) {
+    public StackArguments(CodeSearch search, LengthDecoder decoder, Others others) {
         this.search = search;
         this.decoder = decoder;
+        this.others = others;
     }
 
-    /// Adds an image. What was not proved before for want of it, is not asked again.
-    public Image add(ElfFile elf) throws IOException {
+    /// Closes what [Others] has opened. It is opened again when it is needed again; answers are known still.
+    @Override
+    public void close() throws IOException {
+        images.removeIf(image -> opened.contains(image.elf));
+        for (ElfFile elf : opened) {
+            elf.close();
+        }
+        opened.clear();
+        asked = false;
+        complete = false;
+    }
+
+    private boolean openOthers() throws IOException {
+        if (!asked) {
+            asked = true;
+            List<ElfFile> found =
+                    others.open(images.stream().map(image -> image.elf).toList());
+            if (found != null) {
+                complete = true;
+                opened.addAll(found);
+                for (ElfFile elf : found) {
+                    Image unused = add(elf);
+                }
+            }
+        }
+        return complete;
+    }
+
+    /// Adds an image.
+    public Image add(ElfFile elf) {
         Image image = new Image(elf);
         images.add(image);
         return image;
@@ -45,35 +88,58 @@ public final class StackArguments {
 
     /// The functions of one image.
     public final class Image {
-        private final StackUses uses;
+        private final ElfFile elf;
+        private @Nullable StackUses uses;
 
-        private Image(ElfFile elf) throws IOException {
-            uses = new StackUses(elf, search, decoder);
+        private Image(ElfFile elf) {
+            this.elf = elf;
+        }
+
+        private StackUses uses() throws IOException {
+            StackUses made = uses;
+            if (made == null) {
+                made = new StackUses(elf, search, decoder);
+                uses = made;
+            }
+            return made;
         }
 
         /// Why a function is not proved; null when it is.
         ///
         /// @param start its address at link time
         public @Nullable Reason reason(long start) throws IOException {
-            int range = uses.range(start);
+            if (hasPrototype(start)) {
+                return null;
+            }
+            StackUses own = uses();
+            int range = own.range(start);
             if (range < 0) {
                 return Reason.UNWIND_TABLE;
-            } else if (uses.isProved(range)) {
+            } else if (own.isProved(range)) {
                 return null;
             }
-            Reason own = uses.reason(range);
-            if (own == null && uses.leadsNowhere(range)) {
-                uses.prove(range);
+            Reason reason = own.reason(range);
+            if (reason == null && own.leadsNowhere(range)) {
+                own.prove(range);
                 return null;
             }
-            return own == null ? prove(new Piece(uses, range)) : own;
+            return reason == null ? prove(new Piece(own, range)) : reason;
+        }
+
+        private boolean hasPrototype(long start) throws IOException {
+            if (!CLibrary.is(elf.name())) {
+                return false;
+            }
+            SymbolTable symbols = elf.exportedSymbols();
+            int symbol = symbols.at(start);
+            return symbol >= 0 && symbols.names(symbol).stream().anyMatch(Prototypes::inRegisters);
         }
 
         /// The same by the function's own code alone: for tests.
         @Nullable
         Reason ownReason(long start) throws IOException {
-            int range = uses.range(start);
-            return range < 0 ? Reason.UNWIND_TABLE : uses.reason(range);
+            int range = uses().range(start);
+            return range < 0 ? Reason.UNWIND_TABLE : uses().reason(range);
         }
     }
 
@@ -111,16 +177,23 @@ public final class StackArguments {
             add(new Piece(piece.image, range), reached, next);
         }
         for (String name : piece.image.imports(piece.range)) {
+            if (!openOthers()) {
+                return Reason.ELSEWHERE;
+            }
             boolean found = false;
             for (Image image : images) {
-                long[] functions = image.uses.named(name);
+                if (CLibrary.is(image.elf.name()) && Prototypes.inRegisters(name)) {
+                    found = true;
+                    continue;
+                }
+                long[] functions = image.uses().named(name);
                 found |= functions.length > 0;
                 for (long function : functions) {
-                    int range = image.uses.range(function);
+                    int range = image.uses().range(function);
                     if (range < 0) {
                         return Reason.ELSEWHERE;
                     }
-                    add(new Piece(image.uses, range), reached, next);
+                    add(new Piece(image.uses(), range), reached, next);
                 }
             }
             if (!found) {

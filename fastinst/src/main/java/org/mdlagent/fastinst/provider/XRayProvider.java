@@ -43,12 +43,13 @@ public final class XRayProvider implements ProbeProvider {
     }
 
     @Override
-    public @Nullable ImageProbes discover(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
+    public @Nullable ImageProbes discover(
+            LoadedImage image, ElfFile elf, StackArguments.Image arguments, List<String> notes) throws IOException {
         LoadedSection map = LoadedSection.of(SECTION, image, elf);
         if (map == null) {
             return null;
         }
-        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf));
+        EntrySites sites = new EntrySites(image, elf, instructions, selection.of(image, elf), arguments);
         ByteBuffer bytes = map.bytes();
         for (int at = 0; at + ENTRY_SIZE <= bytes.limit(); at += ENTRY_SIZE) {
             byte kind = bytes.get(at + KIND);

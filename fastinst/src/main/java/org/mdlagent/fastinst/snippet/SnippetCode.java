@@ -25,7 +25,7 @@ final class SnippetCode {
     private final CodeMemory code;
     private final RecordingEntryPoints recording;
     private final CodeArena called;
-    private final CodeArena framed;
+    private final CodeArena inCall;
     private final CodeArena unwindTables;
 
     SnippetCode(NativeApi api, InstructionSet instructions, CodeMemory code, RecordingEntryPoints recording) {
@@ -34,7 +34,7 @@ final class SnippetCode {
         this.code = code;
         this.recording = recording;
         called = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.LEAF));
-        framed = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.FRAMED));
+        inCall = new CodeArena(code, BYTES_MAX, describing(TrampolineRange.Kind.IN_CALL));
         unwindTables = new CodeArena(code, BYTES_MAX);
     }
 
@@ -48,7 +48,7 @@ final class SnippetCode {
     }
 
     private byte[] unwindTable(TrampolineRange range, long at) {
-        return instructions.stubs().unwindTable(at, List.of(range), recording, api.personality());
+        return instructions.stubs().unwindTable(at, List.of(range), recording);
     }
 
     /// Looks whether snippets can run somewhere.
@@ -83,10 +83,10 @@ final class SnippetCode {
 
     /// Bytes that code takes up.
     long used() {
-        return called.usage().used() + framed.usage().used();
+        return called.usage().used() + inCall.usage().used();
     }
 
     private CodeArena arena(Body body) {
-        return body == Body.FUNCTION_EXIT ? framed : called;
+        return body == Body.FUNCTION_EXIT ? inCall : called;
     }
 }

@@ -111,7 +111,8 @@ class KeyedRuntimeTest {
         assertThat(found).isEqualTo(embedded ? KeyedRuntime.UNKNOWN : KeyedRuntime.OCAML);
         int entries = 0;
         try (ElfFile elf = ElfFile.open(program)) {
-            FunctionEntries functions = FunctionEntries.of(elf, SEARCH);
+            FunctionEntries functions = FunctionEntries.of(
+                    elf, SEARCH, new StackArguments(SEARCH, API::decode, known -> List.of()).add(elf));
             for (int i = 0; i < functions.size(); i++) {
                 EntryPuns.Fit fit = functions.entry(i, INSTRUCTIONS.puns(), API::decode, EntryPuns.Covered.TRAPS);
                 if (fit instanceof EntryPun pun) {

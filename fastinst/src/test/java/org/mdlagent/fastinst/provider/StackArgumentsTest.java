@@ -144,7 +144,8 @@ class StackArgumentsTest {
     private static Verdicts judge(Path library) throws Exception {
         Verdicts verdicts = new Verdicts(new TreeMap<>(), new TreeMap<>());
         try (ElfFile elf = ElfFile.open(library)) {
-            StackArguments.Image proof = new StackArguments(INSTRUCTIONS.search(), API::decode).add(elf);
+            StackArguments.Image proof =
+                    new StackArguments(INSTRUCTIONS.search(), API::decode, known -> List.of()).add(elf);
             for (String line :
                     run(List.of("nm", "--defined-only", library.toString())).split("\n")) {
                 String[] parts = line.split(" ");

@@ -496,6 +496,25 @@ public final class Assembler {
         emitInt(Encoding.displacement(origin + size + 4, target));
     }
 
+    /// Takes a word off the shadow stack of a thread that has one, without a look at it (Intel SDM vol. 1, 17.2:
+    /// elsewhere
+    /// RDSSP does nothing). Changes `scratch` and the flags.
+    public void dropFromShadowStack(Register scratch) {
+        Label none = new Label();
+        movInt(scratch, 0);
+        emit(0xF3, REX_W | scratch.high(), 0x0F, 0x1E, 0xC8 | scratch.low());
+        test(scratch);
+        jump(Condition.EQUAL, none);
+        movInt(scratch, 1);
+        emit(0xF3, REX_W | scratch.high(), 0x0F, 0xAE, 0xE8 | scratch.low());
+        bind(none);
+    }
+
+    /// Sets the carry flag, and leaves the others.
+    public void setCarry() {
+        emit(0xF9);
+    }
+
     public void ret() {
         emit(0xC3);
     }

@@ -5,13 +5,12 @@ import static org.mdlagent.arch.x86.bytes.Condition.NOT_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Register.R10;
 import static org.mdlagent.arch.x86.bytes.Register.R11;
 import static org.mdlagent.arch.x86.bytes.Register.RAX;
-import static org.mdlagent.arch.x86.bytes.Register.RBX;
 import static org.mdlagent.arch.x86.bytes.Register.RCX;
 import static org.mdlagent.arch.x86.bytes.Register.RSP;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
@@ -30,6 +29,9 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// site, every other register is kept, and the R11 of the application lies in the first word below the stack
 /// pointer.
 final class ClientAssembler {
+    /// Where a body has returned to, in its stub.
+    private static final int STUB_AT = -8;
+
     private static final int SAVED_R10 = -16;
     private static final int SAVED_RAX = -24;
     private static final int SAVED_R11 = -24;
@@ -39,6 +41,8 @@ final class ClientAssembler {
     private static final int CLIENT = (int) SiteDescriptor.CLIENT;
     private static final int FLAGS = (int) SiteDescriptor.FLAGS;
     private static final int SITE = (int) SiteDescriptor.SIZE;
+    private static final int UNTIMED_BYTE = (int) CallDescriptor.INSIDE + Long.BYTES - 1;
+    private static final int UNTIMED = 1 << CallDescriptor.UNTIMED_BIT % Byte.SIZE;
     private static final int DEPTH = ValueDescriptor.DEPTH * Long.BYTES;
 
     private final RecordingEntryPoints shim;
@@ -72,7 +76,7 @@ final class ClientAssembler {
         return hook(record, hookExitLiteral);
     }
 
-    /// @param untimed address of what makes a frame that is not recorded
+    /// @param untimed address of what makes the words of a call that is not recorded
     ClientBodies functionEntry(long record, long untimed) {
         return keepingRegisters(record, untimed, functionEntryLiteral);
     }
@@ -83,21 +87,22 @@ final class ClientAssembler {
 
     /// The return of a whole function has no body of its own that counts: a function of the shim does.
     ///
-    /// @param untimed address of what releases a frame that is not recorded
+    /// @param untimed address of what drops the words of a call that is not recorded
     ClientBodies functionExit(long record, long untimed) {
         Label client = new Label();
         Label retry = new Label();
         Label skip = new Label();
         Label timed = new Label();
         int call = out.offset();
-        unwind.add(new UnwindRow(call, UnwindRow.Rule.FRAMED));
+        unwind.add(new UnwindRow(call, UnwindRow.Rule.IN_CALL));
         out.bind(client);
         out.jumpThrough(functionExitLiteral);
 
         int snippets = out.offset();
         out.store(RSP, SAVED_R10, R10);
         out.store(RSP, SAVED_R11, R11);
-        out.load(R10, RBX, (int) FrameDescriptor.SITE);
+        out.load(R10, RSP, STUB_AT);
+        out.load(R10, R10, FunctionStub.SITE_AT - FunctionStub.RETURN_AT);
         out.add(R10, SITE);
         out.bind(retry);
         int resume = runSnippets(skip, retry, valuesFramedLiteral);
@@ -106,8 +111,8 @@ final class ClientAssembler {
         out.load(R11, RSP, SAVED_R11);
         out.load(R10, RSP, SAVED_R10);
         out.jump(NOT_EQUAL, client);
-        out.cmpByte(RBX, (int) FrameDescriptor.FLAGS, FrameDescriptor.FLAG_UNTIMED);
-        out.jump(NOT_EQUAL, timed);
+        out.testByte(RSP, UNTIMED_BYTE, UNTIMED);
+        out.jump(EQUAL, timed);
         out.jump(untimed);
         out.bind(timed);
         out.jump(record);
@@ -163,12 +168,16 @@ final class ClientAssembler {
         Label slow = new Label();
         Label client = new Label();
         Label pass = new Label();
+        Label sibling = new Label();
         int call = out.offset();
         out.bind(client);
         out.jumpThrough(inShim);
 
         int count = out.offset();
         out.store(RSP, SAVED_R10, R10);
+        if (untimed != 0) {
+            requireNoSibling(sibling);
+        }
         findCounts(R10, slow);
         out.store(RSP, SAVED_RAX, RAX);
         out.loadInt(RAX, R11, INDEX);
@@ -179,10 +188,8 @@ final class ClientAssembler {
         out.jump(EQUAL, pass);
         out.jump(record);
         out.bind(pass);
-        if (untimed == 0) {
-            out.load(R11, RSP, FunctionStub.SAVED_R11);
-        }
-        out.ret(); // with ZF: there is no frame
+        out.load(R11, RSP, FunctionStub.SAVED_R11);
+        out.ret(); // with ZF: nobody wants the return
 
         out.bind(slow);
         out.load(R10, RSP, SAVED_R10);
@@ -193,6 +200,9 @@ final class ClientAssembler {
         Label skip = new Label();
         Label quiet = new Label();
         out.store(RSP, SAVED_R10, R10);
+        if (untimed != 0) {
+            requireNoSibling(sibling);
+        }
         out.mov(R10, R11);
         out.bind(retry);
         int resume = runSnippets(skip, retry, valuesLiteral);
@@ -215,8 +225,21 @@ final class ClientAssembler {
             out.testByte(R11, SITE + FLAGS, SiteDescriptor.FLAG_SNIPPETS);
             out.jump(EQUAL, pass);
             out.jump(untimed);
+            out.bind(sibling);
+            out.load(RAX, RSP, SAVED_RAX);
+            out.load(R10, RSP, SAVED_R10);
+            out.setCarry();
+            out.ret();
         }
         return new ClientBodies(call, count, snippets, resume);
+    }
+
+    /// A call that a sibling call has led to comes again, when the one before has ended: nothing runs twice. R10 is
+    /// saved, and changes.
+    private void requireNoSibling(Label sibling) {
+        out.store(RSP, SAVED_RAX, RAX);
+        FunctionStub.findSibling(out, Long.BYTES + (int) CallDescriptor.SIZE, R10, RAX, sibling);
+        out.load(RAX, RSP, SAVED_RAX);
     }
 
     /// Leads to the snippets of the site at R10, with the thread's values in R11, and back. They bring back R10.

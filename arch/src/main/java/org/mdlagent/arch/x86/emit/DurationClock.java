@@ -10,8 +10,9 @@ import static org.mdlagent.arch.x86.bytes.Register.RSI;
 import static org.mdlagent.arch.x86.bytes.Register.RSP;
 
 import java.util.List;
-import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Assembler.Label;
@@ -39,22 +40,26 @@ final class DurationClock {
         this.out = out;
     }
 
-    /// Emits what notes in a frame that its call begins now. Changes RAX, RDX and the flags.
+    /// Emits what notes that a call begins now. Changes RAX, RDX and the flags.
     ///
-    /// That callees have taken nothing yet is noted behind the reading of the clock: what a handler adds that runs
-    /// before it must not be taken off a time that does not contain it.
+    /// What other calls of the thread have taken so far is noted behind the reading of the clock: what a handler
+    /// adds
+    /// that runs before it must not be taken off a time that does not contain it.
     ///
-    /// @param below where it may write in the red zone, from the stack pointer: 48 bytes end there
-    void start(Register frame, int below) {
+    /// @param base   the words of the call ([CallDescriptor]) are `callAt` from there
+    /// @param below  where it may write in the red zone, from the stack pointer: 48 bytes end there
+    void start(Register base, int callAt, Register thread, int below) {
         boolean sampledByCpuTime = shim.cpuTime() && !shim.exact();
+        int before = callAt + (int) CallDescriptor.BEFORE;
         if (sampledByCpuTime) {
             out.readTsc();
-            out.store(frame, (int) FrameDescriptor.CHILDREN, RAX);
+            out.store(base, before, RAX);
         }
         read(below);
-        out.store(frame, (int) FrameDescriptor.TSC, RAX);
+        out.store(base, callAt + (int) CallDescriptor.START, RAX);
         if (!sampledByCpuTime) {
-            out.store(frame, (int) FrameDescriptor.CHILDREN, 0);
+            out.load(RAX, thread, (int) ThreadDescriptor.TAKEN);
+            out.store(base, before, RAX);
         }
     }
 
@@ -73,19 +78,18 @@ final class DurationClock {
         out.jump(prepared);
     }
 
-    /// Where the frame of a sampled call says when it began, by the time-stamp counter.
+    /// Which word of a sampled call says when it began, by the time-stamp counter.
     int startField() {
-        return (int) (shim.cpuTime() ? FrameDescriptor.CHILDREN : FrameDescriptor.TSC);
+        return (int) (shim.cpuTime() ? CallDescriptor.BEFORE : CallDescriptor.START);
     }
 
     /// Emits what computes into RAX how long a call has lasted. Changes RDX and the flags.
     ///
-    /// @param frame    a frame, or what lies behind it
-    /// @param tscField where the frame's time is, from there
-    /// @param below    as for [#start]
-    void elapsed(Register frame, int tscField, int below) {
+    /// @param startAt where its start is, from `base`
+    /// @param below   as for [#start]
+    void elapsed(Register base, int startAt, int below) {
         read(below);
-        out.sub(RAX, frame, tscField);
+        out.sub(RAX, base, startAt);
         // The counter of another processor may be behind, and a thread's CPU time begins anew at a fork.
         atLeastNothing(RAX);
     }
@@ -95,20 +99,22 @@ final class DurationClock {
     ///
     /// Loaded before the clock is read: a handler that runs behind its reading adds what this call's time does not
     /// contain.
-    void elapsedWithoutShim(Register frame, int tscField, int below, Register scratch) {
+    void elapsedWithoutShim(Register base, int callAt, Register thread, int below, Register scratch) {
+        int startAt = callAt + (int) CallDescriptor.START;
         if (shim.exact() || shim.cpuTime()) {
-            elapsed(frame, tscField, below);
+            elapsed(base, startAt, below);
             return;
         }
-        out.load(scratch, frame, tscField + (int) (FrameDescriptor.CHILDREN - FrameDescriptor.TSC));
-        elapsed(frame, tscField, below);
+        out.load(scratch, thread, (int) ThreadDescriptor.TAKEN);
+        out.sub(scratch, base, callAt + (int) CallDescriptor.BEFORE);
+        elapsed(base, startAt, below);
         out.sub(RAX, scratch);
         atLeastNothing(RAX);
     }
 
     /// Emits what takes off RAX, how long a call has lasted, what the clock has added to it. Changes the flags.
     ///
-    /// The caller's time without its callees loses that, too, so this comes behind what adds RAX to its frame.
+    /// The caller's time without its callees loses that, too, so this comes behind what adds RAX to what is taken.
     void takeOffReading() {
         out.sub(RAX, shim.clock());
         atLeastNothing(RAX);

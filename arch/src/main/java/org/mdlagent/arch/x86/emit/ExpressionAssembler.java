@@ -5,7 +5,6 @@ import static org.mdlagent.arch.x86.bytes.Register.R11;
 import static org.mdlagent.arch.x86.bytes.Register.R8;
 import static org.mdlagent.arch.x86.bytes.Register.R9;
 import static org.mdlagent.arch.x86.bytes.Register.RAX;
-import static org.mdlagent.arch.x86.bytes.Register.RBX;
 import static org.mdlagent.arch.x86.bytes.Register.RCX;
 import static org.mdlagent.arch.x86.bytes.Register.RDI;
 import static org.mdlagent.arch.x86.bytes.Register.RDX;
@@ -15,7 +14,7 @@ import static org.mdlagent.arch.x86.bytes.Register.RSP;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Expression.And;
@@ -187,8 +186,8 @@ final class ExpressionAssembler {
                 frame.readCaller();
                 fetch(to, SnippetFrame.CALLER_AT_HOOKS);
             }
-            case FUNCTION_ENTRY -> out.load(to, RSP, Long.BYTES); // the stub has called
-            case FUNCTION_EXIT -> out.load(to, RBX, (int) FrameDescriptor.RET);
+            case FUNCTION_ENTRY -> out.load(to, RSP, Long.BYTES + (int) CallDescriptor.SIZE); // the stub has called
+            case FUNCTION_EXIT -> out.load(to, RSP, (int) CallDescriptor.SIZE);
             case COUNT ->
                 throw new IllegalArgumentException("behind a prologue it is not known where a call returns to");
         }

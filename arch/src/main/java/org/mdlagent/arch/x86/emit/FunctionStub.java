@@ -1,25 +1,28 @@
 package org.mdlagent.arch.x86.emit;
 
-import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.CallDescriptor;
+import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Condition;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// The stub of a site at a function's first instruction: takes the return address into a frame, calls the body, and so
-/// sees it return, in balance with the processor's return stack and a CET shadow stack (design: "Trampolines").
+/// The stub of a site at a function's first instruction: a plain wrapper around the function's body. It lays the words
+/// of the call ([CallDescriptor]) below the return address, calls the body, and so sees it return, in balance with the
+/// processor's return stack and a CET shadow stack (design: "Trampolines").
 ///
-/// | offset | instructions | unwinding |
+/// | offset | instructions | canonical frame address |
 /// | --- | --- | --- |
-/// | 0 | `mov %r11,-16(%rsp)`; `movabs $site,%r11` | as at the function's start |
-/// | 15 | `call entry`: a frame in R11, or ZF | |
-/// | 20 | `je 48` | |
-/// | 22 | `pop RET(%r11)` | |
-/// | 26 | `mov %rbx,RBX(%r11)`; `mov %r11,%rbx` | return address in the frame, at R11 |
-/// | 33 | `mov -24(%rsp),%r11` | return address and RBX in the frame, at RBX |
-/// | 38 | `call body` | |
-/// | 43 | `jmp exit` | |
-/// | 48 | `mov -16(%rsp),%r11`; `jmp body` | as at the function's start |
+/// | 0 | `sub $24,%rsp` | RSP + 8 |
+/// | 4 | `mov %r11,-16(%rsp)`; `movabs $site,%r11` | RSP + 32 |
+/// | 19 | `call entry`: a carry, ZF, or neither; R11 is back, but for the carry | |
+/// | 24 | `jc 49`; `je 40` | |
+/// | 30 | `call body` | |
+/// | 35 | `jmp exit` | |
+/// | 40 | `add $24,%rsp`: nobody wants the return | |
+/// | 44 | `jmp body` | RSP + 8 |
+/// | 49 | `add $32,%rsp`: the caller has ended by jumping here | RSP + 32 |
+/// | 53 | `jmp siblingExit` | of the caller's words |
 ///
 /// R11 is saved too: the caller of a local function may know that the function leaves it alone (GCC, `-fipa-ra`).
 /// What is saved below the stack pointer is safe from signal handlers (System V ABI, 3.2.2: the red zone), and no
@@ -28,43 +31,82 @@ import org.mdlagent.arch.x86.bytes.Register;
 public final class FunctionStub {
     public static final int SIZE = 64;
 
-    static final int CALL_ENTRY_AT = 15;
-    static final int POPPED_AT = 26;
-    static final int FRAMED_AT = 33;
-    static final int RETURN_AT = 43;
-    static final int PASS_AT = 48;
+    static final int WORDS_AT = 4;
+    static final int CALL_ENTRY_AT = 19;
+    static final int CALL_BODY_AT = 30;
+
+    /// Where what the stub calls returns to.
+    static final int RETURN_AT = 35;
+
+    static final int PASS_AT = 40;
+    static final int PASSED_AT = 44;
+    static final int SIBLING_AT = 49;
+    static final int SITE_AT = 11;
+    static final int END = 58;
     public static final int ENTRY_DISPLACEMENT_AT = CALL_ENTRY_AT + 1;
     public static final int EXIT_DISPLACEMENT_AT = RETURN_AT + 1;
 
-    /// Where the R11 of the application is, from the stack pointer, when what a stub leads to begins.
+    /// Where the R11 of the application is, from the stack pointer, when what a stub calls begins.
     static final int SAVED_R11 = -8;
 
-    private static final int SITE_AT = 7;
-    private static final int BODY_DISPLACEMENT_AT = 39;
-    private static final int PASS_DISPLACEMENT_AT = 54;
+    /// The same when `siblingExit` begins: the stub has dropped a return address and the words, and so five more.
+    static final int SIBLING_R11 = SAVED_R11 - 5 * Long.BYTES;
 
-    private static final int RET = (int) FrameDescriptor.RET;
-    private static final int RBX = (int) FrameDescriptor.RBX;
+    /// Where a stub that counts leads elsewhere.
+    private static final int COUNT_CALL_AT = 15;
+
+    private static final int WORDS = (int) CallDescriptor.SIZE;
+
+    /// The bytes from here on no compiler makes: a store below a stack pointer that has just been lowered. So an
+    /// address with these before it is a stub's (`calls.c`, A2).
+    private static final int MARK_AT = 3;
+
+    private static final long MARK = 0xBB49_F024_5C89_4C18L;
 
     private static final byte[] TEMPLATE = template();
 
     private FunctionStub() {}
+
+    /// Emits what goes on at `sibling` if the call was jumped to by one that ends so: it returns to a stub. Not where a
+    /// client or snippets wait for the return of that one, whose words stay then. Changes both registers and the
+    /// flags.
+    ///
+    /// @param returnAddressAt from the stack pointer
+    static void findSibling(Assembler out, int returnAddressAt, Register a, Register b, Assembler.Label sibling) {
+        Assembler.Label other = new Assembler.Label();
+        out.load(a, Register.RSP, returnAddressAt);
+        out.mov(b, a);
+        out.and(b, SIZE - 1);
+        out.cmp(b, RETURN_AT);
+        out.jump(Condition.NOT_EQUAL, other);
+        out.mov(b, MARK);
+        out.cmp(b, a, MARK_AT - RETURN_AT);
+        out.jump(Condition.NOT_EQUAL, other);
+        out.load(a, a, SITE_AT - RETURN_AT);
+        out.testByte(a, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
+        out.jump(Condition.NOT_EQUAL, other);
+        out.cmp(a, (int) (SiteDescriptor.SIZE + SiteDescriptor.CLIENT), 0);
+        out.jump(Condition.EQUAL, sibling);
+        out.bind(other);
+    }
 
     /// @param site  address of the site's record
     /// @param at    where it will stand, a multiple of [#SIZE]
     /// @param body  where the function goes on behind the site
     /// @param entry of the recording code, for whole functions
     /// @param exit  of the recording code, for whole functions
-    public static byte[] assemble(long site, long at, long body, long entry, long exit) {
+    /// @param siblingExit of the recording code
+    public static byte[] assemble(long site, long at, long body, long entry, long exit, long siblingExit) {
         if (at % SIZE != 0) {
             throw new IllegalArgumentException("no place for a stub: 0x" + Long.toHexString(at));
         }
         byte[] stub = TEMPLATE.clone();
         Encoding.putLong(stub, SITE_AT, site);
         putDisplacement(stub, ENTRY_DISPLACEMENT_AT, at, entry);
-        putDisplacement(stub, BODY_DISPLACEMENT_AT, at, body);
+        putDisplacement(stub, CALL_BODY_AT + 1, at, body);
         putDisplacement(stub, EXIT_DISPLACEMENT_AT, at, exit);
-        putDisplacement(stub, PASS_DISPLACEMENT_AT, at, body);
+        putDisplacement(stub, PASSED_AT + 1, at, body);
+        putDisplacement(stub, END - Integer.BYTES, at, siblingExit);
         return stub;
     }
 
@@ -76,18 +118,21 @@ public final class FunctionStub {
     private static byte[] template() {
         Assembler out = new Assembler(0);
         Assembler.Label pass = new Assembler.Label();
+        Assembler.Label sibling = new Assembler.Label();
+        out.sub(Register.RSP, WORDS);
         out.store(Register.RSP, -16, Register.R11);
         out.mov(Register.R11, 0L);
         out.call(0);
+        out.jumpShort(Condition.BELOW, sibling);
         out.jumpShort(Condition.EQUAL, pass);
-        out.pop(Register.R11, RET);
-        out.store(Register.R11, RBX, Register.RBX);
-        out.mov(Register.RBX, Register.R11);
-        out.load(Register.R11, Register.RSP, -24);
+        out.nop(CALL_BODY_AT - out.offset());
         out.call(0);
         out.jump(0);
         out.bind(pass);
-        out.load(Register.R11, Register.RSP, -16);
+        out.add(Register.RSP, WORDS);
+        out.jump(0);
+        out.bind(sibling);
+        out.add(Register.RSP, WORDS + Long.BYTES);
         out.jump(0);
         out.align(SIZE);
         return out.toBytes();
@@ -115,5 +160,7 @@ public final class FunctionStub {
 
     public static final int COUNT_SIZE = 32;
 
-    static final int COUNT_ENTRY_AT = ENTRY_DISPLACEMENT_AT + Integer.BYTES;
+    static final int COUNT_ENTRY_AT = COUNT_CALL_AT + 1 + Integer.BYTES;
+
+    static final int COUNT_DISPLACEMENT_AT = COUNT_CALL_AT + 1;
 }

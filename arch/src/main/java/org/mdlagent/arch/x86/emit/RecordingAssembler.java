@@ -23,6 +23,7 @@ import static org.mdlagent.arch.x86.bytes.Register.RSI;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -68,14 +69,10 @@ import org.mdlagent.arch.x86.bytes.Register;
 public final class RecordingAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
 
-    /// Offsets of the top frame from the stack pointer, which points behind it.
-    private static final int TOP_KEY = (int) FrameDescriptor.KEY - FRAME;
-
-    private static final int TOP_FUNCTION = (int) FrameDescriptor.FUNCTION - FRAME;
-    private static final int TOP_TSC = (int) FrameDescriptor.TSC - FRAME;
-    private static final int TOP_CHILDREN = (int) FrameDescriptor.CHILDREN - FRAME;
-    private static final int TOP_FLAGS = (int) FrameDescriptor.FLAGS - FRAME;
-    private static final int TOP_WEIGHT = (int) FrameDescriptor.WEIGHT - FRAME;
+    private static final int CALL = (int) FrameDescriptor.CALL;
+    private static final int INSIDE = CALL + (int) CallDescriptor.INSIDE;
+    private static final int BEFORE = CALL + (int) CallDescriptor.BEFORE;
+    private static final int START = CALL + (int) CallDescriptor.START;
 
     private static final int THREAD_SP = (int) ThreadDescriptor.SP;
     private static final int STATE = (int) FunctionDescriptor.STATE;
@@ -147,6 +144,8 @@ public final class RecordingAssembler {
         out.align(64);
         int functionExit = whole.exit();
         out.align(64);
+        int siblingExit = whole.siblingExit();
+        out.align(64);
         int untimedExit = whole.untimedExit();
         out.align(64);
         int count = whole.count();
@@ -161,7 +160,8 @@ public final class RecordingAssembler {
                 Body.FUNCTION_EXIT, client.functionExit(at + functionExit, at + untimedExit),
                 Body.COUNT, client.count(at + count));
         client.literals();
-        return new RecordingCode(out.toBytes(), entry, exit, functionEntry, functionExit, count, countAlone, clients);
+        return new RecordingCode(
+                out.toBytes(), entry, exit, functionEntry, functionExit, siblingExit, count, countAlone, clients);
     }
 
     private void exactEntry() {
@@ -172,68 +172,30 @@ public final class RecordingAssembler {
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         // Here, and not at the exit: some calls never return.
         out.incrementIndexed(RDX, RSI);
-        reserve();
-        fill();
-        noteOutermost();
+        push(1);
+        out.ret();
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
     }
 
-    /// Returns from the entry of the call at RCX of the function in R9 with the index RSI; how it is known which calls
-    /// are nested stands in `rows.h`.
-    private void noteOutermost() {
-        Label other = new Label();
-        Label done = new Label();
-        out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
-        out.loadIndexed(RDX, RDX, RSI, 0);
-        out.test(RDX);
-        out.jump(EQUAL, done);
-        out.cmp(RCX, RDX, (int) RowDescriptor.OUTERMOST);
-        out.jump(NOT_EQUAL, other);
-        out.bind(done);
-        out.ret();
-        out.bind(other);
-        noteOutermost(out, RDX, RCX, R9, R11, RAX, done);
+    /// Emits what loads `total - nested` of the row (`rows.h`). Changes the flags.
+    static void loadInside(Assembler out, Register to, Register row) {
+        out.load(to, row, (int) RowDescriptor.TOTAL);
+        out.sub(to, row, (int) RowDescriptor.NESTED);
     }
 
-    /// Emits what makes a frame its row's outermost, unless the one that is in the row is of a call that runs, and
-    /// goes on at `done`. Changes `function`, `scratch` and the
-    /// flags.
-    static void noteOutermost(
-            Assembler out,
-            Register row,
-            Register frame,
-            Register function,
-            Register thread,
-            Register scratch,
-            Label done) {
-        Label set = new Label();
-        out.load(scratch, row, (int) RowDescriptor.OUTERMOST);
-        out.cmp(scratch, frame);
-        out.jump(ABOVE_OR_EQUAL, set);
-        out.cmp(scratch, thread, (int) ThreadDescriptor.SP_BASE);
-        out.jump(BELOW_OR_EQUAL, set);
-        out.cmp(function, scratch, (int) FrameDescriptor.FUNCTION);
-        out.jump(NOT_EQUAL, set);
-        // One that a jump has left over has no higher key.
-        out.load(function, frame, (int) FrameDescriptor.KEY);
-        out.cmp(function, scratch, (int) FrameDescriptor.KEY);
-        out.jump(BELOW, done);
-        out.bind(set);
-        out.store(row, (int) RowDescriptor.OUTERMOST, frame);
-        out.jump(done);
-    }
-
-    /// Emits what adds the ticks of a call that is not its row's outermost to those of nested calls, if that one is
-    /// below, and goes on at `done`. Changes `scratch` and the flags.
-    static void addNested(Assembler out, Register row, Register frame, Register ticks, Register scratch, Label done) {
-        out.load(scratch, row, (int) RowDescriptor.OUTERMOST);
-        out.cmp(scratch, frame);
-        out.jump(ABOVE_OR_EQUAL, done);
-        out.test(scratch);
-        out.jump(EQUAL, done);
-        out.addTo(row, (int) RowDescriptor.NESTED, ticks);
+    /// Emits what adds to a row what ran within a call of other calls of its function, and goes on at `done`. Changes
+    /// `within` and the flags.
+    ///
+    /// @param ticks the call's: stacks may have been switched, and more have been added
+    static void addNested(Assembler out, Register row, Register ticks, Register within, Label done) {
+        Label fits = new Label();
+        out.cmp(within, ticks);
+        out.jump(BELOW_OR_EQUAL, fits);
+        out.mov(within, ticks);
+        out.bind(fits);
+        out.addTo(row, (int) RowDescriptor.NESTED, within);
         out.jump(done);
     }
 
@@ -281,7 +243,7 @@ public final class RecordingAssembler {
 
         out.bind(warmsUp);
         push(0);
-        out.store(RCX, (int) FrameDescriptor.TSC, 0);
+        out.store(RCX, START, 0);
         out.ret();
 
         out.bind(everyCall);
@@ -292,7 +254,7 @@ public final class RecordingAssembler {
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, done);
         push(1);
-        noteOutermost();
+        out.ret();
 
         out.bind(byChance);
         timeByChance(over, slow, backOut);
@@ -372,7 +334,9 @@ public final class RecordingAssembler {
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, backOut);
         reserve();
-        out.storeInt(RCX, (int) FrameDescriptor.WEIGHT, RDI);
+        out.mov(RAX, 1L << CallDescriptor.WEIGHED_BIT);
+        out.add(RAX, RDI);
+        out.store(RCX, INSIDE, RAX);
         clock.prepare();
         fill();
         out.ret();
@@ -426,20 +390,28 @@ public final class RecordingAssembler {
     }
 
     /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; or goes on at
-    /// `slowRecord` when that has no memory yet, with ticks in RAX and those of callees in R8. Changes RSI, too.
-    /// Where other functions are sampled, callees would be incomplete.
+    /// `slowRecord` when that has no memory yet, with ticks in RAX, those of callees in R8 and the call's `inside`
+    /// in RDI.
+    /// Changes RSI, too. Where other functions are sampled, callees would be incomplete.
     private void recordInRow(Label slowRecord) {
-        Label inner = new Label();
-        Label innerDone = new Label();
+        Label nested = new Label();
+        Label nestedDone = new Label();
         Label done = new Label();
+        out.load(RDI, RCX, INSIDE - FRAME);
         if (shim.exact()) {
             // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
-            out.load(R8, RCX, TOP_CHILDREN);
+            out.load(R8, R11, (int) ThreadDescriptor.TAKEN);
+            out.sub(R8, RCX, BEFORE - FRAME);
+            clock.elapsed(RCX, START - FRAME, 0);
+        } else {
+            clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R8);
         }
-        clock.elapsedWithoutShim(RCX, TOP_TSC, 0, R8);
         pop();
         if (shim.exact()) {
-            out.addTo(RCX, TOP_CHILDREN, RAX);
+            out.mov(RSI, RAX);
+            out.sub(RSI, R8);
+            clock.atLeastNothing(RSI);
+            out.addTo(R11, (int) ThreadDescriptor.TAKEN, RSI);
         }
         clock.takeOffReading();
         out.loadInt(RSI, R9, INDEX);
@@ -467,11 +439,11 @@ public final class RecordingAssembler {
         if (!shim.exact()) {
             out.increment(RDX, (int) RowDescriptor.SAMPLES);
         }
+        loadInside(out, RCX, RDX);
+        out.sub(RCX, RDI);
+        out.jump(GREATER, nested);
+        out.bind(nestedDone);
         out.addTo(RDX, (int) RowDescriptor.TOTAL, RAX);
-        out.load(RCX, R11, THREAD_SP); // the frame, which has been released
-        out.cmp(RCX, RDX, (int) RowDescriptor.OUTERMOST);
-        out.jump(NOT_EQUAL, inner);
-        out.bind(innerDone);
         out.mov(RCX, RAX);
         if (shim.exact()) {
             // The reading that is taken off was measured at the start, and may have become shorter.
@@ -483,13 +455,14 @@ public final class RecordingAssembler {
         replace(ABOVE_OR_EQUAL, (int) RowDescriptor.MIN);
         replace(BELOW_OR_EQUAL, (int) RowDescriptor.MAX);
         out.jump(done);
-        out.bind(inner);
-        addNested(out, RDX, RCX, RAX, RSI, innerDone);
+        out.bind(nested);
+        addNested(out, RDX, RAX, RCX, nestedDone);
         out.bind(done);
     }
 
     private void recordInShim(Label slowRecord) {
         out.bind(slowRecord);
+        out.mov(RCX, RDI);
         out.mov(RDI, R9);
         out.mov(RSI, RAX);
         if (shim.exact()) {
@@ -519,12 +492,14 @@ public final class RecordingAssembler {
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
         clock.requireAgent(R8, slow);
-        out.cmpInt(RCX, TOP_WEIGHT, 0);
-        out.jump(NOT_EQUAL, inRow);
-        clock.elapsedWithoutShim(RCX, TOP_TSC, 0, R8);
+        out.cmp(RCX, INSIDE - FRAME, 0);
+        out.jump(GREATER_OR_EQUAL, inRow);
+        out.cmpInt(RCX, INSIDE - FRAME, 0);
+        out.jump(NOT_EQUAL, measured);
+        clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R8);
         clock.takeOffReading();
-        out.load(R8, RCX, clock.startField() - FRAME);
-        out.load(RDX, RCX, TOP_TSC);
+        out.load(R8, RCX, CALL - FRAME + clock.startField());
+        out.load(RDX, RCX, START - FRAME);
         pop();
         out.lockDecrementInt(R9, OPEN);
         out.test(RDX);
@@ -574,8 +549,6 @@ public final class RecordingAssembler {
 
         out.bind(inRow);
         // Who calls is told to the shim, and what stands for several calls.
-        out.cmpInt(RCX, TOP_WEIGHT, 1);
-        out.jump(ABOVE, measured);
         out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(GREATER, measured);
         recordInRow(slowRecord);
@@ -585,10 +558,10 @@ public final class RecordingAssembler {
         out.bind(measured);
         // Before code of the shim that is in no cache.
         out.mov(R8, RAX);
-        clock.elapsedWithoutShim(RCX, TOP_TSC, 0, R9);
+        clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R9);
         clock.takeOffReading();
-        out.store(RCX, TOP_TSC, RAX);
-        out.storeByte(RCX, TOP_FLAGS, FrameDescriptor.FLAG_MEASURED);
+        out.store(RCX, START - FRAME, RAX);
+        out.bitSet(RCX, INSIDE - FRAME, CallDescriptor.MEASURED_BIT);
         out.mov(RAX, R8);
         out.jump(slow);
 
@@ -620,17 +593,31 @@ public final class RecordingAssembler {
         out.test(R11);
         out.jump(EQUAL, noThread);
         out.load(RCX, R11, THREAD_SP);
-        out.cmp(RAX, RCX, TOP_KEY);
+        out.cmp(RAX, RCX, (int) FrameDescriptor.KEY - FRAME);
         out.jump(NOT_EQUAL, other);
-        out.load(R9, RCX, TOP_FUNCTION);
+        out.load(R9, RCX, (int) FrameDescriptor.FUNCTION - FRAME);
         out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
         out.jump(NOT_EQUAL, slow);
     }
 
-    /// Pushes the frame at RCX, as [#fill] says, in sampled mode.
+    /// Pushes the frame at RCX, as [#fill] says. Changes RAX and RDX.
+    ///
+    /// @param weight 1, for which RSI is the function's index, or 0
     private void push(int weight) {
         reserve();
-        out.storeInt(RCX, (int) FrameDescriptor.WEIGHT, weight);
+        if (weight == 1) {
+            Label first = new Label();
+            out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
+            out.loadIndexed(RDX, RDX, RSI, 0);
+            out.movInt(RAX, 0);
+            out.test(RDX);
+            out.jump(EQUAL, first);
+            loadInside(out, RAX, RDX);
+            out.bind(first);
+        } else {
+            out.mov(RAX, 1L << CallDescriptor.WEIGHED_BIT);
+        }
+        out.store(RCX, INSIDE, RAX);
         fill();
     }
 
@@ -642,14 +629,13 @@ public final class RecordingAssembler {
     /// Fills the frame at RCX for the function in R9 and the key in R8; its time is now.
     private void fill() {
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
-        out.store(RCX, (int) FrameDescriptor.SITE, 0);
-        clock.start(RCX, 0);
+        clock.start(RCX, CALL, R11, 0);
         out.store(RCX, (int) FrameDescriptor.KEY, R8);
     }
 
     /// Releases the top frame; RCX then points behind the one below.
     private void pop() {
-        out.store(RCX, TOP_KEY, 0);
+        out.store(RCX, (int) FrameDescriptor.KEY - FRAME, 0);
         out.sub(RCX, FRAME);
         out.store(R11, THREAD_SP, RCX);
     }

@@ -12,15 +12,14 @@ import static org.mdlagent.arch.x86.bytes.Condition.NOT_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Register.R10;
 import static org.mdlagent.arch.x86.bytes.Register.R11;
 import static org.mdlagent.arch.x86.bytes.Register.RAX;
-import static org.mdlagent.arch.x86.bytes.Register.RBX;
 import static org.mdlagent.arch.x86.bytes.Register.RCX;
 import static org.mdlagent.arch.x86.bytes.Register.RDX;
 import static org.mdlagent.arch.x86.bytes.Register.RSP;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
-import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowBuckets;
@@ -36,29 +35,32 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// The fast paths of recording for [FunctionStub]: every register that they use is kept, at the entry and at the
 /// return, since the caller of a local function may hold values in any that the function leaves alone.
 ///
-/// Assumptions and guarantees are those of [RecordingAssembler], and
-///   A2 a frame whose key lies above the call's, on the thread's own stack, is that of a caller which is not gone
-///      (`calls.c`, which looks at the others)
-///   G4 a frame is given up after all is read from it, RBX too; the caller's return address is on the stack by then
+/// The words of the call ([CallDescriptor]) lie on the program's stack, below where the call returns to. So they are
+/// the call's own, whatever thread or stack it runs on, and vanish with it. Assumptions and guarantees are those of
+/// [RecordingAssembler] and of `calls.c`.
 ///
-/// Within the entry: R11 site, R10 thread, RAX function, RDX frame, RCX key. Within the exit: RBX frame, RAX ticks.
-/// What is saved lies below the stack pointer, in the red zone.
+/// Within the entry, which the stub calls: R11 site, R10 thread, RAX function; the words lie behind the return address.
+/// Within the exit, which a jump leads to: RAX ticks, R10 thread, R11 function; the words lie on top of the stack, and
+/// in the word below is where the body has returned to, in the stub. What is saved lies below the stack pointer, in the
+/// red zone.
 ///
-/// Long because entry and exit are one protocol on one frame: what the one saves and reserves, the other brings back.
+/// Long because entry and exit are one protocol on the words of a call.
 final class WholeCallAssembler {
-    private static final int FRAME = (int) FrameDescriptor.SIZE;
-    private static final int KEY = (int) FrameDescriptor.KEY;
-    private static final int SIBLING = (int) FrameDescriptor.SIBLING;
-    private static final int FRAME_FLAGS = (int) FrameDescriptor.FLAGS;
-    private static final int SP = (int) ThreadDescriptor.SP;
+    /// The words of the call, at the entry: behind what the stub's call has pushed.
+    private static final int CALL_AT = Long.BYTES;
+
+    /// Where the call returns to.
+    private static final int RETURN_AT = (int) CallDescriptor.SIZE;
+
+    private static final int INSIDE = (int) CallDescriptor.INSIDE;
+    private static final int BEFORE = (int) CallDescriptor.BEFORE;
+    private static final int START = (int) CallDescriptor.START;
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
     private static final int MEAN = (int) FunctionDescriptor.MEAN;
-    private static final int WEIGHT = (int) FrameDescriptor.WEIGHT;
 
-    /// A sibling's number that is left out ([UnwindTable]).
-    private static final int NO_SIBLING = 7;
-
-    private static final int SIBLINGS_MAX = 255;
+    private static final int FLAGS_BYTE = INSIDE + Long.BYTES - 1;
+    private static final int FLAGS =
+            1 << CallDescriptor.MEASURED_BIT % Byte.SIZE | 1 << CallDescriptor.UNTIMED_BIT % Byte.SIZE;
 
     /// At the entry registers are saved below the one that the stub has saved.
     private static final int ENTRY_SAVED = FunctionStub.SAVED_R11;
@@ -69,11 +71,20 @@ final class WholeCallAssembler {
     /// The same, before that is known: the site.
     private static final int SITE_AT = WEIGHT_AT;
 
-    /// At the exit the first word below the stack pointer is where the return address goes.
-    private static final int EXIT_SAVED = -8;
+    /// Where what the stub has called has returned to, when the exit begins.
+    private static final int STUB_AT = -8;
 
-    /// Below what the exit saves: what callees have taken.
-    private static final int CHILDREN_AT = EXIT_SAVED - 6 * Long.BYTES;
+    /// At the exit four registers are saved below that, and then R11.
+    private static final int EXIT_SAVED = STUB_AT;
+
+    /// Where R11 is saved then.
+    private static final int EXIT_R11 = FunctionStub.SIBLING_R11;
+
+    /// Below: the site that a sibling call leads to, then its stub.
+    private static final int NEXT_AT = EXIT_R11 - Long.BYTES;
+
+    /// Below: what callees have taken.
+    private static final int CHILDREN_AT = NEXT_AT - Long.BYTES;
 
     private final RecordingEntryPoints shim;
     private final Assembler out;
@@ -82,9 +93,13 @@ final class WholeCallAssembler {
     private final List<UnwindRow> unwind = new ArrayList<>();
     private final Label entryLiteral = new Label();
     private final Label exitLiteral = new Label();
+    private final Label siblingLiteral = new Label();
     private final Label countLiteral = new Label();
     private final Label clientLiteral = new Label();
     private final Label untimed = new Label();
+
+    /// Whether the exit that is being emitted is of a call that ends by a sibling call.
+    private boolean atSibling;
 
     WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
         this.shim = shim;
@@ -102,54 +117,72 @@ final class WholeCallAssembler {
     int entry() {
         int at = out.offset();
         Label slow = new Label();
+        Label sibling = new Label();
+        Label deep = new Label();
         save(ENTRY_SAVED, R10, RAX, RDX, RCX);
         if (shim.exact()) {
-            recordEveryCall(slow);
+            findThread(slow);
+            out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
+            timeEveryCall(sibling, deep);
         } else {
-            sampledEntry(slow);
+            sampledEntry(sibling, deep, slow);
         }
+        out.bind(deep);
+        // Threads that record nothing have no room anywhere.
+        requireRecording(slow);
+        out.increment(R10, (int) ThreadDescriptor.OVERFLOW);
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.loadInt(RCX, RAX, INDEX);
+        out.incrementIndexed(R10, RCX);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        passUnseen();
+
+        out.bind(sibling);
+        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        out.setCarry();
+        out.ret();
+
         out.bind(slow);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
         out.jumpThrough(entryLiteral);
         return at;
     }
 
-    private void recordEveryCall(Label slow) {
-        Label notBelow = new Label();
-        findFrame(notBelow, slow);
-        countAndFill(true, true, () -> {
-            out.store(RDX, SIBLING, 0); // and the flags
-            weighOne();
-        });
-        out.bind(notBelow);
-        requireSibling(slow);
-        countAndFill(true, true, () -> {
-            followSibling();
-            weighOne();
-        });
+    /// To the stub: nobody wants the call's return.
+    private void passUnseen() {
+        out.cmp(R11, R11);
+        out.load(R11, RSP, FunctionStub.SAVED_R11);
+        out.ret();
     }
 
-    private void weighOne() {
-        if (!shim.exact()) {
-            out.storeInt(RDX, WEIGHT, 1);
-        }
+    /// To the stub: the call's words are there.
+    private void passSeen() {
+        out.test(RSP); // not zero, without a carry
+        out.load(R11, RSP, FunctionStub.SAVED_R11);
+        out.ret();
     }
 
-    private void countAndFill(boolean recorded) {
-        countAndFill(recorded, false, () -> out.store(RDX, SIBLING, 0)); // flags and weight, too
-    }
-
-    private void countAndFill(boolean recorded, boolean everyCall, Runnable setSibling) {
-        out.addTo(R10, SP, FRAME);
-        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+    /// Of the function in RAX, in the thread in R10.
+    private void timeEveryCall(Label sibling, Label deep) {
+        Label first = new Label();
+        requireRoom(deep);
+        FunctionStub.findSibling(out, CALL_AT + RETURN_AT, RCX, RDX, sibling);
         out.loadInt(RCX, RAX, INDEX);
-        out.incrementIndexed(R10, RCX);
-        fill(setSibling);
-        begin(recorded, everyCall);
+        out.load(RDX, R10, (int) ThreadDescriptor.CALLS);
+        out.incrementIndexed(RDX, RCX);
+        out.load(RDX, R10, (int) ThreadDescriptor.ROWS);
+        out.loadIndexed(RDX, RDX, RCX, 0);
+        out.movInt(RCX, 0);
+        out.test(RDX);
+        out.jump(EQUAL, first);
+        RecordingAssembler.loadInside(out, RCX, RDX);
+        out.bind(first);
+        out.store(RSP, CALL_AT + INSIDE, RCX);
+        begin();
     }
 
-    /// Whether the call is timed comes first: else it needs no frame, wherever it runs.
-    private void sampledEntry(Label slow) {
+    /// Whether the call is timed comes first: else it needs no words, wherever it runs.
+    private void sampledEntry(Label sibling, Label deep, Label slow) {
         Label everyCall = new Label();
         Label byChance = new Label();
         Label counted = new Label();
@@ -171,35 +204,51 @@ final class WholeCallAssembler {
         // A call that is not timed may have snippets at its return.
         out.testByte(R11, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
         out.jump(NOT_EQUAL, untimed);
-        out.cmp(R11, R11);
-        out.ret();
+        passUnseen();
 
         out.bind(inRun);
         out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(LESS_OR_EQUAL, counted);
         out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, counted);
-        findFrame(slow, slow);
+        findThread(slow);
+        requireRoom(deep);
+        FunctionStub.findSibling(out, CALL_AT + RETURN_AT, RCX, RDX, sibling);
         // Threads that come here together may time some calls more.
         out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
-        out.loadInt(RCX, RAX, (int) FunctionDescriptor.REMAINING);
-        out.cmpInt(RCX, RAX, (int) FunctionDescriptor.RECORDED);
+        out.loadInt(RDX, RAX, (int) FunctionDescriptor.REMAINING);
+        countAndWeigh();
+        out.cmpInt(RDX, RAX, (int) FunctionDescriptor.RECORDED);
         out.jump(GREATER_OR_EQUAL, warmsUp);
-        countAndFill(true);
+        begin();
 
         out.bind(warmsUp);
-        countAndFill(false);
+        out.store(RSP, CALL_AT + START, 0);
+        out.store(RSP, CALL_AT + BEFORE, 0);
+        finishEntry();
 
         out.bind(byChance);
-        timeByChance(counted, slow);
+        timeByChance(counted, sibling, deep, slow);
 
         out.bind(everyCall);
         findCalls(slow, limit::exact);
-        recordEveryCall(slow);
+        findThread(slow);
+        timeEveryCall(sibling, deep);
+    }
+
+    /// Counts a call whose duration goes into the ring; changes RCX.
+    private void countAndWeigh() {
+        out.store(RSP, WEIGHT_AT, R10);
+        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
+        out.loadInt(RCX, RAX, INDEX);
+        out.incrementIndexed(R10, RCX);
+        out.load(R10, RSP, WEIGHT_AT);
+        out.mov(RCX, 1L << CallDescriptor.WEIGHED_BIT);
+        out.store(RSP, CALL_AT + INSIDE, RCX);
     }
 
     /// Those calls are timed whose turn it is (`tier.h`); the others go on at `counted`.
-    private void timeByChance(Label counted, Label slow) {
+    private void timeByChance(Label counted, Label sibling, Label deep, Label slow) {
         Label timed = new Label();
         out.loadInt(RCX, RAX, INDEX);
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
@@ -214,47 +263,40 @@ final class WholeCallAssembler {
         out.loadInt(RDX, RDX, (int) CountdownDescriptor.WEIGHT);
         out.test(RDX);
         out.jump(EQUAL, slow);
+        requireRoom(deep);
+        FunctionStub.findSibling(out, CALL_AT + RETURN_AT, RCX, RDX, sibling);
+        out.loadInt(RCX, RAX, INDEX);
         checkDeadline(slow, limit::byChance, false);
         findThread(slow);
-        out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
-        out.leaIndexed(RDX, RDX, RCX);
-        out.loadInt(RCX, RDX, (int) CountdownDescriptor.WEIGHT);
-        out.store(RSP, WEIGHT_AT, RCX);
-        findFrame(slow, slow);
-        out.addTo(R10, SP, FRAME);
-        fill(() -> out.store(RDX, SIBLING, 0)); // and the flags
-        out.load(RCX, RSP, WEIGHT_AT);
-        out.storeInt(R11, WEIGHT, RCX);
-        out.loadInt(RCX, RAX, INDEX);
         out.load(RDX, R10, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RCX);
         out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
+        out.loadInt(RCX, RDX, (int) CountdownDescriptor.WEIGHT);
+        out.store(RSP, WEIGHT_AT, RCX);
         RecordingAssembler.drawInterval(out, RDX, RAX, RCX, R10);
+        out.mov(RCX, 1L << CallDescriptor.WEIGHED_BIT);
+        out.add(RCX, RSP, WEIGHT_AT);
+        out.store(RSP, CALL_AT + INSIDE, RCX);
         clock.prepare();
-        begin(true, false);
+        begin();
     }
 
-    /// Emits an entry whose frame is for snippets at the return alone: nothing of the call is recorded. Its offset.
+    /// Emits an entry whose words are for snippets at the return alone: nothing of the call is recorded. Its offset.
     int untimedEntry() {
         int at = out.offset();
         out.bind(untimed);
         Label slow = new Label();
-        save(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        findFrame(slow, slow);
-        out.addTo(R10, SP, FRAME);
-        out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
-        out.store(RDX, (int) FrameDescriptor.SITE, R11);
-        out.store(RDX, (int) FrameDescriptor.CHILDREN, 0);
-        out.store(RDX, SIBLING, FrameDescriptor.FLAG_UNTIMED << Byte.SIZE);
-        out.mov(R11, RDX);
-        out.store(R11, KEY, RCX);
-        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        out.test(RSP); // not zero
-        out.ret();
+        save(ENTRY_SAVED, R10, RCX);
+        findThread(slow);
+        requireRoom(slow);
+        out.mov(RCX, 1L << CallDescriptor.UNTIMED_BIT);
+        out.store(RSP, CALL_AT + INSIDE, RCX);
+        restore(ENTRY_SAVED, R10, RCX);
+        passSeen();
 
         out.bind(slow);
-        restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+        restore(ENTRY_SAVED, R10, RCX);
         out.jumpThrough(clientLiteral);
         return at;
     }
@@ -289,9 +331,7 @@ final class WholeCallAssembler {
         Label mute = new Label();
         save(ENTRY_SAVED, R10, RAX, RCX);
         findThread(mute);
-        out.load(RCX, R10, SP);
-        out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
-        out.jump(EQUAL, mute);
+        requireRecording(mute);
         out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
         out.loadInt(RCX, RAX, INDEX);
@@ -303,14 +343,27 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits the exit, which a jump leads to; its offset.
+    /// Emits the exit; its offset.
     int exit() {
         if (!shim.exact()) {
             clock.beforeExit();
         }
+        return exit(false);
+    }
+
+    /// Emits the exit of calls that end by a sibling call: the stub that this leads to begins anew. Its site is in R11;
+    /// its offset.
+    int siblingExit() {
+        return exit(true);
+    }
+
+    private int exit(boolean sibling) {
         int at = out.offset();
         Label slow = new Label();
-        unwind.add(new UnwindRow(at, UnwindRow.Rule.FRAMED));
+        atSibling = sibling;
+        unwind.add(new UnwindRow(at, UnwindRow.Rule.IN_CALL));
+        save(EXIT_SAVED, RAX, RDX, RCX, R10);
+        out.store(RSP, sibling ? NEXT_AT : EXIT_R11, R11);
         if (shim.exact()) {
             exactExit(slow);
         } else {
@@ -319,23 +372,18 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits the exit for frames of [#untimedEntry]; its offset.
+    /// Emits the exit of calls that [#untimedEntry] begins; its offset.
     int untimedExit() {
         int at = out.offset();
-        Label slow = new Label();
-        save(EXIT_SAVED, RDX, RCX, R11);
-        findTopFrame(slow);
-        out.cmpByte(RBX, SIBLING, 0);
-        out.jump(NOT_EQUAL, slow);
-        // What callees took stands for itself in the caller: this call is not seen.
-        out.load(RDX, RBX, (int) FrameDescriptor.CHILDREN);
-        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RDX);
-        leave(RDX, RCX, R11);
-
-        out.bind(slow);
-        restore(EXIT_SAVED, RDX, RCX, R11);
-        out.jumpThrough(exitLiteral);
+        unwind.add(new UnwindRow(at, UnwindRow.Rule.IN_CALL));
+        dropWords();
+        out.ret();
         return at;
+    }
+
+    private void dropWords() {
+        out.add(RSP, RETURN_AT);
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.CALLED));
     }
 
     /// Emits what the code refers to. It goes behind the rest.
@@ -343,6 +391,7 @@ final class WholeCallAssembler {
         out.literal(clientLiteral, shim.clients().functionEntry());
         out.literal(entryLiteral, shim.functionEntrySlow());
         out.literal(exitLiteral, shim.functionExitSlow());
+        out.literal(siblingLiteral, shim.functionSiblingSlow());
         out.literal(countLiteral, shim.countSlow());
     }
 
@@ -353,61 +402,25 @@ final class WholeCallAssembler {
         out.jump(EQUAL, slow);
     }
 
-    /// R10 thread that records, RAX function; changes RCX.
+    /// Goes on where the thread in R10 records anything.
+    private void requireRecording(Label otherwise) {
+        out.cmp(R10, (int) ThreadDescriptor.BORN, -1);
+        out.jump(EQUAL, otherwise);
+    }
+
+    /// R10 thread that records, RAX function.
     private void findFunction(Label slow) {
         findThread(slow);
-        out.load(RCX, R10, SP);
-        out.cmp(RCX, R10, (int) ThreadDescriptor.SP_LIMIT);
-        out.jump(EQUAL, slow);
+        requireRecording(slow);
         out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
     }
 
-    /// R10 thread, RAX function, RDX its next free frame, RCX key.
-    ///
-    /// @param notBelow where to go on, with the same and the flags, unless the last frame's key is above
-    private void findFrame(Label notBelow, Label slow) {
-        findThread(slow);
-        out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
-        out.load(RDX, R10, SP);
-        out.lea(RCX, RSP, 16);
-        out.cmp(RCX, RDX, KEY - FRAME);
-        out.jump(ABOVE_OR_EQUAL, notBelow);
-        requireRoom(slow);
-    }
-
-    private void requireRoom(Label slow) {
-        out.cmp(RCX, R10, (int) ThreadDescriptor.STACK_LOW);
-        out.jump(BELOW_OR_EQUAL, slow);
-        out.cmp(RDX, R10, (int) ThreadDescriptor.SP_LIMIT);
-        out.jump(ABOVE_OR_EQUAL, slow);
-    }
-
-    /// Goes on where the last frame's function has called this one in place of its return, and so has left
-    /// it its key (`calls.c`); changes RCX.
-    private void requireSibling(Label slow) {
-        out.jump(NOT_EQUAL, slow);
-        requireRoom(slow);
-        out.cmpByte(RDX, SIBLING - FRAME, SIBLINGS_MAX);
-        out.jump(ABOVE_OR_EQUAL, slow);
-        out.load(RCX, RDX, (int) FrameDescriptor.SITE - FRAME);
-        out.test(RCX);
-        out.jump(EQUAL, slow);
-        out.load(RCX, RCX, (int) SiteDescriptor.STUB);
-        out.lea(RCX, RCX, FunctionStub.RETURN_AT);
-        out.cmp(RCX, RSP, 8); // where the call returns to
-        out.jump(NOT_EQUAL, slow);
-    }
-
-    /// The frame's flags become 0; changes RCX.
-    private void followSibling() {
-        Label next = new Label();
-        out.load(RCX, RDX, SIBLING - FRAME, Byte.BYTES, false);
-        out.lea(RCX, RCX, 1);
-        out.cmp(RCX, NO_SIBLING);
-        out.jump(NOT_EQUAL, next);
-        out.lea(RCX, RCX, 1);
-        out.bind(next);
-        out.store(RDX, SIBLING, RCX);
+    /// Goes on where the program does not miss the stack that the words of a call take; changes RCX.
+    private void requireRoom(Label deep) {
+        out.mov(RCX, RSP);
+        out.sub(RCX, R10, (int) ThreadDescriptor.STACK_LOW);
+        out.cmp(RCX, R10, (int) ThreadDescriptor.STACK_ROOM);
+        out.jump(BELOW, deep);
     }
 
     /// Goes on with the calls of the function in RAX at R10[RCX], unless its window is over; changes RDX.
@@ -456,74 +469,45 @@ final class WholeCallAssembler {
         out.loadInt(RCX, RAX, INDEX);
     }
 
-    /// Fills the frame at RDX, which is in R11 then, but for its time and its key.
-    private void fill(Runnable setSibling) {
-        out.store(RDX, (int) FrameDescriptor.FUNCTION, RAX);
-        out.store(RDX, (int) FrameDescriptor.SITE, R11);
-        setSibling.run();
-        out.mov(R11, RDX);
+    /// The call of the thread in R10 begins now.
+    private void begin() {
+        clock.start(RSP, CALL_AT, R10, ENTRY_SAVED - 5 * Long.BYTES);
+        finishEntry();
     }
 
-    /// Returns with the frame in R11; its time is now, unless it is not recorded.
-    ///
-    /// @param everyCall whether each call of the function has a frame, so that nested ones are known (`rows.h`)
-    private void begin(boolean recorded, boolean everyCall) {
-        clock.start(R11, ENTRY_SAVED - 4 * Long.BYTES);
-        if (!recorded) {
-            out.store(R11, (int) FrameDescriptor.TSC, 0);
-        }
-        out.lea(RCX, RSP, 16);
-        out.store(R11, KEY, RCX);
-        Label other = new Label();
-        Label done = new Label();
-        if (everyCall) {
-            out.loadThreadWord(R10, shim.tlsOffset());
-            out.load(RAX, R11, (int) FrameDescriptor.FUNCTION);
-            out.loadInt(RCX, RAX, INDEX);
-            out.load(RDX, R10, (int) ThreadDescriptor.ROWS);
-            out.loadIndexed(RDX, RDX, RCX, 0);
-            out.test(RDX);
-            out.jump(EQUAL, done);
-            out.cmp(R11, RDX, (int) RowDescriptor.OUTERMOST);
-            out.jump(NOT_EQUAL, other);
-        }
-        out.bind(done);
+    private void finishEntry() {
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        out.test(RSP); // not zero
-        out.ret();
-        if (everyCall) {
-            out.bind(other);
-            RecordingAssembler.noteOutermost(out, RDX, R11, RAX, R10, RCX, done);
-        }
+        passSeen();
     }
 
     private void exactExit(Label slow) {
-        Label slowRecord = new Label();
-        save(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
+        findCall(slow);
         // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
-        out.load(R10, RBX, (int) FrameDescriptor.CHILDREN);
-        findTicks(slow);
-        out.store(RSP, CHILDREN_AT, R10);
-        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
-        out.addTo(RBX, (int) FrameDescriptor.CHILDREN - FRAME, RAX);
+        out.load(RDX, R10, (int) ThreadDescriptor.TAKEN);
+        out.sub(RDX, RSP, BEFORE);
+        out.store(RSP, CHILDREN_AT, RDX);
+        clock.elapsed(RSP, START, CHILDREN_AT);
+        out.mov(RCX, RAX);
+        out.sub(RCX, RSP, CHILDREN_AT);
+        clock.atLeastNothing(RCX);
+        out.addTo(R10, (int) ThreadDescriptor.TAKEN, RCX);
         clock.takeOffReading();
-        recordInRow(slowRecord);
+        recordInRow();
         out.bind(slow);
-        restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
-        out.jumpThrough(exitLiteral);
+        continueSlow();
     }
 
-    /// Records RAX ticks of the frame at RBX in the row of the function in RDX, and leaves; or goes on at
-    /// `slowRecord` when that has no memory yet. All registers of the exit are saved.
-    private void recordInRow(Label slowRecord) {
-        Label inner = new Label();
-        Label innerDone = new Label();
+    /// Records RAX ticks of the function in R11 in its row in the thread in R10, and leaves.
+    private void recordInRow() {
+        Label slowRecord = new Label();
+        Label nested = new Label();
+        Label nestedDone = new Label();
         Label less = new Label();
         Label more = new Label();
         Label minDone = new Label();
         Label maxDone = new Label();
-        out.loadInt(RDX, RDX, INDEX);
-        out.load(R10, R11, (int) ThreadDescriptor.ROWS);
+        out.loadInt(RDX, R11, INDEX);
+        out.load(R10, R10, (int) ThreadDescriptor.ROWS);
         out.loadIndexed(R10, R10, RDX, 0);
         out.test(R10);
         out.jump(EQUAL, slowRecord);
@@ -547,10 +531,11 @@ final class WholeCallAssembler {
         if (!shim.exact()) {
             out.increment(R10, (int) RowDescriptor.SAMPLES);
         }
+        RecordingAssembler.loadInside(out, RCX, R10);
+        out.sub(RCX, RSP, INSIDE);
+        out.jump(GREATER, nested);
+        out.bind(nestedDone);
         out.addTo(R10, (int) RowDescriptor.TOTAL, RAX);
-        out.cmp(RBX, R10, (int) RowDescriptor.OUTERMOST);
-        out.jump(NOT_EQUAL, inner);
-        out.bind(innerDone);
         if (shim.exact()) {
             out.mov(RCX, RAX);
             out.sub(RCX, RSP, CHILDREN_AT);
@@ -563,10 +548,10 @@ final class WholeCallAssembler {
         out.cmp(RAX, R10, (int) RowDescriptor.MAX);
         out.jump(ABOVE, more);
         out.bind(maxDone);
-        leave(RAX, RDX, RCX, R11, R10);
+        leave();
 
-        out.bind(inner);
-        RecordingAssembler.addNested(out, R10, RBX, RAX, RCX, innerDone);
+        out.bind(nested);
+        RecordingAssembler.addNested(out, R10, RAX, RCX, nestedDone);
         out.bind(less);
         replace(BELOW, (int) RowDescriptor.MIN);
         out.jump(minDone);
@@ -575,104 +560,114 @@ final class WholeCallAssembler {
         out.jump(maxDone);
 
         out.bind(slowRecord);
-        // The ticks stay those of the call: the slow path's own would need other memory for their slot.
-        out.store(RBX, (int) FrameDescriptor.TSC, RAX);
-        out.storeByte(RBX, FRAME_FLAGS, FrameDescriptor.FLAG_MEASURED);
-        restore(EXIT_SAVED, RAX, RDX, RCX, R11, R10);
-        out.jumpThrough(exitLiteral);
+        if (shim.exact()) {
+            out.load(RCX, RSP, CHILDREN_AT);
+            out.store(RSP, BEFORE, RCX);
+        }
+        recordMeasured();
+    }
+
+    /// Leads to the shim with RAX ticks: its own would contain what the way there takes.
+    private void recordMeasured() {
+        out.store(RSP, START, RAX);
+        out.bitSet(RSP, INSIDE, CallDescriptor.MEASURED_BIT);
+        continueSlow();
     }
 
     private void sampledExit(Label slow) {
         Label inRow = new Label();
-        Label slowRecord = new Label();
+        Label measured = new Label();
         Label full = new Label();
         Label leave = new Label();
-        save(EXIT_SAVED, RAX, RDX, RCX, R11);
-        findTicks(slow);
+        findCall(slow);
+        clock.elapsedWithoutShim(RSP, 0, R10, EXIT_SAVED - 7 * Long.BYTES, RCX);
         clock.takeOffReading();
-        out.cmpInt(RBX, WEIGHT, 0);
-        out.jump(NOT_EQUAL, inRow);
-        out.cmp(RBX, (int) FrameDescriptor.TSC, 0);
+        out.cmp(RSP, INSIDE, 0);
+        out.jump(GREATER_OR_EQUAL, inRow);
+        out.cmpInt(RSP, INSIDE, 0);
+        out.jump(NOT_EQUAL, measured);
+        out.cmp(RSP, START, 0);
         out.jump(EQUAL, leave);
-        out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
-        out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
-        out.load(RCX, R11, (int) ThreadDescriptor.RING_MASK);
+        out.load(RDX, R10, (int) ThreadDescriptor.HEAD);
+        out.sub(RDX, R10, (int) ThreadDescriptor.TAIL);
+        out.load(RCX, R10, (int) ThreadDescriptor.RING_MASK);
         out.sub(RCX, RecordingAssembler.RING_SLACK - 1);
         out.cmp(RDX, RCX);
         out.jump(ABOVE_OR_EQUAL, full);
         out.movInt(RDX, 1);
-        out.exchangeAdd(R11, (int) ThreadDescriptor.HEAD, RDX);
+        out.exchangeAdd(R10, (int) ThreadDescriptor.HEAD, RDX);
         out.mov(RCX, RDX);
-        out.and(RCX, R11, (int) ThreadDescriptor.RING_MASK);
+        out.and(RCX, R10, (int) ThreadDescriptor.RING_MASK);
         out.shiftLeft(RCX, 5);
-        out.add(RCX, R11, (int) ThreadDescriptor.RING);
+        out.add(RCX, R10, (int) ThreadDescriptor.RING);
         out.prefetchForWriting(RCX, RecordingAssembler.PREFETCHED);
         out.store(RCX, (int) RecordDescriptor.DURATION, RAX);
-        out.load(RAX, RBX, clock.startField());
+        out.load(RAX, RSP, clock.startField());
         out.store(RCX, (int) RecordDescriptor.START, RAX);
-        out.load(RAX, RBX, (int) FrameDescriptor.FUNCTION);
-        out.loadInt(RAX, RAX, INDEX);
+        out.loadInt(RAX, R11, INDEX);
         out.storeInt(RCX, (int) RecordDescriptor.FUNCTION, RAX);
-        out.load(RAX, RBX, (int) FrameDescriptor.RET);
+        out.load(RAX, RSP, RETURN_AT);
         out.store(RCX, (int) RecordDescriptor.CALLER, RAX);
         out.incrementInt(RDX);
         out.storeInt(RCX, (int) RecordDescriptor.SEQ, RDX);
         out.bind(leave);
-        leave(RAX, RDX, RCX, R11);
+        leave();
 
         out.bind(full);
-        out.increment(R11, (int) ThreadDescriptor.DROPPED);
+        out.increment(R10, (int) ThreadDescriptor.DROPPED);
         out.jump(leave);
+
         out.bind(slow);
-        restore(EXIT_SAVED, RAX, RDX, RCX, R11);
-        out.jumpThrough(exitLiteral);
+        continueSlow();
 
         out.bind(inRow);
-        out.store(RSP, EXIT_SAVED - 5 * Long.BYTES, R10); // where recordInRow restores it from
         // Who calls is told to the shim, and what stands for several calls.
-        out.cmpInt(RBX, WEIGHT, 1);
-        out.jump(ABOVE, slowRecord);
-        out.load(RDX, RBX, (int) FrameDescriptor.FUNCTION);
-        out.cmpInt(RDX, (int) FunctionDescriptor.REMAINING, 0);
-        out.jump(GREATER, slowRecord);
-        recordInRow(slowRecord);
+        out.cmpInt(R11, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(GREATER, measured);
+        recordInRow();
+        out.bind(measured);
+        recordMeasured();
     }
 
-    /// RAX ticks of the call, R11 thread, whose top frame is the call's; or `slow`. Changes RCX and RDX.
-    private void findTicks(Label slow) {
+    /// R10 thread, R11 function; or `slow`: no thread, or one of a process that the call's has forked, or one of whom
+    /// nothing is to be known. Changes RCX and RDX.
+    private void findCall(Label slow) {
         clock.requireAgent(RDX, slow);
-        // Before the clock: a thread that may not read it has no frames (`record_without_clock`).
-        findTopFrame(slow);
-        clock.elapsedWithoutShim(RBX, (int) FrameDescriptor.TSC, EXIT_SAVED - 5 * Long.BYTES, RCX);
-        out.cmpByte(RBX, FRAME_FLAGS, 0);
+        findThread(slow);
+        out.load(RCX, RSP, BEFORE);
+        out.cmp(RCX, R10, (int) ThreadDescriptor.BORN);
+        out.jump(BELOW, slow);
+        out.testByte(RSP, FLAGS_BYTE, FLAGS);
         out.jump(NOT_EQUAL, slow);
+        out.load(R11, RSP, STUB_AT);
+        out.load(R11, R11, FunctionStub.SITE_AT - FunctionStub.RETURN_AT);
+        out.load(R11, R11, (int) SiteDescriptor.FUNCTION);
     }
 
-    /// R11 thread, whose top frame is the one at RBX; changes RCX.
-    private void findTopFrame(Label slow) {
-        out.loadThreadWord(R11, shim.tlsOffset());
-        out.test(R11);
-        out.jump(EQUAL, slow);
-        out.lea(RCX, RBX, FRAME);
-        out.cmp(RCX, R11, SP);
-        out.jump(NOT_EQUAL, slow);
+    private void continueSlow() {
+        restore(EXIT_SAVED, RAX, RDX, RCX, R10);
+        out.load(R11, RSP, atSibling ? NEXT_AT : EXIT_R11);
+        out.jumpThrough(atSibling ? siblingLiteral : exitLiteral);
     }
 
-    /// Releases the frame at RBX of the thread in R11 and returns to the caller.
-    private void leave(Register... saved) {
-        out.push(RBX, (int) FrameDescriptor.RET);
-        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RETURNING));
-        out.load(RCX, RBX, (int) FrameDescriptor.RBX);
-        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.RBX_IN_RCX));
-        out.store(RBX, SIBLING, 0); // and the flags: probes in a body leave them as they find them
-        out.store(RBX, KEY, 0);
-        out.store(R11, SP, RBX);
-        out.mov(RBX, RCX);
-        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.CALLED));
-        // The return address has taken a word.
-        restore(EXIT_SAVED + Long.BYTES, saved);
-        out.ret();
-        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.FRAMED));
+    /// Returns to the caller; or begins the next function's call, as if the caller had called that.
+    private void leave() {
+        if (!atSibling) {
+            restore(EXIT_SAVED, RAX, RDX, RCX, R10);
+            out.load(R11, RSP, EXIT_R11);
+            dropWords();
+            out.ret();
+        } else {
+            out.load(R11, RSP, NEXT_AT);
+            out.load(R11, R11, (int) SiteDescriptor.STUB);
+            out.store(RSP, NEXT_AT, R11);
+            restore(EXIT_SAVED, RAX, RDX, RCX, R10);
+            out.dropFromShadowStack(R11);
+            out.load(R11, RSP, EXIT_R11);
+            dropWords();
+            out.jumpThrough(RSP, NEXT_AT - RETURN_AT);
+        }
+        unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.IN_CALL));
     }
 
     /// Replaces the word at `[R10 + displacement]` by RAX while RAX is `better` than it; changes RCX and RDX.

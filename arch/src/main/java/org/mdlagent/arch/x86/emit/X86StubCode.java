@@ -32,8 +32,8 @@ public final class X86StubCode implements StubCode {
     }
 
     @Override
-    public byte[] functionStub(long site, long at, long body, long entry, long exit) {
-        return FunctionStub.assemble(site, at, body, entry, exit);
+    public byte[] functionStub(long site, long at, long body, long entry, long exit, long siblingExit) {
+        return FunctionStub.assemble(site, at, body, entry, exit, siblingExit);
     }
 
     @Override
@@ -71,15 +71,16 @@ public final class X86StubCode implements StubCode {
     public int displacementAt(Body body) {
         return switch (body) {
             case ENTRY, EXIT -> HookStub.DISPLACEMENT_AT;
-            case FUNCTION_ENTRY, COUNT -> FunctionStub.ENTRY_DISPLACEMENT_AT;
+            case FUNCTION_ENTRY -> FunctionStub.ENTRY_DISPLACEMENT_AT;
+            case COUNT -> FunctionStub.COUNT_DISPLACEMENT_AT;
             case FUNCTION_EXIT -> FunctionStub.EXIT_DISPLACEMENT_AT;
         };
     }
 
     @Override
-    public byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim, long personality) {
+    public byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim) {
         RecordingAssembler recording = new RecordingAssembler(shim, 0);
         recording.assemble();
-        return UnwindTable.build(at, ranges, recording.unwind(), personality);
+        return UnwindTable.build(at, ranges, recording.unwind());
     }
 }

@@ -3,37 +3,18 @@ package org.mdlagent.arch.x86.find;
 import static org.mdlagent.arch.x86.bytes.Encoding.i32;
 import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.mdlagent.arch.site.FunctionShape;
-import org.mdlagent.arch.site.FunctionShape.StackLoad;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Looks in a function's code for what concerns its entry: branches to it, and loads of words in its frame, among them
-/// those of its return address.
+/// Looks in a function's code for branches to its entry.
 final class ShapeFinder {
     private static final int ENTRY_LENGTH = 5;
 
     /// No short branch behind it leads into the entry.
     private static final int SHORT_REACH = ENTRY_LENGTH - Byte.MIN_VALUE;
 
-    private static final int REX_WIDE = 0x48;
-    private static final int LOAD = 0x8B;
-    private static final int COMPARE = 0x39;
-
-    /// Of the operations with a register that they change, or compare.
-    private static final int OPERATION_MASK = 0xC7;
-
-    private static final int OPERATION = 0x03;
-
-    /// Numbers of DWARF.
-    private static final int RBP = 6;
-
-    private static final int RSP = 7;
-
     private final byte[] code;
     private final byte[] lengths;
-    private final List<StackLoad> loads = new ArrayList<>(0);
     private boolean loops;
     private boolean intoEntry;
 
@@ -46,7 +27,6 @@ final class ShapeFinder {
         for (int at = 0; at < code.length && lengths[at] != 0; at += lengths[at]) {
             int end = at + lengths[at];
             addTarget(branchTarget(at, end));
-            addLoad(at);
         }
         return found();
     }
@@ -76,9 +56,6 @@ final class ShapeFinder {
             if (at > 0 && at < SHORT_REACH && isShortBranch(u8(code, at - 1))) {
                 finder.addTarget(at + 1 + code[at]);
             }
-            if ((code[at] & 0xFB) == REX_WIDE) {
-                finder.addLoad(at);
-            }
         }
         return finder.found();
     }
@@ -89,30 +66,10 @@ final class ShapeFinder {
     }
 
     private FunctionShape found() {
-        return new FunctionShape(loops, intoEntry, loads);
+        return new FunctionShape(loops, intoEntry);
     }
 
     private static boolean isShortBranch(int opcode) {
         return opcode == 0xEB || (opcode & 0xF0) == 0x70 || opcode >= 0xE0 && opcode <= 0xE3;
-    }
-
-    /// `mov`, `add`, `cmp` and their like, of eight bytes at a displacement from RSP or RBP.
-    private void addLoad(int at) {
-        if (at + 4 > code.length || (u8(code, at) & 0xFB) != REX_WIDE) {
-            return;
-        }
-        int opcode = u8(code, at + 1);
-        if (opcode != LOAD && opcode != COMPARE && (opcode & OPERATION_MASK) != OPERATION) {
-            return;
-        }
-        int operand = u8(code, at + 2);
-        int mode = operand >> 6;
-        boolean stack = (operand & 7) == 4 && u8(code, at + 3) == 0x24 && mode != 3;
-        boolean frame = (operand & 7) == 5 && (mode == 1 || mode == 2);
-        int from = at + (stack ? 4 : 3);
-        if ((stack || frame) && from + (mode == 2 ? Integer.BYTES : mode) <= code.length) {
-            int displacement = mode == 0 ? 0 : mode == 1 ? code[from] : i32(code, from);
-            loads.add(new StackLoad(at, stack ? RSP : RBP, displacement));
-        }
     }
 }

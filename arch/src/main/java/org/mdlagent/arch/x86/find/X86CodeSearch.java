@@ -137,16 +137,6 @@ public final class X86CodeSearch implements CodeSearch {
     }
 
     @Override
-    public int frameRegister() {
-        return FrameRegister.RBX;
-    }
-
-    @Override
-    public boolean mayChangeFrameRegister(byte[] code, LengthDecoder decoder) {
-        return FrameRegister.mayBeChanged(code, InstructionLengths.of(code, decoder));
-    }
-
-    @Override
     public StackUse stackUse(
             byte[] code, long address, CfaRows rows, StackUse.Constants constants, LengthDecoder decoder) {
         return new StackScan(code, InstructionLengths.of(code, decoder), address, rows, constants).find();

@@ -21,8 +21,9 @@ import org.mdlagent.arch.x86.find.EntryReader;
 /// | run of NOPs | `E9 d0 d1 d2 d3` | `90 d0 d1 d2 d3` | byte 0 |
 /// | short NOP | `EB d0` | `90 d0` or `66 d0` | byte 0 |
 ///
-/// A site that only counts is on as a call, `E8`: inside a body, whose stack it does not know, a stub must return to be
-/// understood by unwinders. It is a call or a NOP of five bytes.
+/// A site that only counts is on as a call, `E8`, where it is a call or a NOP of five bytes: inside a body, whose stack
+/// it
+/// does not know, a stub must return to be understood by unwinders. Where a function begins, those of other forms jump.
 ///
 /// In a run of NOPs a thread may stand at any of them at any time. So the displacement is chosen such that each of its
 /// bytes is an instruction without an effect at an entry, or a prefix without one: whoever comes to the second byte,
@@ -97,7 +98,7 @@ public final class EntryView {
 
     /// Whether the site can be made to toggle where it is.
     public boolean isPatchable() {
-        boolean whole = site.role() == SiteInstruction.Role.FUNCTION;
+        boolean whole = site.role() == SiteInstruction.Role.FUNCTION || isFirst();
         return switch (site.form()) {
             case CALL, CALL_PADDED, CALL_INDIRECT -> true;
             case NOP ->
@@ -107,6 +108,14 @@ public final class EntryView {
             case NOP_SHORT -> whole && isInert(hopOfShort() - (address + SHORT_JUMP_LENGTH));
             case JUMP, JUMP_INDIRECT, INSTRUCTIONS -> false;
         };
+    }
+
+    /// Whether the function begins here, but for a landing pad.
+    private boolean isFirst() {
+        long before = address - site.function();
+        return before == 0
+                || before == Integer.BYTES
+                        && Encoding.i32(Memory.copy(site.function(), Integer.BYTES), 0) == Encoding.ENDBR64;
     }
 
     private boolean isSplitBehindOne() {

@@ -17,6 +17,7 @@ class FunctionStubTest {
     private static final long BODY = 0x12345;
     private static final long ENTRY = 0x50000;
     private static final long EXIT = 0x50080;
+    private static final long SIBLING = 0x50100;
 
     @TempDir
     Path directory;
@@ -25,41 +26,50 @@ class FunctionStubTest {
 
     @Test
     void shouldCallTheBodyBetweenEntryAndExit() throws Exception {
-        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT);
+        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT, SIBLING);
 
         assertThat(stub).hasSize(instructions.stubs().functionStubSize());
         assertThat(GnuTools.disassemble(directory, stub, AT))
                 .startsWith(
+                        "4 sub $0x18,%rsp",
                         "5 mov %r11,-0x10(%rsp)",
                         "10 movabs $0x7f1122334455,%r11",
                         "5 call 0x50000",
-                        "2 je 0x40030",
-                        "4 pop 0x20(%r11)",
-                        "4 mov %rbx,0x28(%r11)",
-                        "3 mov %r11,%rbx",
-                        "5 mov -0x18(%rsp),%r11",
+                        "2 jb 0x40031",
+                        "2 je 0x40028",
+                        "2 xchg %ax,%ax",
                         "5 call 0x12345",
                         "5 jmp 0x50080",
-                        "5 mov -0x10(%rsp),%r11",
-                        "5 jmp 0x12345");
+                        "4 add $0x18,%rsp",
+                        "5 jmp 0x12345",
+                        "4 add $0x20,%rsp",
+                        "5 jmp 0x50100");
     }
 
+    /// Those of `calls.h` too.
     @Test
-    void shouldHaveItsPlacesWhereUnwindersLook() throws Exception {
-        List<String> lines =
-                GnuTools.disassemble(directory, instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT), AT);
+    void shouldHaveItsPlacesWhereOthersLook() throws Exception {
+        List<String> lines = GnuTools.disassemble(
+                directory, instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT, SIBLING), AT);
 
-        assertThat(offsetBehind(lines, "pop 0x20(%r11)")).isEqualTo(FunctionStub.POPPED_AT);
-        assertThat(offsetBehind(lines, "mov %r11,%rbx")).isEqualTo(FunctionStub.FRAMED_AT);
-        // STUB_RETURN of calls.h.
-        assertThat(offsetBehind(lines, "call 0x12345")).isEqualTo(43);
-        assertThat(offsetBehind(lines, "jmp 0x50080")).isEqualTo(FunctionStub.PASS_AT);
+        assertThat(offsetBehind(lines, "sub $0x18,%rsp")).isEqualTo(FunctionStub.WORDS_AT);
+        assertThat(offsetBehind(lines, "movabs $0x7f1122334455,%r11"))
+                .isEqualTo(FunctionStub.SITE_AT + Long.BYTES)
+                .isEqualTo(11 + Long.BYTES);
+        assertThat(offsetBehind(lines, "call 0x50000")).isEqualTo(24);
+        assertThat(offsetBehind(lines, "call 0x12345"))
+                .isEqualTo(FunctionStub.RETURN_AT)
+                .isEqualTo(35);
+        assertThat(offsetBehind(lines, "add $0x18,%rsp")).isEqualTo(FunctionStub.PASSED_AT);
+        assertThat(offsetBehind(lines, "add $0x20,%rsp")).isEqualTo(FunctionStub.SIBLING_AT + 4);
+        assertThat(offsetBehind(lines, "jmp 0x50100")).isEqualTo(FunctionStub.END);
     }
 
     @Test
     void shouldLetOneAlignedStoreRetargetEntryAndExit() throws Exception {
-        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT);
-        byte[] other = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY + 0x01020304, EXIT + 0x01020304);
+        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT, SIBLING);
+        byte[] other =
+                instructions.stubs().functionStub(SITE, AT, BODY, ENTRY + 0x01020304, EXIT + 0x01020304, SIBLING);
 
         int[] changed = java.util.stream.IntStream.range(0, stub.length)
                 .filter(i -> stub[i] != other[i])
@@ -91,7 +101,7 @@ class FunctionStubTest {
 
     @Test
     void shouldRefuseUnalignedPlace() {
-        assertThatThrownBy(() -> instructions.stubs().functionStub(SITE, AT + 32, BODY, ENTRY, EXIT))
+        assertThatThrownBy(() -> instructions.stubs().functionStub(SITE, AT + 32, BODY, ENTRY, EXIT, SIBLING))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.arch.code.CodeMemory;
-import org.mdlagent.arch.layout.FrameDescriptor;
+import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.shim.Harness;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.Body;
@@ -62,6 +62,8 @@ class SnippetExecutionTest {
     /// Of the words below the stack pointer, those of the code that leads to snippets.
     private static final int WORDS_OF_OTHERS = 3;
 
+    private static final int WORDS_OF_CALL = (int) CallDescriptor.SIZE / Long.BYTES;
+
     private static final Arena ARENA = Arena.global();
     private static final CodeMemory CODE = new CodeMemory(Harness.API);
 
@@ -72,7 +74,6 @@ class SnippetExecutionTest {
     private final long stack = ARENA.allocate(8L * STACK_WORDS, 16).address();
     private final long values = ARENA.allocate(8L * (RandomSnippets.VALUES + 1 + Statement.Discover.SIZE), 8)
             .address();
-    private final long frame = ARENA.allocate(FrameDescriptor.SIZE, 8).address();
     private final long data = ARENA.allocate(8L * 4, 8).address();
     private final Map<Long, Long> memory = new HashMap<>();
     private long code;
@@ -301,18 +302,12 @@ class SnippetExecutionTest {
         return !Arrays.equals(withoutTimes(old), withoutTimes(expected));
     }
 
-    /// Puts it where it is known: at a function's entry below what the stub's call has pushed, at its return in the
-    /// frame, at a hook in the second argument.
+    /// Where it is known: at a function's entry and return behind the words of the call, at a hook in the second
+    /// argument.
     private long setReturnAddress(Body body, long[] registers, long[] words) {
         return switch (body) {
-            case FUNCTION_ENTRY -> words[STACK_WORDS / 2 + 1];
-            case FUNCTION_EXIT -> {
-                long returnAddress = number();
-                Memory.putLong(frame + FrameDescriptor.RET, returnAddress);
-                registers[Register.RBX.ordinal()] = frame;
-                Memory.putLong(before + 8L * Register.RBX.ordinal(), frame);
-                yield returnAddress;
-            }
+            case FUNCTION_ENTRY -> words[STACK_WORDS / 2 + 1 + WORDS_OF_CALL];
+            case FUNCTION_EXIT -> words[STACK_WORDS / 2 + WORDS_OF_CALL];
             case ENTRY, EXIT, COUNT -> registers[Register.RSI.ordinal()];
         };
     }

@@ -105,16 +105,30 @@ class EntryViewTest {
 
     @ParameterizedTest
     @EnumSource(names = {"NOP_6", "NOP_9", "XRAY", "NOPS_5", "NOPS_2"})
-    void shouldNotCountWhereNoCallFits(Left left) {
-        assertThat(write(left, 64, Role.COUNT)).isNull();
+    void shouldNotCountWithinAFunctionWhereNoCallFits(Left left) {
+        assertThat(write(left, 64, Role.COUNT, 16)).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"NOP_6", "NOP_9", "XRAY", "NOPS_5", "NOPS_2"})
+    void shouldJumpToStubOfSiteThatCountsWhereTheFunctionBegins(Left left) throws Exception {
+        SiteInstruction site = requireNonNull(write(left, 64, Role.COUNT));
+
+        assertThat(site.countsByJump()).isTrue();
+        check(left, site, "jmp");
     }
 
     private @Nullable SiteInstruction write(Left left, int offset, Role role) {
+        return write(left, offset, role, 0);
+    }
+
+    /// @param into bytes of the function before the site
+    private @Nullable SiteInstruction write(Left left, int offset, Role role, int into) {
         memory.fill((byte) 0x90);
         long address = memory.address() + offset;
         Memory.put(address, left.bytes);
         Memory.putByte(address + left.bytes.length, (byte) 0xC3); // ret: the run of NOPs ends here
-        return instructions.sites().entrySite(address, address + 32, role, address, 5);
+        return instructions.sites().entrySite(address, address + 32, role, address - into, 5);
     }
 
     private void check(Left left, SiteInstruction site, String transfer) throws Exception {

@@ -42,12 +42,18 @@ final class CensusFindings {
         }
         if (runtime != null) {
             out.say(Finding.NOTE, "calls only", "in all functions: " + runtime.reason() + ": no durations, no callers");
-        } else if (census.counted() > 0) {
+        } else if (!census.counted().isEmpty()) {
+            int counted = census.counted().values().stream()
+                    .mapToInt(Integer::intValue)
+                    .sum();
             out.say(
                     Finding.NOTE,
                     "calls only",
-                    "in %s, for looking at the return address or not bringing RBX back: no durations, no callers"
-                            .formatted(functions(census.counted())));
+                    "in %s of the probed functions (%s): no durations, no callers"
+                            .formatted(percent(counted, probed), functions(counted)));
+            census.counted()
+                    .forEach((reason, count) ->
+                            out.say(Finding.NOTE, "calls only", "in %s: %s".formatted(functions(count), reason)));
         }
         census.refused()
                 .forEach((reason, count) ->

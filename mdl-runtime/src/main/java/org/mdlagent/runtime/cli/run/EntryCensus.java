@@ -1,19 +1,26 @@
 package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
+import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
-import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.fastinst.provider.FunctionEntries;
 import org.mdlagent.fastinst.provider.KeyedRuntime;
+import org.mdlagent.fastinst.provider.StackArguments;
 
 /// How many functions of a file that was compiled without probes can have some, on this processor. What stands in
 /// memory where a jump has to lead is known when the program runs.
@@ -22,8 +29,7 @@ import org.mdlagent.fastinst.provider.KeyedRuntime;
 /// @param single    those whose first instruction has room for a jump
 /// @param several   those where a jump takes the place of several instructions
 /// @param gated     those of them where the jump stays when the probe is off
-/// @param counted   those of them whose calls are counted only: they look at their return address, or do not bring
-///     back the register that a probe of the whole call has its frame in
+/// @param counted   how many of them have their calls counted only, by reason
 /// @param longer    functions of [#LONGER_BYTES] and more, whether they can be probed or not
 /// @param probedLonger those of them that can be
 /// @param functionBytes of the code of all functions
@@ -36,7 +42,7 @@ record EntryCensus(
         int single,
         int several,
         int gated,
-        int counted,
+        Map<String, Integer> counted,
         int longer,
         int probedLonger,
         long functionBytes,
@@ -46,15 +52,40 @@ record EntryCensus(
         Map<String, Integer> refused) {
     static final int LONGER_BYTES = 32;
 
+    private static final Set<String> LIBRARIES = Set.of("libc.so.6", "libm.so.6");
+
     /// @param covered what becomes of threads that stand at instructions that a jump covers
     static EntryCensus of(ElfFile elf, LengthDecoder decoder, EntryPuns.Covered covered) throws IOException {
         InstructionSet instructions = InstructionSet.host();
-        FunctionEntries entries = FunctionEntries.of(elf, instructions.search());
+        try (StackArguments proof = new StackArguments(instructions.search(), decoder, known -> libraries())) {
+            return of(FunctionEntries.of(elf, instructions.search(), proof.add(elf)), elf, decoder, covered);
+        }
+    }
+
+    /// The C library of this process, as that of a program which is to be started: functions leave to that mostly.
+    private static List<ElfFile> libraries() throws IOException {
+        Set<Path> paths = new TreeSet<>();
+        for (MemoryMap.Region region : MemoryMap.read().regions()) {
+            Path path = Path.of(region.path());
+            if (path.isAbsolute() && LIBRARIES.contains(path.getFileName().toString())) {
+                paths.add(path);
+            }
+        }
+        List<ElfFile> opened = new ArrayList<>();
+        for (Path path : paths) {
+            opened.add(ElfFile.open(path));
+        }
+        return opened;
+    }
+
+    private static EntryCensus of(
+            FunctionEntries entries, ElfFile elf, LengthDecoder decoder, EntryPuns.Covered covered) throws IOException {
+        InstructionSet instructions = InstructionSet.host();
         Map<String, Integer> refused = new TreeMap<>();
+        Map<String, Integer> counted = new TreeMap<>();
         int single = 0;
         int several = 0;
         int gated = 0;
-        int counted = 0;
         int longer = 0;
         int probedLonger = 0;
         long functionBytes = 0;
@@ -68,7 +99,10 @@ record EntryCensus(
                     probedLonger += isLonger;
                     probedBytes += entries.length(i);
                     gated += pun.inOneUnit() ? 0 : 1;
-                    counted += pun.site().role() == SiteInstruction.Role.COUNT ? 1 : 0;
+                    StackUse.Reason reason = entries.runtime() == null ? entries.countedFor(i) : null;
+                    if (reason != null) {
+                        counted.merge(reason.text(), 1, Integer::sum);
+                    }
                     if (pun.leadsAnywhere()) {
                         single++;
                     } else {

@@ -42,7 +42,8 @@ class CensusFindingsTest {
     }
 
     private static EntryCensus census(int probed, int functions, long functionBytes, long probedBytes, long codeBytes) {
-        return new EntryCensus(functions, probed, 0, 0, 0, 0, 0, functionBytes, probedBytes, codeBytes, null, Map.of());
+        return new EntryCensus(
+                functions, probed, 0, 0, Map.of(), 0, 0, functionBytes, probedBytes, codeBytes, null, Map.of());
     }
 
     private static List<String> said(EntryCensus census) {

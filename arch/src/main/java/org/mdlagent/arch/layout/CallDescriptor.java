@@ -1,0 +1,19 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_call` of `mdl/layout.h`, a timed call that runs: bytes from its start.
+/// What each field means, its unit and its writer stand there.
+public final class CallDescriptor {
+    public static final long INSIDE = 0;
+    public static final long BEFORE = 8;
+    public static final long START = 16;
+
+    public static final long SIZE = 24;
+
+    /// Bits in [#INSIDE].
+    public static final int WEIGHED_BIT = 63;
+
+    public static final int MEASURED_BIT = 62;
+    public static final int UNTIMED_BIT = 61;
+
+    private CallDescriptor() {}
+}
