@@ -5,7 +5,7 @@
 #include "os/stack.h"
 #include "os/sys.h"
 #include "record/mode.h"
-#include "record/record.h"
+#include "record/rows.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -92,16 +92,6 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   }
 }
 
-void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const struct mdl_function *function,
-                   uint32_t weight) {
-  call->inside = weight == 1 ? record_inside(thread, function) : MDL_CALL_WEIGHED | weight;
-  uint64_t tsc = is_cpu_time() && !is_exact() ? __rdtsc() : 0;
-  call->start = record_now();
-  /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
-  ordered();
-  call->before = tsc ? tsc : __atomic_load_n(&thread->taken, __ATOMIC_RELAXED);
-}
-
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight) {
   struct mdl_function *function = (struct mdl_function *)site->function;
   uint32_t mean = mean_of(function);

@@ -14,8 +14,6 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t 
 
 /* Of whole functions. Counts a call; whether it is to be timed, with this weight. */
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight);
-/* The call begins now, and stands for `weight` of them in its row; 0: its duration goes into the ring. */
-void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const struct mdl_function *function, uint32_t weight);
 /* `call_site`: where the call returns to. `now`: 0 where the clock cannot be read any more. */
 void record_returns(struct mdl_thread *thread, const struct mdl_call *call, struct mdl_function *function, uint64_t call_site,
                     uint64_t now);

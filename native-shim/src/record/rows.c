@@ -35,11 +35,21 @@ static uint64_t outermost_ticks(const struct mdl_row *row) {
   return __atomic_load_n(&row->total, __ATOMIC_RELAXED) - __atomic_load_n(&row->nested, __ATOMIC_RELAXED);
 }
 
-uint64_t record_inside(const struct mdl_thread *thread, const struct mdl_function *function) {
+static uint64_t inside(const struct mdl_thread *thread, const struct mdl_function *function) {
   const struct mdl_row *row = thread->rows && function->index < session->function_capacity
                                   ? ((const struct mdl_row *const *)thread->rows)[function->index]
                                   : NULL;
   return row ? outermost_ticks(row) : 0;
+}
+
+void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const struct mdl_function *function,
+                   uint32_t weight) {
+  call->inside = weight == 1 ? inside(thread, function) : MDL_CALL_WEIGHED | weight;
+  uint64_t tsc = is_cpu_time() && !is_exact() ? __rdtsc() : 0;
+  call->start = record_now();
+  /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
+  ordered();
+  call->before = tsc ? tsc : __atomic_load_n(&thread->taken, __ATOMIC_RELAXED);
 }
 
 void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t inside, uint64_t ticks,

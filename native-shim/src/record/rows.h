@@ -16,8 +16,8 @@
 
 #include <mdl/layout.h>
 
-/* total - nested of the function's row in the thread. */
-uint64_t record_inside(const struct mdl_thread *thread, const struct mdl_function *function);
+/* The call begins now, and stands for `weight` of them in its row; 0: its duration goes into the ring. */
+void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const struct mdl_function *function, uint32_t weight);
 
 /* A call has returned that stands for `weight` of them; `inside` is its own. */
 void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t inside, uint64_t ticks, uint64_t self,
