@@ -1,7 +1,6 @@
 package org.mdlagent.runtime;
 
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /// The runtimes of languages that [RuntimesIT] runs, as Debian ships them, and what their functions can have.
@@ -43,22 +42,6 @@ record RuntimesTable(
     private static final String HASKELL =
             "Haskell's functions are on a stack of their own, and no unwind table describes them: they have no probes."
                     + " Those of the runtime, in C, are called as others";
-
-    /// In which of the modes of [RuntimesIT] a program hangs or dies, by the runtime's name: none of these is run.
-    private static final Map<String, List<String>> DEFECTS = Map.of(
-            "PHP", List.of("plain", "exact"),
-            "Ruby", List.of("libraries"),
-            "Emacs Lisp", List.of("exact"),
-            "LuaJIT", List.of("plain", "exact"),
-            "Common Lisp (SBCL)", List.of("exact"),
-            "Scheme (csi)", List.of("libraries"),
-            "Scheme (csc)", List.of("libraries"),
-            "D (gdc)", List.of("libraries"));
-
-    /// In which modes it hangs or dies.
-    List<String> defects() {
-        return DEFECTS.getOrDefault(name, List.of());
-    }
 
     @Override
     public String toString() {
@@ -204,8 +187,8 @@ record RuntimesTable(
                         "",
                         "node $SOURCES/collected.js",
                         "libnode,libstdc++",
-                        Use.COUNTS,
-                        "V8's collector looks up the return addresses of C++ functions"),
+                        Use.CALLS,
+                        "V8 is in C++, and finds return addresses where they were; code made at run time has no probes"),
                 of("Python", "python3", "", "/usr/bin/python3 $SOURCES/objects.py", "libexpat,libffi", Use.CALLS, C),
                 of("Perl", "perl", "", "perl $SOURCES/closures.pl", "libcrypt", Use.CALLS, C),
                 of(
@@ -242,12 +225,7 @@ record RuntimesTable(
 
     static String markdown() {
         String rows = all().stream()
-                .map(each -> "| %s | %s | %s | %s |\n"
-                        .formatted(
-                                each.name,
-                                each.own.words,
-                                each.reason,
-                                each.defects().isEmpty() ? "-" : String.join(", ", each.defects())))
+                .map(each -> "| %s | %s | %s |\n".formatted(each.name, each.own.words, each.reason))
                 .collect(Collectors.joining());
         return """
                 # Runtimes of languages
@@ -259,11 +237,10 @@ record RuntimesTable(
 
                 `RuntimesIT` holds this table and runs all of these programs as Debian ships them, with plain
                 `LD_PRELOAD`, with `--exact`, and exact with their libraries named: each prints what it prints without the
-                agent, and ends with the same status, but for what the last column says. These programs are to be run
-                without the agent in that way. Go has [its own page](patching.md#programs-in-go).
+                agent, and ends with the same status. Go has [its own page](patching.md#programs-in-go).
 
-                | runtime | its functions have | why | hangs or dies |
-                | --- | --- | --- | --- |
+                | runtime | its functions have | why |
+                | --- | --- | --- |
                 """ + rows + """
 
                 ## How a runtime is recognised
@@ -274,7 +251,6 @@ record RuntimesTable(
                 | --- | --- | --- |
                 | OCaml up to 4.14 | the symbol `caml_frametable` | are counted |
                 | OCaml 5 | the same, and a function that enlarges the stack | are left alone: their stacks have no room for a probe |
-                | V8 | a function of its interface, or the names of its trace categories | are counted |
                 | GraalVM's native images, .NET's native code, LLVM's stack maps | a section (`.svm_heap`, `__managedcode`, `.llvm_stackmaps`) | are counted |
                 | any other | 64 words of data and more, not beside each other, hold the address behind a call, and these are an eighth of the words that hold addresses of code | are left alone |
                 """;

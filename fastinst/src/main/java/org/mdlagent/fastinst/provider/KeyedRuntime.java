@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
-import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.site.CodeSearch;
 
 /// Runtimes that look up return addresses in tables of their own: to find what a frame holds, a collector takes the
@@ -34,7 +33,6 @@ public enum KeyedRuntime {
             Treatment.COUNTED,
             "its section .llvm_stackmaps is a table of return addresses, for a collector",
             (elf, search) -> elf.section(".llvm_stackmaps") != null),
-    V8(Treatment.COUNTED, "V8's collector looks up the return addresses of C++ functions", Sign.V8),
     UNKNOWN(
             Treatment.LEFT_ALONE,
             "its data are a table of return addresses, as collectors have, and no symbol names the runtime",
@@ -53,15 +51,8 @@ public enum KeyedRuntime {
 
         Sign OCAML = (elf, search) -> names(elf, List.of("caml_frametable"));
 
-        /// The text is one of those that V8 registers with the embedder's tracing, symbols or not.
-        Sign V8 = (elf, search) -> names(elf, List.of("_ZN2v87Isolate10GetCurrentEv"))
-                || size(elf, ".rodata") >= V8_CONSTANTS_MIN && elf.holds(".rodata", "disabled-by-default-v8.");
-
         boolean isIn(ElfFile elf, CodeSearch search) throws IOException;
     }
-
-    /// Of V8's constants. Nothing smaller is searched for a text.
-    private static final long V8_CONSTANTS_MIN = 1 << 20;
 
     private final Treatment treatment;
     private final String reason;
@@ -100,10 +91,5 @@ public enum KeyedRuntime {
             }
         }
         return false;
-    }
-
-    private static long size(ElfFile elf, String name) throws IOException {
-        Section section = elf.section(name);
-        return section == null ? 0 : section.size();
     }
 }
