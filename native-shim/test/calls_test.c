@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <x86intrin.h>
 
 #define RETURN_ADDRESS 0x1234u
@@ -212,6 +213,26 @@ static void *stack_bounds(void *out) {
   return NULL;
 }
 
+static ucontext_t caller, coroutine;
+
+static void attach(void) { record_thread(); }
+
+/* Else the frame below all others would have the key of some call of the coroutine. */
+static void shouldTakeNoStackForTheThreadsThatMayBeAnothers(void) {
+  static char stack[1 << 16];
+  whole_fixture();
+  getcontext(&coroutine);
+  coroutine.uc_stack.ss_sp = stack;
+  coroutine.uc_stack.ss_size = sizeof stack;
+  coroutine.uc_link = &caller;
+  makecontext(&coroutine, attach, 0);
+  swapcontext(&caller, &coroutine);
+  CHECK_EQUAL(((const struct mdl_frame *)mdl_self->sp_base)->key, UINT64_MAX);
+  CHECK_EQUAL(mdl_self->stack_low, UINT64_MAX);
+  struct words words;
+  CHECK(enter(0, &words));
+}
+
 static void shouldFindTheStackOfEachKindOfThread(void) {
   whole_fixture();
   struct stack first = stack_of_thread();
@@ -329,5 +350,6 @@ TESTS({"shouldRecordCallsWithinCalls", shouldRecordCallsWithinCalls},
       {"shouldCallForSnippetsUnlessTheThreadIsInACall", shouldCallForSnippetsUnlessTheThreadIsInACall},
       {"shouldTellOfDescriptorsInACallToo", shouldTellOfDescriptorsInACallToo},
       {"shouldLeaveTheSnippetWhoseCallEndsTheThread", shouldLeaveTheSnippetWhoseCallEndsTheThread},
+      {"shouldTakeNoStackForTheThreadsThatMayBeAnothers", shouldTakeNoStackForTheThreadsThatMayBeAnothers},
       {"shouldNotRecordOnThreadsThatAreMute", shouldNotRecordOnThreadsThatAreMute},
       {"shouldFindTheStackOfEachKindOfThread", shouldFindTheStackOfEachKindOfThread})

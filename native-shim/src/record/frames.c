@@ -36,8 +36,10 @@ bool frames_create(struct mdl_thread *thread) {
   }
   struct mdl_frame *frames = stack;
   struct stack own = stack_of_thread();
-  frames[0].key = own.high;
-  thread->stack_low = own.low;
+  bool known = own.low < own.high;
+  /* Its key is no call's: exits compare theirs with that of the frame on top, whatever that is. */
+  frames[0].key = known ? own.high : UINT64_MAX;
+  thread->stack_low = known ? own.low : UINT64_MAX;
   thread->stack_room = (own.high - own.low) / STACK_PARTS * (STACK_PARTS - 1);
   thread->sp_base = (uintptr_t)frames;
   thread->sp_limit = (uintptr_t)(frames + FRAMES + 1);

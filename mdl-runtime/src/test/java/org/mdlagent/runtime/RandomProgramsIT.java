@@ -25,9 +25,6 @@ class RandomProgramsIT {
     /// What the program ends with when it has come to its end.
     private static final int ENDED = 7;
 
-    /// Kinds of steps that are left out, by their names in the program.
-    private static final List<String> WITHOUT = List.of("siblings-elsewhere", "coroutines-inside");
-
     private enum Build {
         UNPREPARED("g++", List.of(), List.of()),
         PATCHABLE("g++", List.of("-fpatchable-function-entry=5"), List.of()),
@@ -89,8 +86,7 @@ class RandomProgramsIT {
 
     private void check(Build build, Mode mode, int programs) throws Exception {
         assumeThat(Dist.works(build.compiler)).as(build.compiler).isTrue();
-        List<String> command = new ArrayList<>(List.of(compile(build).toString(), "0", Integer.toString(programs)));
-        command.addAll(WITHOUT);
+        List<String> command = List.of(compile(build).toString(), "0", Integer.toString(programs));
         Dist.Outcome alone = Dist.run(directory, Map.of(), command);
         assertThat(alone.status()).as(alone.err()).isEqualTo(ENDED);
         assertThat(alone.text().lines()).hasSize(programs);
