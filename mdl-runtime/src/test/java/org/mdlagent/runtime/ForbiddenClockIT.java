@@ -17,6 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// A thread that forbids itself the time-stamp counter (`prctl(PR_SET_TSC)`) goes on as without the agent. What it has
 /// called before is recorded; what it calls later, and what its threads and children call, is not.
 class ForbiddenClockIT {
+    private static final int SIGSEGV = 11;
+
     private static final long CALLS = 1000;
 
     @TempDir
@@ -55,9 +57,12 @@ class ForbiddenClockIT {
         Dist.Outcome outcome =
                 Dist.run(directory, Dist.preload("wait,session=" + session), List.of(program.toString(), "executes"));
 
-        assertThat(bare.status()).isZero();
         assertThat(outcome).usingRecursiveComparison().isEqualTo(bare);
-        assertThat(logs(session)).contains("the program may not read the time-stamp counter");
+        // Where the processor has a fault for it, the dynamic linker, which reads it, ends the program before all else.
+        assertThat(bare.status()).isIn(0, 128 + SIGSEGV);
+        if (bare.status() == 0) {
+            assertThat(logs(session)).contains("the program may not read the time-stamp counter");
+        }
     }
 
     /// Of the session and of those in its directory: each program that is executed has its own.

@@ -110,7 +110,8 @@ public final class Imports {
     /// must return to the very address that it was called from.
     ///
     /// @throws IllegalStateException when there is no room in the session
-    /// @throws IOException when code memory is refused, or the function may have arguments on the stack
+    /// @throws IllegalArgumentException when the function may have arguments on the stack, with the reason
+    /// @throws IOException when code memory is refused
     public @Nullable Function of(String symbol) throws IOException {
         Function known = functions.get(symbol);
         List<ImportWords> calling =
@@ -145,7 +146,7 @@ public final class Imports {
 
     /// A probe's words on the stack stand between a function and arguments there.
     ///
-    /// @throws IOException when the function may have some
+    /// @throws IllegalArgumentException when the function may have some
     private void requireArgumentsInRegisters(String symbol, long target, MemoryMap memory) throws IOException {
         MemoryMap.Region region = memory.at(target);
         if (region == null) {
@@ -156,7 +157,7 @@ public final class Imports {
             if (headers != null && headers.path().equals(region.path())) {
                 StackUse.Reason reason = LoadedArguments.reason(api, instructions.search(), image, target);
                 if (reason != null) {
-                    throw new IOException(symbol + " is left alone: " + reason.text());
+                    throw new IllegalArgumentException(symbol + " is left alone: " + reason.text());
                 }
                 return;
             }

@@ -188,13 +188,15 @@ final class ProbedProgram implements Program {
         return found.stream();
     }
 
-    /// They are made ready for snippets; one for which there is no room is left out.
+    /// They are made ready for snippets; one for which there is no room is left out, as is one that may have arguments
+    /// on
+    /// the stack, unless it is named.
     @Override
     public List<Procedure> imported(FunctionGlob name) {
         List<Procedure> found = new ArrayList<>();
         for (String symbol :
                 name.isName() ? Set.of(name.toString()) : probes.imports().symbols()) {
-            Imports.Function function = name.matches("", "", symbol) ? importOf(symbol) : null;
+            Imports.Function function = name.matches("", "", symbol) ? importOf(symbol, name.isName()) : null;
             if (function != null) {
                 found.add(add(function));
             }
@@ -207,9 +209,14 @@ final class ProbedProgram implements Program {
         return probes.imports().symbols().stream().anyMatch(symbol -> name.matches("", "", symbol));
     }
 
-    private Imports.@Nullable Function importOf(String symbol) {
+    private Imports.@Nullable Function importOf(String symbol, boolean isNamed) {
         try {
             return probes.imports().of(symbol);
+        } catch (IllegalArgumentException e) {
+            if (isNamed) {
+                throw e;
+            }
+            return null;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -312,7 +319,9 @@ final class ProbedProgram implements Program {
             case Point.Call call -> call(call).obstacle();
             case Point.Entry entry -> byPoint.containsKey(point) ? null : "no probe is known there";
             case Point.Return end ->
-                byPoint.containsKey(point) ? null : "no probe is known there (with -pg there is none)";
+                byPoint.containsKey(point)
+                        ? null
+                        : "no probe is known there (with -pg there is none, nor where arguments may lie on the stack)";
         };
     }
 
