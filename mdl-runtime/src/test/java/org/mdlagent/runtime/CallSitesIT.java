@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -261,8 +262,10 @@ class CallSitesIT {
         assertThat(process.waitFor()).isZero();
         Map<String, Double> found = values();
 
+        // Of a function that may have arguments on the stack no probe knows where its calls return to.
+        Set<String> unseen = SessionWords.of(session.resolve("session.mdl")).countedOnly();
         Map<String, Long> expected = directCalls(
-                List.of(Dist.debian("lua5.4", Dist.PLAIN_CALLS + HOOKS).toString(), script.toString()));
+                List.of(Dist.debian("lua5.4", Dist.PLAIN_CALLS + HOOKS).toString(), script.toString()), unseen);
 
         int compared = 0;
         for (Map.Entry<String, Double> metric : found.entrySet()) {
@@ -282,7 +285,9 @@ class CallSitesIT {
     }
 
     /// By function, how often its direct calls of functions with hooks have been made.
-    private Map<String, Long> directCalls(List<String> command) throws Exception {
+    ///
+    /// @param except functions whose calls are left out
+    private Map<String, Long> directCalls(List<String> command, Set<String> except) throws Exception {
         Path hooks = Dist.compile(directory, "site_hooks", "-shared", "-fPIC");
         Path counts = directory.resolve("sites");
         Map<String, String> environment = Map.of("LD_PRELOAD", hooks.toString(), "COUNTS", counts.toString());
@@ -293,7 +298,10 @@ class CallSitesIT {
         for (String line : Files.readAllLines(counts)) {
             String[] fields = line.split(" ");
             String caller = names.floorEntry(Long.parseLong(fields[0], 16) - 1).getValue();
-            calls.merge(caller.split("\\.")[0], Long.parseLong(fields[2]), Long::sum);
+            String callee = names.floorEntry(Long.parseLong(fields[1], 16)).getValue();
+            if (!except.contains(callee)) {
+                calls.merge(caller.split("\\.")[0], Long.parseLong(fields[2]), Long::sum);
+            }
         }
         return calls;
     }
