@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,8 @@ class ExecutedProgramsIT {
     }
 
     /// Forked before the agent's thread goes on, and while it starts the JVM, of which the worker has a part then.
+    /// Once in hundreds of runs, on a busy machine, the worker ended by SIGSEGV; why is not known.
+    @Tag("soak")
     @ParameterizedTest
     @ValueSource(strings = {"0", "0c", "60", "60c", "150", "150c"})
     void shouldProfileAWorkerWhoseParentExecutesAnotherProgram(String millis) throws Exception {

@@ -182,6 +182,8 @@ class MetricsIT {
                                 .toString(),
                         script.toString()));
 
+        // Of a function that may have arguments on the stack no probe sees the return: it is never said to run.
+        SessionWords.of(session.resolve("session.mdl")).countedOnly().forEach(expected::remove);
         int compared = 0;
         for (JsonNode metric : report.get("metrics")) {
             String path = metric.get("focus").path(0).asText();

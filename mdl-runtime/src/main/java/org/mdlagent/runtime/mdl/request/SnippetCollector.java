@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,6 +19,10 @@ final class SnippetCollector {
     private final WhereEvaluator where;
     private final List<SnippetRequest> snippets = new ArrayList<>();
     private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
+
+    /// Those whose returns no probe sees.
+    private final Set<Procedure> endless = new HashSet<>();
+
     private int executed;
 
     SnippetCollector(Program program, WhereEvaluator where) {
@@ -25,10 +30,15 @@ final class SnippetCollector {
         this.where = where;
     }
 
-    /// Those that have been asked for since the last call.
+    /// Those that have been asked for since the last call. What was asked for at a function's return too, and cannot be
+    /// had there, is left out at its entry: what begins there would never end.
     List<SnippetRequest> take() {
-        List<SnippetRequest> taken = List.copyOf(snippets);
+        List<SnippetRequest> taken = snippets.stream()
+                .filter(snippet ->
+                        !(snippet.point() instanceof Point.Entry entry) || !endless.contains(entry.procedure()))
+                .toList();
         snippets.clear();
+        endless.clear();
         return taken;
     }
 
@@ -83,6 +93,9 @@ final class SnippetCollector {
                     snippets.add(new SnippetRequest(point, insert.side(), insert.order(), tested, code));
                 } else {
                     obstacles.add(new Answer.Obstacle(point.description(), obstacle));
+                    if (point instanceof Point.Return end) {
+                        endless.add(end.procedure());
+                    }
                 }
             }
         } catch (Unresolvable e) {
