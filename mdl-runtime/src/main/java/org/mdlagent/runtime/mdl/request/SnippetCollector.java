@@ -1,7 +1,6 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,10 +18,6 @@ final class SnippetCollector {
     private final WhereEvaluator where;
     private final List<SnippetRequest> snippets = new ArrayList<>();
     private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
-
-    /// Those whose returns no probe sees.
-    private final Set<Procedure> endless = new HashSet<>();
-
     private int executed;
 
     SnippetCollector(Program program, WhereEvaluator where) {
@@ -30,15 +25,10 @@ final class SnippetCollector {
         this.where = where;
     }
 
-    /// Those that have been asked for since the last call. What was asked for at a function's return too, and cannot be
-    /// had there, is left out at its entry: what begins there would never end.
+    /// Those that have been asked for since the last call.
     List<SnippetRequest> take() {
-        List<SnippetRequest> taken = snippets.stream()
-                .filter(snippet ->
-                        !(snippet.point() instanceof Point.Entry entry) || !endless.contains(entry.procedure()))
-                .toList();
+        List<SnippetRequest> taken = List.copyOf(snippets);
         snippets.clear();
-        endless.clear();
         return taken;
     }
 
@@ -93,9 +83,6 @@ final class SnippetCollector {
                     snippets.add(new SnippetRequest(point, insert.side(), insert.order(), tested, code));
                 } else {
                     obstacles.add(new Answer.Obstacle(point.description(), obstacle));
-                    if (point instanceof Point.Return end) {
-                        endless.add(end.procedure());
-                    }
                 }
             }
         } catch (Unresolvable e) {
