@@ -235,7 +235,6 @@ bool code_join(int file) {
 
 /* ---- in a process that is not trusted any more (agent/border.c) */
 
-
 bool code_is_foreign(void) { return atomic_load_explicit(&is_foreign, memory_order_relaxed); }
 
 /*

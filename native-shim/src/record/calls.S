@@ -103,7 +103,8 @@
  * Reached by a jump, with the address in the stub on top of the stack, the words of the call behind it, the site in R11, and the
  * R11 of the application in the word below the stack pointer. Returns with the flags of FUNCTION(site, call) compared with
  * CALLS_UNSEEN and every register as it was; the site stays in R11 for CALLS_SIBLING.
- * COUNTS: with the address in the program on top, returns there from FUNCTION(site), with every register as it was.
+ * COUNTS: with the address in the program on top, returns there from FUNCTION(site, where the call returns to), with every register
+ * as it was.
  */
 .macro ENTRY NAME, FUNCTION, COUNTS=0
         .globl  \NAME

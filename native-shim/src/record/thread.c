@@ -33,7 +33,7 @@ bool record_from_birth;
 /* mdl_thread.born, for all threads of the process. */
 static uint64_t born;
 
-/* The block of a thread that records nothing more, and whose running calls need their frames. */
+/* The block of a thread that records nothing more: its own until it ends. */
 static THREAD_LOCAL struct mdl_thread *set_aside;
 
 static struct mdl_thread *acquire(void) {
