@@ -1,6 +1,7 @@
 #include "os/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -86,3 +87,12 @@ __asm__(
     "  ret\n"
     "  .cfi_endproc\n"
     ".size raw_syscall, .-raw_syscall\n");
+
+void read_text(const char *path, char *text, size_t capacity) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
+  if (file >= 0) {
+    close(file);
+  }
+  text[length > 0 ? length : 0] = 0;
+}

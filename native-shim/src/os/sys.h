@@ -3,6 +3,7 @@
 #define MDL_SYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -35,5 +36,8 @@ typedef _Atomic uint32_t latch;
 void latch_open(latch *word);
 /* False when it takes longer. */
 bool latch_await(latch *word, uint64_t nanos);
+
+/* What a file holds, up to so many bytes with the NUL behind it; empty when it cannot be read. */
+void read_text(const char *path, char *text, size_t capacity);
 
 #endif

@@ -30,16 +30,6 @@ int wrapper_show_thread(int (*start)(void)) {
 
 void wrapper_hide_agent(void) { raw_syscall(SYS_prctl, PR_SET_NAME, "mdlagent ends", 0L, 0L, 0L); }
 
-/* Empty when it cannot be read. */
-static void read_text(const char *path, char *text, size_t capacity) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
-  if (file >= 0) {
-    close(file);
-  }
-  text[length > 0 ? length : 0] = 0;
-}
-
 /* Calls `look` for each thread of the process until it returns false. Without the C library's directory streams, which allocate. */
 static void each_thread(pid_t process, bool (*look)(pid_t process, pid_t thread, void *result), void *result) {
   char path[PATH_BYTES], entries[2048];

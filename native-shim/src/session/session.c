@@ -80,15 +80,6 @@ static void read_program(char *program, size_t capacity) {
   }
 }
 
-static void read_text(const char *path, char *text, size_t capacity) {
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, capacity - 1);
-  if (descriptor >= 0) {
-    close(descriptor);
-  }
-  text[length > 0 ? length : 0] = 0;
-}
-
 static uint64_t ticks(void) { return __rdtsc(); }
 
 static uint64_t cpu_nanos(void) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
