@@ -108,6 +108,10 @@ static uint64_t on_stack_inside(void) {
   return sum;
 }
 
+/* ---- a function that leaves for another library */
+
+PROBED int leaves_for_library(const char *text) { return puts(text); }
+
 static void *jumps(void *unused) {
   (void)unused;
   return (void *)even(JUMPS, 0);
@@ -133,6 +137,7 @@ int main(void) {
   pthread_create(&thread, &attributes, jumps, NULL);
   pthread_join(thread, &sum);
   printf("jumps %lx\n", (unsigned long)sum);
+  leaves_for_library("left");
   printf("calls is_visible %lu, even and odd %lu\n", (unsigned long)looked, (unsigned long)steps);
   return 0;
 }

@@ -57,7 +57,7 @@ class FramesIT {
             assertThat(calls.get("even") + calls.get("odd")).isEqualTo(Long.parseLong(counted.group(2)));
         }
         if (tier.startsWith("--exact")) {
-            for (String name : List.of("even", "odd")) {
+            for (String name : List.of("even", "odd", "leaves_for_library")) {
                 JsonNode function = Dist.function(report, name);
                 assertThat(function.get("sampled").asLong())
                         .isEqualTo(function.get("calls").asLong());

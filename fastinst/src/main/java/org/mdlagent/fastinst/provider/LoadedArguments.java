@@ -6,11 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
+import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.StackUse;
 
-/// [StackArguments] of images in memory: functions may leave to any of them.
+/// [StackArguments] of images in memory: functions may leave to any of them, but for the vDSO, which has no file. The
+/// shim's functions have the parameters of those that they stand in front of.
 public final class LoadedArguments {
     private LoadedArguments() {}
 
@@ -21,9 +23,8 @@ public final class LoadedArguments {
     private static @Nullable List<ElfFile> open(NativeApi api, List<ElfFile> known) throws IOException {
         List<ElfFile> opened = new ArrayList<>();
         try {
-            for (LoadedImage image : api.images()) {
-                boolean isOpen = known.stream().anyMatch(elf -> elf.name().equals(image.path()));
-                if (!isOpen && !image.path().isEmpty()) { // the vDSO has none, and nobody leaves to it
+            for (LoadedImage image : new LoadedImages(api).read(MemoryMap.read())) {
+                if (known.stream().noneMatch(elf -> elf.name().equals(image.path()))) {
                     opened.add(LoadedFile.open(image));
                 }
             }
