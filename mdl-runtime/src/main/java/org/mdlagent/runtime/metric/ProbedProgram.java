@@ -321,7 +321,7 @@ final class ProbedProgram implements Program {
             case Point.Return end ->
                 byPoint.containsKey(point)
                         ? null
-                        : "no probe is known there (with -pg there is none, nor where arguments may lie on the stack)";
+                        : "no probe sees it: the function may have arguments on the stack, or was compiled with -pg";
         };
     }
 

@@ -193,7 +193,12 @@ public final class Evaluator {
                     flag.constraint.definition().statements(),
                     outer.selecting(flag.selected).withValue(flag.constraint.name(), flag.flag()),
                     others);
-            answered.add(new Answer.Flag(flag.flag(), collector.take(), null));
+            int before = collector.obstacles().size();
+            List<SnippetRequest> own = collector.take();
+            if (own.isEmpty() && collector.obstacles().size() > before) {
+                throw new Unresolvable(focus.toString(), nothing(collector.obstacles()));
+            }
+            answered.add(new Answer.Flag(flag.flag(), own, null));
         }
         Map<String, Value> values = new LinkedHashMap<>();
         metric.counters().forEach(name -> values.put(name, new Value(name, ValueKind.COUNTER, owner)));

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,6 +19,10 @@ final class SnippetCollector {
     private final WhereEvaluator where;
     private final List<SnippetRequest> snippets = new ArrayList<>();
     private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
+
+    /// Functions whose returns are asked for and seen by no probe.
+    private final Set<Procedure> endless = new HashSet<>();
+
     private int executed;
 
     SnippetCollector(Program program, WhereEvaluator where) {
@@ -25,10 +30,20 @@ final class SnippetCollector {
         this.where = where;
     }
 
-    /// Those that have been asked for since the last call.
+    /// Returns the snippets that have been asked for since the last call. A function whose return is asked for and
+    /// not seen has none at its entry: a flag or a timer that begins there would never end. `main` is excepted,
+    /// because the process ends with it.
     List<SnippetRequest> take() {
-        List<SnippetRequest> taken = List.copyOf(snippets);
+        List<SnippetRequest> taken = new ArrayList<>(snippets.size());
+        for (SnippetRequest snippet : snippets) {
+            if (snippet.point() instanceof Point.Entry entry && endless.contains(entry.procedure())) {
+                obstacles.add(new Answer.Obstacle(entry.description(), "left out: no probe sees the return"));
+            } else {
+                taken.add(snippet);
+            }
+        }
         snippets.clear();
+        endless.clear();
         return taken;
     }
 
@@ -83,6 +98,9 @@ final class SnippetCollector {
                     snippets.add(new SnippetRequest(point, insert.side(), insert.order(), tested, code));
                 } else {
                     obstacles.add(new Answer.Obstacle(point.description(), obstacle));
+                    if (point instanceof Point.Return end && !end.procedure().equals(program.start())) {
+                        endless.add(end.procedure());
+                    }
                 }
             }
         } catch (Unresolvable e) {

@@ -292,6 +292,38 @@ class EvaluatorTest {
                         "$exit: the program does not call exit, it ends with $start.return");
     }
 
+    @Test
+    void shouldLeaveOutWhatWouldNeverEnd() {
+        program.withObstacle(new Point.Return(program.procedure("bar")), "no probe sees it");
+        program.withObstacle(new Point.Return(program.procedure("main")), "no probe sees it");
+        Definitions definitions = right(METRIC.formatted("""
+                constraint running;
+                base is counter {
+                    foreach f in $procedures {
+                        append preInsn f.entry (* m++; *)
+                        append preInsn f.return (* m += -1; *)
+                    }
+                }
+                """) + """
+                constraint running /Code/* is counter {
+                    prepend preInsn $constraint[0].entry (* running = 1; *)
+                    append preInsn $constraint[0].return (* running = 0; *)
+                }
+                """);
+
+        Answer.Instance m = instance(definitions, "m");
+
+        assertThat(points(m)).doesNotContain("append the entry of /Code/myprog.c/bar");
+        assertThat(points(m))
+                .contains("append the entry of /Code/myprog.c/main", "append the entry of /Code/myprog.c/foo");
+        assertThat(m.obstacles())
+                .extracting(Answer.Obstacle::toString)
+                .contains("the entry of /Code/myprog.c/bar: left out: no probe sees the return");
+        assertThat(evaluate(definitions, "m", "/Code/myprog.c/bar"))
+                .isEqualTo(new Answer.Refused("/Code/myprog.c/bar: the return of /Code/myprog.c/bar: no probe sees it; "
+                        + "the entry of /Code/myprog.c/bar: left out: no probe sees the return"));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         pvm_send             | pvm_send
