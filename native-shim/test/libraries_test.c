@@ -2,6 +2,8 @@
 #include "code/code.h"
 #include "code/death.h"
 #include "code/libraries.h"
+#include "code/own_text.h"
+#include "code/shown_text.h"
 #include "fixture.h"
 #include "os/attributes.h"
 #include "os/next.h"
@@ -294,6 +296,53 @@ static void shouldNotTakeBackWhatTheProgramHasWrittenToItsText(void) {
   show_in_vain(&text, plugin);
 }
 
+static void check_in_child(void (*check)(void)) {
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    check();
+    _exit(0);
+  }
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+}
+
+static int (*replaced)(void);
+
+static void take_all_back(void) {
+  CHECK_EQUAL(replaced(), 8);
+  CHECK(shown_text_take_back());
+  CHECK_EQUAL(replaced(), 7);
+  CHECK(own_text_mark((uintptr_t)replaced & ~4095ULL, 4096, (const void *)((uintptr_t)replaced & ~4095ULL)) != 0);
+}
+
+static void shouldTakeReplacedTextBackInAForkedChild(void) {
+  create_session();
+  struct mdl_text text = copy_of_plugin(&replaced);
+  CHECK_EQUAL(libraries_hold(), 1);
+  CHECK_EQUAL(libraries_show(&text, 1), 0);
+  libraries_release();
+  check_in_child(take_all_back);
+  CHECK_EQUAL(replaced(), 8);
+}
+
+static struct mdl_text own_memory;
+
+static void leave_own_memory(void) {
+  map_anonymous_over(&own_memory);
+  CHECK(shown_text_take_back());
+  CHECK_EQUAL(own_text_mark(own_memory.start, own_memory.length, (const void *)own_memory.start), 0);
+}
+
+static void shouldLeaveWhatTheProgramHasPutInPlaceOfACopy(void) {
+  create_session();
+  own_memory = copy_of_plugin(&replaced);
+  CHECK_EQUAL(libraries_hold(), 1);
+  CHECK_EQUAL(libraries_show(&own_memory, 1), 0);
+  libraries_release();
+  check_in_child(leave_own_memory);
+}
+
 static void *open_too(void *unused) {
   CHECK(dlopen(PLUGIN, RTLD_NOW) != NULL);
   CHECK(rounds > 0);
@@ -409,6 +458,8 @@ TESTS({"shouldOpenWhatTheCallersRunpathLeadsToAndWaitForItsProbes",
       {"shouldNotReplaceMemoryThatTheProgramHasPutThere", shouldNotReplaceMemoryThatTheProgramHasPutThere},
       {"shouldNotReplaceTextThatTheProgramMayWriteTo", shouldNotReplaceTextThatTheProgramMayWriteTo},
       {"shouldNotTakeBackWhatTheProgramHasWrittenToItsText", shouldNotTakeBackWhatTheProgramHasWrittenToItsText},
+      {"shouldTakeReplacedTextBackInAForkedChild", shouldTakeReplacedTextBackInAForkedChild},
+      {"shouldLeaveWhatTheProgramHasPutInPlaceOfACopy", shouldLeaveWhatTheProgramHasPutInPlaceOfACopy},
       {"shouldWaitForWhatAnotherThreadHasLoaded", shouldWaitForWhatAnotherThreadHasLoaded},
       {"shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited", shouldLetConstructorsOpenAndCloseWhileTheyAreAwaited},
       {"shouldKeepTheClockWhileItSleeps", shouldKeepTheClockWhileItSleeps},

@@ -252,8 +252,9 @@ struct mdl_process {
 };
 /* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else.
  * MDL_APART: it has given up rights, and has left the family with them (agent/border.c).
- * MDL_EXECUTED: it has executed another program, unless it still runs here: then it is just about to (agent/execute.c). */
-enum mdl_process_flag { MDL_ELSEWHERE = 1, MDL_APART = 2, MDL_EXECUTED = 4 };
+ * MDL_EXECUTED: it has executed another program, unless it still runs here: then it is just about to (agent/execute.c).
+ * MDL_OWN_SESSION: it has begun a session of its own, since the agent was gone before its probes were in place. */
+enum mdl_process_flag { MDL_ELSEWHERE = 1, MDL_APART = 2, MDL_EXECUTED = 4, MDL_OWN_SESSION = 8 };
 
 enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
 

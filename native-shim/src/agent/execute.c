@@ -38,19 +38,20 @@ static int find_preload(char *const environment[], int *count) {
 }
 
 /* A server that starts others with an environment of its own makes. Said once. */
-static void tell_unless_preloaded(const char *path, char *const environment[]) {
+static void tell_unless_preloaded(struct mdl_header *header, const char *path, char *const environment[]) {
   int count;
   if (find_preload(environment, &count) < 0 &&
-      !(__atomic_fetch_or(&session->flags, MDL_UNPRELOADED, __ATOMIC_RELAXED) & MDL_UNPRELOADED)) {
+      !(__atomic_fetch_or(&header->flags, MDL_UNPRELOADED, __ATOMIC_RELAXED) & MDL_UNPRELOADED)) {
     log_line(path, " is executed without LD_PRELOAD in its environment: the agent does not see it, nor others like it", NULL);
   }
 }
 
 static bool execute_begins(const char *path, char *const environment[]) {
-  if (!session || is_agent_thread || process_is_confined || !process_pid || getpid() != process_pid) {
+  struct mdl_header *header = session; /* an agent that begins may take it away */
+  if (!header || is_agent_thread || process_is_confined || !process_pid || getpid() != process_pid) {
     return false;
   }
-  tell_unless_preloaded(path, environment);
+  tell_unless_preloaded(header, path, environment);
   family_executes(true);
   if (family_has_agent()) {
     session_executes(true);

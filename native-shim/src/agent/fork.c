@@ -3,7 +3,9 @@
 
 #include "agent/start.h"
 #include "code/code.h"
+#include "code/imports.h"
 #include "code/libraries.h"
+#include "code/shown_text.h"
 #include "os/agent_stacks.h"
 #include "os/agent_threads.h"
 #include "os/arenas.h"
@@ -75,6 +77,12 @@ static void after_fork_in_child(void) {
   }
   if (parent) {
     agent_forked(parent, thread_of_elder);
+  }
+  if (parent && agent_comes()) {
+    imports_take_back();
+    if (!shown_text_take_back()) {
+      atomic_store(&kin_has_probes, true); /* it has, as one that is forked later, and keeps them */
+    }
   }
   signals_restore(&before);
 }

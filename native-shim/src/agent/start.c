@@ -173,7 +173,8 @@ static void *agent_main(void *unused) {
   if (hosts_a_jvm()) {
     return go_without();
   }
-  if (session) { /* of a process that is gone, which has begun to load its JVM at most */
+  if (session) { /* of a process that is gone, whose probes this one has not, or not any more (agent/fork.c) */
+    family_begins_anew();
     session_abandon();
     family_self = NULL;
   }

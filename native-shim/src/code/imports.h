@@ -6,5 +6,7 @@
 
 uint64_t imports_find(const char *symbol, const char *version);
 int64_t imports_exchange(const uint64_t *change, int64_t is_read_only);
+/* In a child that was forked before the agent was ready (code/shown_text.h). */
+void imports_take_back(void);
 
 #endif

@@ -34,6 +34,7 @@
 
 #include "code/code.h"
 #include "code/own_text.h"
+#include "code/shown_text.h"
 #include "os/gate.h"
 #include "os/glibc.h"
 #include "os/next.h"
@@ -254,6 +255,17 @@ static bool has_text(const struct dl_phdr_info *info, uint64_t start, uint64_t l
   return false;
 }
 
+static int note_original(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  const struct replacements *replacements = pointer;
+  for (int64_t i = 0; i < replacements->count; i++) {
+    if (has_text(info, replacements->texts[i].start, replacements->texts[i].length)) {
+      shown_text_note(info->dlpi_name, replacements->texts[i].start, replacements->texts[i].length);
+    }
+  }
+  return 0;
+}
+
 static int note(struct dl_phdr_info *info, size_t size, void *pointer) {
   (void)size;
   const struct replacements *replacements = pointer;
@@ -270,6 +282,7 @@ int64_t libraries_show(struct mdl_text *texts, int64_t n) {
   struct replacements replacements = {texts, n, -EPERM};
   if (atomic_load(&held)) {
     gate_lock();
+    next()->dl_iterate_phdr(note_original, &replacements);
     next()->dl_iterate_phdr(replace, &replacements);
     if (replacements.result == 0) {
       next()->dl_iterate_phdr(note, &replacements);

@@ -52,8 +52,9 @@ static bool has_agent(const struct mdl_process *process) { return session->agent
 static void note_end(struct mdl_process *process) {
   if (__atomic_exchange_n(&process->state, MDL_PROCESS_ENDED, __ATOMIC_ACQ_REL) != MDL_PROCESS_ENDED) {
     __atomic_store_n(&process->ended_nanos, clock_nanos(CLOCK_REALTIME), __ATOMIC_RELAXED);
-    if (!has_agent(process)) {
-      __atomic_fetch_sub(&session->children, 1, __ATOMIC_RELAXED);
+    struct mdl_header *header = session; /* an agent that begins one of its own takes it away */
+    if (header && header->agent_process != (uintptr_t)process) {
+      __atomic_fetch_sub(&header->children, 1, __ATOMIC_RELAXED);
     }
   }
 }
@@ -147,7 +148,9 @@ void family_begin(void) {
 }
 
 bool family_has_agent(void) {
-  return !family_self ? (pid_t)session->pid == process_pid : has_agent(family_self);
+  const struct mdl_header *header = session;
+  const struct mdl_process *self = family_self;
+  return header && (self ? header->agent_process == (uintptr_t)self : (pid_t)header->pid == process_pid);
 }
 
 bool family_has_children(void) {
@@ -196,18 +199,29 @@ void family_leader_ends(void) {
 }
 
 void family_leave(int status) {
-  if (family_self) {
-    family_self->exit_status = status & 0xff;
-    family_self->last_cpu_nanos = clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
-    note_end(family_self);
+  struct mdl_process *self = family_self;
+  if (self) {
+    self->exit_status = status & 0xff;
+    self->last_cpu_nanos = clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
+    note_end(self);
+  }
+}
+
+void family_begins_anew(void) {
+  struct mdl_process *self = family_self;
+  if (self) {
+    __atomic_fetch_or(&self->flags, MDL_OWN_SESSION, __ATOMIC_RELAXED);
+    note_end(self);
+    family_self = NULL;
   }
 }
 
 void family_executes(bool does) {
-  if (family_self && does) {
-    __atomic_fetch_or(&family_self->flags, MDL_EXECUTED, __ATOMIC_RELAXED);
-  } else if (family_self) {
-    __atomic_fetch_and(&family_self->flags, ~(uint32_t)MDL_EXECUTED, __ATOMIC_RELAXED);
+  struct mdl_process *self = family_self;
+  if (self && does) {
+    __atomic_fetch_or(&self->flags, MDL_EXECUTED, __ATOMIC_RELAXED);
+  } else if (self) {
+    __atomic_fetch_and(&self->flags, ~(uint32_t)MDL_EXECUTED, __ATOMIC_RELAXED);
   }
 }
 

@@ -26,6 +26,8 @@ void family_leader_ends(void);
 void family_leave(int status);
 /* This process has left the memory that is so far from here, and goes on: to the others it is as if it had been killed. */
 void family_goes_apart(int64_t shared);
+/* This process lives, and is none of this session's any more: it is about to begin one of its own. */
+void family_begins_anew(void);
 /* This process is about to execute another program, or has failed to. */
 void family_executes(bool does);
 /* Notes who has ended without a word. */

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,13 +31,12 @@ class ExecutedProgramsIT {
         end = directory.resolve("end");
     }
 
-    /// Forked before the agent's thread goes on, and while it starts the JVM, of which the worker has a part then.
-    /// Once in hundreds of runs, on a busy machine, the worker ended by SIGSEGV; why is not known.
-    @Tag("soak")
+    /// Forked before the agent's thread goes on, and while it starts the JVM, of which the worker has a part then. A
+    /// worker that confines itself does so long before its agent begins: behind that, it would stay without.
     @ParameterizedTest
-    @ValueSource(strings = {"0", "0c", "60", "60c", "150", "150c"})
+    @ValueSource(strings = {"0", "0c", "60", "3060c", "150", "3150c"})
     void shouldProfileAWorkerWhoseParentExecutesAnotherProgram(String millis) throws Exception {
-        Process process = start("exact", millis);
+        Process process = start(millis.endsWith("c") ? "exact,startDelayMillis=3000" : "exact", millis);
         String worker = process.inputReader().readLine();
 
         Dist.await("calls of the worker, and of its parent", () -> {

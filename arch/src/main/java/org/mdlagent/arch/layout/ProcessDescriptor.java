@@ -31,6 +31,7 @@ public final class ProcessDescriptor {
     public static final int FLAG_ELSEWHERE = 1;
     public static final int FLAG_APART = 2;
     public static final int FLAG_EXECUTED = 4;
+    public static final int FLAG_OWN_SESSION = 8;
 
     /// Whether a process has neither ended nor executed another program, which has its id then.
     ///

@@ -278,6 +278,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return switch (process.departure()) {
             case EXECUTED_ANOTHER_PROGRAM -> "executed another program";
             case GAVE_UP_RIGHTS -> "gave up rights";
+            case BEGAN_A_SESSION -> "has a session of its own";
             case NONE -> "killed, or executed another program";
         };
     }

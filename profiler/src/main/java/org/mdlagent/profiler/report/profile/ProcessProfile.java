@@ -40,6 +40,7 @@ public record ProcessProfile(
     public enum Departure {
         NONE,
         EXECUTED_ANOTHER_PROGRAM,
-        GAVE_UP_RIGHTS
+        GAVE_UP_RIGHTS,
+        BEGAN_A_SESSION
     }
 }

@@ -99,6 +99,9 @@ final class FamilyReader {
         if ((flags & ProcessDescriptor.FLAG_EXECUTED) != 0) {
             return ProcessProfile.Departure.EXECUTED_ANOTHER_PROGRAM;
         }
+        if ((flags & ProcessDescriptor.FLAG_OWN_SESSION) != 0) {
+            return ProcessProfile.Departure.BEGAN_A_SESSION;
+        }
         return (flags & ProcessDescriptor.FLAG_APART) != 0
                 ? ProcessProfile.Departure.GAVE_UP_RIGHTS
                 : ProcessProfile.Departure.NONE;
