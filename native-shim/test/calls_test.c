@@ -209,7 +209,7 @@ static void shouldNotRecordOnThreadsThatAreMute(void) {
 }
 
 static void *stack_bounds(void *out) {
-  *(struct stack *)out = stack_of_thread();
+  *(struct stack *)out = stack_of_thread((uintptr_t)__builtin_frame_address(0));
   return NULL;
 }
 
@@ -235,7 +235,7 @@ static void shouldTakeNoStackForTheThreadsThatMayBeAnothers(void) {
 
 static void shouldFindTheStackOfEachKindOfThread(void) {
   whole_fixture();
-  struct stack first = stack_of_thread();
+  struct stack first = stack_of_thread((uintptr_t)__builtin_frame_address(0));
   CHECK(first.low < (uintptr_t)&first && (uintptr_t)&first < first.high);
   CHECK(first.high - first.low >= 1 << 20);
 

@@ -16,6 +16,7 @@
 #include "process/dispositions.h"
 #include "process/threads.h"
 #include "process/trap_bit.h"
+#include "record/side_memory.h"
 #include "record/thread.h"
 #include "session/family.h"
 #include "session/kin.h"
@@ -49,6 +50,7 @@ static void after_fork_in_parent(void) {
 static void after_fork_in_child(void) {
   if (process_is_confined) { /* it records nothing, and asks the kernel nothing */
     record_forked();
+    side_memory_forked();
     gate_forked();
     threads_forked();
     return;
@@ -61,6 +63,7 @@ static void after_fork_in_child(void) {
   gate_held = false;
   is_agent_thread = false;
   record_forked();
+  side_memory_forked();
   threads_forked();
   int thread_of_elder = agent_threads_forked();
   agent_stacks_forked();
@@ -75,14 +78,14 @@ static void after_fork_in_child(void) {
       code_switch_all_off();
     }
   }
-  if (parent) {
-    agent_forked(parent, thread_of_elder);
-  }
   if (parent && agent_comes()) {
     imports_take_back();
     if (!shown_text_take_back()) {
       atomic_store(&kin_has_probes, true); /* it has, as one that is forked later, and keeps them */
     }
+  }
+  if (parent) {
+    agent_forked(parent, thread_of_elder);
   }
   signals_restore(&before);
 }

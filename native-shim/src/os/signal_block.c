@@ -13,9 +13,17 @@ bool signal_is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
 }
 
-void signals_block_all_but_traps(sigset_t *before) {
-  set_mask(~(1ULL << (SIGTRAP - 1) | 1ULL << (SIGILL - 1)), before);
+static const uint64_t ALL_BUT_TRAPS = ~(1ULL << (SIGTRAP - 1) | 1ULL << (SIGILL - 1));
+
+void signals_block_all_but_traps(sigset_t *before) { set_mask(ALL_BUT_TRAPS, before); }
+
+uint64_t signals_block_word(void) {
+  uint64_t before;
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &ALL_BUT_TRAPS, &before, sizeof before);
+  return before;
 }
+
+void signals_restore_word(uint64_t before) { raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before); }
 
 void signals_block_all(sigset_t *before) { set_mask(~0ULL, before); }
 

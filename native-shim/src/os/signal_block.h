@@ -14,6 +14,9 @@ bool signal_is_fault(int signal);
 
 /* All but SIGTRAP and SIGILL: what is called meanwhile may be the application's, as malloc, and have trapping bytes. */
 void signals_block_all_but_traps(sigset_t *before);
+/* The same in as little of the stack as can be. */
+uint64_t signals_block_word(void);
+void signals_restore_word(uint64_t before);
 /* For code that calls nobody else's. */
 void signals_block_all(sigset_t *before);
 /* All but those that the JVM or a debugger needs. */

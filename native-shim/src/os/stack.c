@@ -37,8 +37,7 @@ static bool holds(const struct mapping *mapping, uint64_t address) {
   return address >= mapping->start && address < mapping->end;
 }
 
-struct stack stack_of_thread(void) {
-  uint64_t here = (uintptr_t)__builtin_frame_address(0);
+struct stack stack_of_thread(uint64_t here) {
   uint64_t thread_pointer = (uintptr_t)__builtin_thread_pointer();
   uint64_t bytes = most_bytes();
   struct mapping mapping, below;

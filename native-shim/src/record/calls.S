@@ -4,6 +4,7 @@
  * registers of any width and on the x87 stack. This is the slow path; the fast one touches what it saves itself.
  */
 #include "record/calls.h"
+#include "record/side_memory.h"
 
         .text
 
@@ -18,9 +19,12 @@
  * The caller-saved registers but R11, and the state of the FPU and of vectors. RBP is the frame. TICKS: the time-stamp
  * counter is at TICKS_AT from there. To save and restore takes longer than a short function does: a call is timed from
  * behind the one until before the other.
+ * ASIDE: that state is in an area apart, since it takes kilobytes, if one is free. Not where code of the program's runs before
+ * RESTORE, which may never come.
  */
 #define TICKS_AT -72
-.macro SAVE TICKS=0
+#define AREA_AT -80 /* which area it is; negative: it is on the stack */
+.macro SAVE TICKS=0, ASIDE=1
         pushq   %rax
         pushq   %rcx
         pushq   %rdx
@@ -40,37 +44,75 @@
         je      3f
         READ_TICKS
 3:      pushq   %rax
+.else
+        subq    $8, %rsp
 .endif
+.if \ASIDE
+        movq    side_areas(%rip), %rdi
+        testq   %rdi, %rdi
+        jz      6f
+        leaq    side_owners(%rip), %rcx
+        movq    %fs:0, %rsi
+        xorl    %edx, %edx
+4:      cmpq    $0, (%rcx,%rdx,8)
+        jne     5f
+        xorl    %eax, %eax
+        lock cmpxchgq %rsi, (%rcx,%rdx,8)
+        je      7f
+5:      incl    %edx
+        cmpl    $SIDE_AREAS, %edx
+        jb      4b
+.endif
+6:      pushq   $-1
         subq    calls_state_bytes(%rip), %rsp
         andq    $-64, %rsp
-        movl    calls_state_components(%rip), %eax
+        movq    %rsp, %rdi
+.if \ASIDE
+        jmp     8f
+7:      pushq   %rdx
+        andq    $-16, %rsp
+        imulq   side_area_bytes(%rip), %rdx
+        addq    %rdx, %rdi
+.endif
+8:      movl    calls_state_components(%rip), %eax
         xorl    %edx, %edx
         testl   %eax, %eax
         jz      1f
         /* XSAVE leaves the rest of the header as it is, and XRSTOR wants zeros there. */
-        movq    %rdx, 512(%rsp)
-        movq    %rdx, 520(%rsp)
-        movq    %rdx, 528(%rsp)
-        movq    %rdx, 536(%rsp)
-        movq    %rdx, 544(%rsp)
-        movq    %rdx, 552(%rsp)
-        movq    %rdx, 560(%rsp)
-        movq    %rdx, 568(%rsp)
-        xsave64 (%rsp)
+        movq    %rdx, 512(%rdi)
+        movq    %rdx, 520(%rdi)
+        movq    %rdx, 528(%rdi)
+        movq    %rdx, 536(%rdi)
+        movq    %rdx, 544(%rdi)
+        movq    %rdx, 552(%rdi)
+        movq    %rdx, 560(%rdi)
+        movq    %rdx, 568(%rdi)
+        xsave64 (%rdi)
         jmp     2f
-1:      fxsave64 (%rsp)
+1:      fxsave64 (%rdi)
 2:      cld
 .endm
 
 .macro RESTORE
-        movl    calls_state_components(%rip), %eax
+        movq    %rsp, %rsi
+        movq    AREA_AT(%rbp), %rcx
+        testq   %rcx, %rcx
+        js      3f
+        movq    %rcx, %rsi
+        imulq   side_area_bytes(%rip), %rsi
+        addq    side_areas(%rip), %rsi
+3:      movl    calls_state_components(%rip), %eax
         xorl    %edx, %edx
         testl   %eax, %eax
         jz      1f
-        xrstor64 (%rsp)
+        xrstor64 (%rsi)
         jmp     2f
-1:      fxrstor64 (%rsp)
-2:      leaq    -64(%rbp), %rsp
+1:      fxrstor64 (%rsi)
+2:      testq   %rcx, %rcx
+        js      3f
+        leaq    side_owners(%rip), %rsi
+        movq    $0, (%rsi,%rcx,8)
+3:      leaq    -64(%rbp), %rsp
         popq    %r10
         popq    %r9
         popq    %r8
@@ -106,7 +148,7 @@
  * COUNTS: with the address in the program on top, returns there from FUNCTION(site, where the call returns to), with every register
  * as it was.
  */
-.macro ENTRY NAME, FUNCTION, COUNTS=0
+.macro ENTRY NAME, FUNCTION, COUNTS=0, ASIDE=1
         .globl  \NAME
         .hidden \NAME
         .type   \NAME, @function
@@ -120,7 +162,7 @@
         .cfi_rel_offset %rbp, 0
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
-        SAVE
+        SAVE    0, \ASIDE
         movq    %r11, %rdi
         leaq    24(%rbp), %rsi
         call    \FUNCTION
@@ -151,8 +193,8 @@
 
         ENTRY   calls_entry_slow, calls_enter
         ENTRY   calls_count_slow, calls_count, 1
-        ENTRY   calls_entry_client, calls_enter_client
-        ENTRY   calls_count_client_entry, calls_count_client, 1
+        ENTRY   calls_entry_client, calls_enter_client, 0, 0
+        ENTRY   calls_count_client_entry, calls_count_client, 1, 0
 
 /*
  * Reached by a jump when the body has returned: the words of the call are on top of the stack, and in the word below is still
@@ -162,7 +204,7 @@
  * stack pointer is the R11 of the application. That function begins anew, as if the caller had called it. A shadow stack
  * loses the address in the stub, too (Intel SDM vol. 1, 17.2.4: where there is none, RDSSP does nothing).
  */
-.macro EXIT NAME, FUNCTION, SIBLING=0
+.macro EXIT NAME, FUNCTION, SIBLING=0, ASIDE=1
 #define BELOW (8 + 48 * \SIBLING)
         .globl  \NAME
         .hidden \NAME
@@ -178,7 +220,7 @@
         .cfi_rel_offset %rbp, 0
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
-        SAVE    1
+        SAVE    1, \ASIDE
         pushq   %r11
         subq    $8, %rsp
         leaq    8 + BELOW(%rbp), %rdi
@@ -215,7 +257,7 @@
 .endm
 
         EXIT    calls_exit_slow, calls_leave
-        EXIT    calls_exit_client, calls_leave_client
+        EXIT    calls_exit_client, calls_leave_client, 0, 0
         EXIT    calls_sibling_slow, calls_leave, 1
 
 /*
@@ -223,7 +265,7 @@
  * its call are on top of the stack.
  * BYTES below the stack pointer are left as they are, but for the lowest word, where R11 is.
  */
-.macro SNIPPET_BEGIN NAME, FRAMED, BYTES
+.macro SNIPPET_BEGIN NAME, FRAMED, BYTES, ASIDE
         .globl  \NAME
         .hidden \NAME
         .type   \NAME, @function
@@ -241,7 +283,7 @@
         .cfi_rel_offset %rbp, 0
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
-        SAVE
+        SAVE    0, \ASIDE
 .endm
 
 /* Behind RESTORE: goes on at the address in the word NEXT from where the stack pointer was. Flags stay. */
@@ -262,7 +304,7 @@
  * pointer, where the body has saved what it uses.
  */
 .macro VALUES NAME, FRAMED
-        SNIPPET_BEGIN \NAME, \FRAMED, 32
+        SNIPPET_BEGIN \NAME, \FRAMED, 32, 1
         call    snippets_values
         movq    %rax, %r11
         RESTORE
@@ -282,7 +324,7 @@
 #define ARGUMENT_BYTES 144 /* the red zone, R11, and a word that is free */
 #define ARGUMENT_SLOT 24   /* the lowest word of the red zone, from RBP */
 .macro SNIPPET_CALL NAME, FRAMED
-        SNIPPET_BEGIN \NAME, \FRAMED, ARGUMENT_BYTES
+        SNIPPET_BEGIN \NAME, \FRAMED, ARGUMENT_BYTES, 0
         emms    /* a result may be on the x87 stack, which is empty where functions begin */
         movq    -24(%rbp), %rdi /* RDX, where it has been saved */
         leaq    ARGUMENT_SLOT(%rbp), %rsi
@@ -369,5 +411,29 @@ calls_hook_exit:
         jmp     client_call
         .cfi_endproc
         .size   calls_hook_exit, . - calls_hook_exit
+
+/* side_stack_switch(function, argument, top): calls function(argument) on the stack that ends at `top`. */
+        .globl  side_stack_switch
+        .hidden side_stack_switch
+        .type   side_stack_switch, @function
+        .p2align 4
+side_stack_switch:
+        .cfi_startproc
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        movq    %rdx, %rsp
+        movq    %rdi, %rax
+        movq    %rsi, %rdi
+        call    *%rax
+        movq    %rbp, %rsp
+        popq    %rbp
+        .cfi_def_cfa %rsp, 8
+        .cfi_restore %rbp
+        ret
+        .cfi_endproc
+        .size   side_stack_switch, . - side_stack_switch
 
         .section .note.GNU-stack, "", @progbits

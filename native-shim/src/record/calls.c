@@ -24,6 +24,7 @@
 #include "record/mode.h"
 #include "record/record.h"
 #include "record/rows.h"
+#include "record/side_memory.h"
 #include "record/thread.h"
 
 #include <cpuid.h>
@@ -45,6 +46,7 @@ void calls_start(void) {
   uint32_t size, offset, low, high;
   __cpuid(1, low, high, offset, size);
   if (!(offset & bit_OSXSAVE)) {
+    side_memory_start(calls_state_bytes);
     return;
   }
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -59,6 +61,7 @@ void calls_start(void) {
   }
   calls_state_bytes = bytes;
   calls_state_components = components;
+  side_memory_start(bytes);
 }
 
 /* The site of the stub that `address` is the return address in, or NULL. */

@@ -28,14 +28,14 @@ static inline struct mdl_frame *top(const struct mdl_thread *thread) {
  * It is the process's own, so it does not stay with the block: any process of a forked family may claim a free block, whoever
  * had it before.
  */
-bool frames_create(struct mdl_thread *thread) {
+bool frames_create(struct mdl_thread *thread, uint64_t here) {
   void *stack = own_memory_map(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0,
                                INHERITED);
   if (stack == MAP_FAILED) {
     return false;
   }
   struct mdl_frame *frames = stack;
-  struct stack own = stack_of_thread();
+  struct stack own = stack_of_thread(here);
   bool known = own.low < own.high;
   /* Its key is no call's: exits compare theirs with that of the frame on top, whatever that is. */
   frames[0].key = known ? own.high : UINT64_MAX;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* The block gets one, of the calling process's memory; false when there is none. It is given back with nothing on it. */
-bool frames_create(struct mdl_thread *thread);
+bool frames_create(struct mdl_thread *thread, uint64_t here);
 void frames_destroy(struct mdl_thread *thread);
 
 /* A frame for a call that begins now. There is room for it. */

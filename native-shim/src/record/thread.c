@@ -5,6 +5,7 @@
 #include "os/sys.h"
 #include "os/thread_end.h"
 #include "record/frames.h"
+#include "record/side_memory.h"
 #include "record/values.h"
 #include "session/blocks.h"
 #include "session/family.h"
@@ -36,14 +37,14 @@ static uint64_t born;
 /* The block of a thread that records nothing more: its own until it ends. */
 static THREAD_LOCAL struct mdl_thread *set_aside;
 
-static struct mdl_thread *acquire(void) {
+static struct mdl_thread *acquire(uint64_t here) {
   if (family_agent_is_gone()) {
     code_switch_all_off();
     return NULL;
   }
   family_lead();
   struct mdl_thread *thread = blocks_take(family_self);
-  if (thread && !frames_create(thread)) {
+  if (thread && !frames_create(thread, here)) {
     blocks_give_back(thread);
     return NULL;
   }
@@ -64,6 +65,31 @@ static struct mdl_thread *refuse(void) {
   return mdl_self;
 }
 
+static void attach(uint64_t here) {
+  struct mdl_thread *thread = NULL;
+  mdl_self = &mute_thread; /* what is called from here on may have probes, as functions of libc */
+  if (session && !is_agent_thread) {
+    thread = acquire(here);
+    if (thread) {
+      thread->tid = (uint32_t)syscall(SYS_gettid);
+      thread->pid = (uint32_t)getpid();
+      thread->first = thread->head;
+      thread->born = born;
+      thread->taken = __rdtsc();
+      thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
+      values_begin(thread);
+      __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
+      __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
+      thread_end_watch();
+    }
+  }
+  if (thread) {
+    mdl_self = thread;
+  } else {
+    refuse();
+  }
+}
+
 struct mdl_thread *record_attach(void) {
   if (process_is_confined) {
     return refuse(); /* it would take system calls */
@@ -72,33 +98,11 @@ struct mdl_thread *record_attach(void) {
     return refuse();
   }
   int error = errno;
-  sigset_t before;
-  signals_block_all_but_traps(&before); /* a handler with probes would attach this thread a second time */
+  uint64_t before = signals_block_word(); /* a handler with probes would attach this thread a second time */
   if (!mdl_self) {
-    struct mdl_thread *thread = NULL;
-    mdl_self = &mute_thread; /* what is called from here on may have probes, as functions of libc */
-    if (session && !is_agent_thread) {
-      thread = acquire();
-      if (thread) {
-        thread->tid = (uint32_t)syscall(SYS_gettid);
-        thread->pid = (uint32_t)getpid();
-        thread->first = thread->head;
-        thread->born = born;
-        thread->taken = __rdtsc();
-        thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
-        values_begin(thread);
-        __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
-        __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
-        thread_end_watch();
-      }
-    }
-    if (thread) {
-      mdl_self = thread;
-    } else {
-      refuse();
-    }
+    side_stack_call(attach, (uintptr_t)__builtin_frame_address(0));
   }
-  signals_restore(&before);
+  signals_restore_word(before);
   errno = error;
   return mdl_self;
 }
