@@ -20,11 +20,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/stat.h>
 static const char variable[] = "LD_PRELOAD=", library[] = "/libmdlagent.so", separators[] = " :";
 
 static int find_preload(char *const environment[], int *count) {
@@ -84,8 +86,35 @@ static bool is_of_32_bits(const char *path) {
   return memcmp(start, ELFMAG, SELFMAG) == 0 && start[EI_CLASS] == ELFCLASS32;
 }
 
-/* What is looked for in PATH keeps its environment. */
-static const char *path_of(const char *file) { return strchr(file, '/') ? file : ""; }
+static bool is_executable(const char *path) {
+  struct stat status;
+  return access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+enum { FOUND_BYTES = PATH_MAX + NAME_MAX + 2 };
+
+/* Where libc finds the file in PATH, written to `found`, "" when it does not. */
+static const char *path_of(const char *file, char found[FOUND_BYTES]) {
+  int error = errno;
+  size_t name = strlen(file);
+  const char *at = strchr(file, '/') || process_is_confined ? NULL : next()->getenv("PATH");
+  *found = 0;
+  while (at) {
+    size_t length = strcspn(at, ":");
+    if (length < PATH_MAX && name <= NAME_MAX) {
+      memcpy(found, at, length);
+      found[length] = '/';
+      strcpy(found + length + (length != 0), file); /* an empty entry is the working directory */
+      if (is_executable(found)) {
+        break;
+      }
+      *found = 0;
+    }
+    at = at[length] ? at + length + 1 : NULL;
+  }
+  errno = error;
+  return strchr(file, '/') ? file : found;
+}
 
 static bool ends_with_library(const char *entry, size_t length) {
   size_t name = sizeof library - 1;
@@ -145,7 +174,7 @@ EXPORT int execve(const char *path, char *const arguments[], char *const environ
 EXPORT int execv(const char *path, char *const arguments[]) { return execve(path, arguments, environ); }
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
-  ENVIRONMENT_OF(own, path_of(file), environment);
+  ENVIRONMENT_OF(own, path_of(file, alloca(FOUND_BYTES)), environment);
   EXECUTE(file, own, execvpe(file, arguments, own));
 }
 
@@ -198,6 +227,6 @@ EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_ac
 
 EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
-  ENVIRONMENT_OF(own, path_of(file), environment);
+  ENVIRONMENT_OF(own, path_of(file, alloca(FOUND_BYTES)), environment);
   return next()->posix_spawnp(child, file, actions, attributes, arguments, own);
 }

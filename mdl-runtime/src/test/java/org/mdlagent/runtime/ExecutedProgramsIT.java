@@ -73,7 +73,10 @@ class ExecutedProgramsIT {
                 "sh -c './elf32; exit $?'",
                 "env ./elf32",
                 "timeout 1000 ./elf32",
-                "find elf32 -exec ./elf32 {} +"
+                "find elf32 -exec ./elf32 {} +",
+                "env elf32",
+                "timeout 1000 elf32",
+                "./spawns elf32"
             })
     void shouldNotNameTheLibraryToAProgramOf32Bits(String command) throws Exception {
         Path program = Dist.compile(
@@ -88,7 +91,10 @@ class ExecutedProgramsIT {
                 "-fno-tree-loop-distribute-patterns");
         assumeTrue(Dist.works(program.toString()), "the kernel executes programs of 32 bits");
         Path other = Dist.compile(directory, "plugin", "-shared", "-fPIC");
-        Map<String, String> environment = Map.of("LD_PRELOAD", Dist.shim() + ":" + other, "MDL_OPTIONS", "");
+        Dist.compile(directory, "spawns");
+        String path = directory.resolve("none") + ":" + directory + ":" + System.getenv("PATH");
+        Map<String, String> environment =
+                Map.of("LD_PRELOAD", Dist.shim() + ":" + other, "MDL_OPTIONS", "", "PATH", path);
 
         Dist.Outcome outcome = Dist.run(directory, environment, List.of("/bin/sh", "-c", "exec " + command));
 
