@@ -19,7 +19,7 @@
 
 enum {
   TEXT_MAX = 8192,
-  TRIES = 50,
+  TRIES = 1000, /* a thread that begins or ends may wait for a processor meanwhile */
   TRY_NANOS = 100000,
   SPACES_BEFORE_COUNT = 18, /* in stat, after the name: proc(5), field 20 */
 };
