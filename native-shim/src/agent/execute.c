@@ -12,6 +12,7 @@
 #include "os/self.h"
 #include "process/limits.h"
 #include "session/family.h"
+#include "session/kin.h"
 #include "session/log.h"
 #include "session/session.h"
 
@@ -19,14 +20,15 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <sys/stat.h>
 static const char variable[] = "LD_PRELOAD=", library[] = "/libmdlagent.so", separators[] = " :";
 
 static int find_preload(char *const environment[], int *count) {
@@ -48,6 +50,16 @@ static void tell_unless_preloaded(struct mdl_header *header, const char *path, c
   }
 }
 
+/* A server whose master executes itself behind the fork of its workers, and which had its probes before. Said once. */
+static void tell_of_workers(struct mdl_header *header, const char *path) {
+  static _Atomic bool told;
+  bool has_workers = atomic_load(&kin_has_probes) && __atomic_load_n(&header->children, __ATOMIC_RELAXED) != 0;
+  if (has_workers && !atomic_exchange(&told, true)) {
+    log_line(path, " is executed by the process with the agent: what it has forked goes on without probes; started without "
+             "--wait (wait=false), a worker that is forked at once gets an agent of its own", NULL);
+  }
+}
+
 static bool execute_begins(const char *path, char *const environment[]) {
   struct mdl_header *header = session; /* an agent that begins may take it away */
   if (!header || is_agent_thread || process_is_confined || !process_pid || getpid() != process_pid) {
@@ -56,6 +68,7 @@ static bool execute_begins(const char *path, char *const environment[]) {
   tell_unless_preloaded(header, path, environment);
   family_executes(true);
   if (family_has_agent()) {
+    tell_of_workers(header, path);
     session_executes(true);
   }
   return true;

@@ -176,7 +176,6 @@ static void *agent_main(void *unused) {
   if (session) { /* of a process that is gone, whose probes this one has not, or not any more (agent/fork.c) */
     family_begins_anew();
     session_abandon();
-    family_self = NULL;
   }
   const char *trouble = agent_begin_session(&start);
   if (!trouble) {
@@ -248,6 +247,9 @@ static bool leave(const char *what) {
   atomic_store(&may_return, returns);
   atomic_store(&threads_when_created, returns ? come_back_with_threads : NULL);
   if (returns) {
+    if (delays) {
+      session_tell_why_not(why, what);
+    }
     kin_go_without(waits ? 1 : 0);
     kin_forget();
     process_pid = 0;

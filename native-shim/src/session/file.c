@@ -56,7 +56,7 @@ static int make_directory(const char *path) {
   return repair_mode(AT_FDCWD, path, 0700);
 }
 
-static int make_directories(const char *path) {
+int session_make_directories(const char *path) {
   char partial[sizeof((struct session_file *)NULL)->directory];
   size_t length = strlen(path);
   if (length >= sizeof partial) {
@@ -230,7 +230,7 @@ static int create_in(const char *where, const char *id, struct session_file *fil
 }
 
 int session_file_create(struct session_file *file, const char *where, const char *id, bool may_be_taken) {
-  int error = make_directories(where);
+  int error = session_make_directories(where);
   if (!error) {
     strcpy(file->directory, where);
     error = create_in(file->directory, id, file);

@@ -181,6 +181,22 @@ const char *session_create(const struct instant *start) {
   return NULL;
 }
 
+void session_tell_why_not(const char *why, const char *what) {
+  enum { LOG_BYTES_MAX = 1 << 20 };
+  char directory[PATH_MAX], program[1024];
+  struct stat status;
+  bool fits = options.state_home[0] && snprintf(directory, sizeof directory, "%s/mdl", options.state_home) < (int)sizeof directory;
+  if (!fits || session_make_directories(directory)) {
+    return;
+  }
+  log_open(directory);
+  if (stat(log_path, &status) < 0 || status.st_size < LOG_BYTES_MAX) {
+    read_program(program, sizeof program);
+    log_line(program, " (", decimal(process_pid).text, ") has no session, unless it begins threads: ", why, ": ", what, NULL);
+  }
+  log_path[0] = 0;
+}
+
 void session_publish(void) {
   __atomic_store_n(&file.mapping->magic, MDL_MAGIC, __ATOMIC_RELEASE);
   __atomic_store_n(&session, file.mapping, __ATOMIC_RELEASE);

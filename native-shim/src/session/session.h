@@ -19,6 +19,8 @@ extern pid_t session_wrapper;
 
 /* Its directory, log and file, which nobody else sees yet: NULL, or why there is none. */
 const char *session_create(const struct instant *start);
+/* There is none, for this reason: a line of the log that all such programs of a user have. */
+void session_tell_why_not(const char *why, const char *what);
 /* From now on there is a session. */
 void session_publish(void);
 /* Where it is, for relatives (session/kin.h); in one of them, by its descriptor there: NULL when its place is taken. It is theirs

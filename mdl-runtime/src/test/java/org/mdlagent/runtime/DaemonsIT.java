@@ -240,12 +240,14 @@ class DaemonsIT {
         assertThat(log("config")).contains("the limit of the address space (ulimit -v) leaves no room for a JVM");
     }
 
-    /// As it comes, it executes its services without `LD_PRELOAD`.
+    /// As it comes, it executes its services without `LD_PRELOAD`, and its master gives up rights at once.
     @Test
     void shouldServeWithDovecotAsItComes() throws Exception {
         assumeThat(Path.of("/usr/sbin/dovecot")).exists();
         dovecot("");
         assertThat(directory.resolve("state/mdl/sessions")).doesNotExist();
+        assertThat(Files.readString(directory.resolve("state/mdl/agent.log")))
+                .containsPattern("/dovecot \\(" + daemon.pid() + "\\) has no session, .*: capset");
     }
 
     private void dovecot(String more) throws Exception {

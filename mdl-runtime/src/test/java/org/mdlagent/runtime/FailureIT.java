@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,22 @@ class FailureIT {
         alone = Dist.run(directory, Map.of(), List.of(program.toString()));
         assertThat(alone.status()).isZero();
         assertThat(alone.text()).contains("main 1");
+    }
+
+    /// It is gone before there is a session with a log.
+    @Test
+    void shouldSayWhyAProgramThatConfinesItselfAtOnceHasNoSession() throws Exception {
+        String confined = Dist.compile(directory, "confined").toString();
+        Path state = directory.resolve("state");
+        Map<String, String> environment = new HashMap<>(Dist.preload("startDelayMillis=3600000"));
+        environment.put("XDG_STATE_HOME", state.toString());
+
+        Dist.Outcome outcome = Dist.run(directory, environment, List.of(confined, "/bin/true"));
+
+        assertThat(outcome.status()).isZero();
+        assertThat(Files.readString(state.resolve("mdl/agent.log")))
+                .containsPattern(Pattern.quote(confined) + " \\(\\d+\\) has no session, unless it begins threads: "
+                        + "the program does what it must be alone for: ");
     }
 
     @Test
