@@ -1,9 +1,14 @@
 /*
  * forked_memory CHILDREN SEED: each child maps, allocates, gives back and runs threads, by chance, and compares what it has with
- * what it has written. Prints how many were right. The program has a probe in each function and forks from a thread, too.
+ * what it has written. Prints how many were right. The program has a probe in each function and forks from a thread, too. Children
+ * are made by fork, vfork, clone and posix_spawn: those of vfork and clone map only, as they may.
+ * forked_memory SEED: is such a child.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,26 +137,91 @@ static void live(uint64_t seed) {
   }
 }
 
+/* Without libc's memory and threads, and without variables that are the parent's, too. */
+static int map_and_compare(void *seed) {
+  enum { MAPPINGS = 60 };
+  unsigned char *at[MAPPINGS];
+  for (int i = 0; i < MAPPINGS; i++) {
+    size_t bytes = (size_t)(1 + i % 7) * PAGE;
+    at[i] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at[i] == MAP_FAILED) {
+      return 2;
+    }
+    memset(at[i], i + (int)(uintptr_t)seed, bytes);
+  }
+  int differ = 0;
+  for (int i = 0; i < MAPPINGS; i++) {
+    size_t bytes = (size_t)(1 + i % 7) * PAGE;
+    for (size_t j = 0; j < bytes; j++) {
+      differ |= at[i][j] != (unsigned char)(i + (int)(uintptr_t)seed);
+    }
+    munmap(at[i], bytes);
+  }
+  return differ;
+}
+
+static pid_t clone_child(uint64_t seed) {
+  enum { BYTES = 256 << 10 };
+  static char stacks[2][BYTES]; /* of main and of the thread */
+  char *top = stacks[getpid() == gettid()] + BYTES;
+  return clone(map_and_compare, top, SIGCHLD, (void *)(uintptr_t)seed);
+}
+
+static pid_t spawn_child(uint64_t seed) {
+  extern char **environ;
+  char number[24];
+  pid_t child;
+  snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
+  char *arguments[] = {"forked_memory", number, NULL};
+  return posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) == 0 ? child : -1;
+}
+
 /* Each second one has children of its own, each fifth ends by exit(). */
-static int fork_and_compare(uint64_t seed) {
+static void live_and_fork(uint64_t seed) {
+  live(seed);
+  int status = 0;
+  if (seed % 2) {
+    pid_t own = fork();
+    if (own == 0) {
+      live(~seed);
+      _exit(0);
+    }
+    waitpid(own, &status, 0);
+  }
+  if (seed % 5 == 0) {
+    exit(status != 0);
+  }
+  _exit(status != 0);
+}
+
+/* Few are executed: each starts an agent. */
+static pid_t make_child(uint64_t seed) {
+  if (seed % 40 == 10) {
+    return spawn_child(seed);
+  }
+  if (seed % 10 == 3 || seed % 10 == 4) {
+    return clone_child(seed);
+  }
+  if (seed % 10 == 7 || seed % 10 == 8) {
+    pid_t child = vfork();
+    if (child == 0) {
+      _exit(map_and_compare((void *)(uintptr_t)seed));
+    }
+    return child;
+  }
   pid_t child = fork();
   if (child == 0) {
-    live(seed);
-    int status = 0;
-    if (seed % 2) {
-      pid_t own = fork();
-      if (own == 0) {
-        live(~seed);
-        _exit(0);
-      }
-      waitpid(own, &status, 0);
-    }
-    if (seed % 5 == 0) {
-      exit(status != 0);
-    }
-    _exit(status != 0);
+    live_and_fork(seed);
   }
+  return child;
+}
+
+static int fork_and_compare(uint64_t seed) {
   int status;
+  pid_t child = make_child(seed);
+  if (child < 0) {
+    fail("no child");
+  }
   waitpid(child, &status, 0);
   if (status) {
     fprintf(stderr, "child %llu ended with 0x%x\n", (unsigned long long)seed, status);
@@ -172,6 +242,10 @@ static void *fork_some(void *pointer) {
 
 int main(int argc, char **argv) {
   pthread_t thread;
+  if (argc < 3) {
+    live((uint64_t)atoll(argv[1]));
+    return 0;
+  }
   children = atoi(argv[1]);
   seed = (uint64_t)atoll(argv[2]);
   pthread_create(&thread, NULL, fork_some, NULL);
