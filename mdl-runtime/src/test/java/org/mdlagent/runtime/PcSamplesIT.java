@@ -192,6 +192,7 @@ class PcSamplesIT {
     }
 
     /// liblzma does the work, and nobody has asked for probes there.
+    @Tag("timing")
     @Test
     void shouldTellThatARealProgramsLibraryHasTheTime() throws Exception {
         process = builder("", "xz", "-c")

@@ -38,6 +38,7 @@ import org.mdlagent.runtime.serve.WebServer;
 
 /// What is served, byte by byte, of the session of this very process and of one that has ended.
 class ServeCommandTest {
+    private static final long LIMIT_SECONDS = 600;
     private static final String LIVE = "app-live-20260101T000000";
     private static final String ENDED = "app-5000000-20250101T000000";
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -228,13 +229,14 @@ class ServeCommandTest {
         try (OtlpPush push = new OtlpPush(uri, headers, Duration.ofSeconds(1), sessions, "host", said::add)) {
             push.start();
 
-            assertThat(said.poll(30, TimeUnit.SECONDS))
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS))
                     .endsWith("takes no metrics: it answers with status 401; what it wants to know goes into"
                             + " OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
-            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("it answers with status 400, no such metric [1m");
-            assertThat(said.poll(30, TimeUnit.SECONDS))
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .endsWith("it answers with status 400, no such metric [1m");
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS))
                     .contains("takes a part of the metrics only: ", "\"errorMessage\": \"late\"");
-            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes metrics again");
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS)).endsWith("takes metrics again");
             assertThat(taken).hasSizeGreaterThanOrEqualTo(3).allSatisfy(request -> {
                 assertThat(request.getFirst("Api-key")).isEqualTo("secret");
                 assertThat(request.getFirst("Content-type")).isEqualTo("application/json");
@@ -255,7 +257,7 @@ class ServeCommandTest {
                 new OtlpPush(uri, new RequestHeaders(), Duration.ofMinutes(5), sessions, "host", said::add)) {
             push.start();
 
-            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes no metrics: Connection refused");
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS)).endsWith("takes no metrics: Connection refused");
             assertThat(said.poll(2, TimeUnit.SECONDS)).isNull();
         }
     }
@@ -284,13 +286,14 @@ class ServeCommandTest {
                 new OtlpPush(uri, new RequestHeaders(), Duration.ofMinutes(5), sessions, "host", said::add)) {
             push.start();
 
-            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes no metrics: it answers with status 503");
-            JsonNode request = taken.poll(30, TimeUnit.SECONDS);
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .endsWith("takes no metrics: it answers with status 503");
+            JsonNode request = taken.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
             assertThat(request).isNotNull();
             assertThat(request.at("/resourceMetrics/0/resource/attributes/0/value/stringValue")
                             .asText())
                     .isEqualTo("app");
-            assertThat(said.poll(30, TimeUnit.SECONDS)).endsWith("takes metrics again");
+            assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS)).endsWith("takes metrics again");
         } finally {
             collector.stop(0);
         }
