@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -22,6 +24,10 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.runtime.cli.Mdl;
+import org.mdlagent.runtime.cli.context.Installation;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.Console;
 
 /// The built distribution, and programs that are run with and without it.
 final class Dist {
@@ -43,6 +49,10 @@ final class Dist {
     static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private static final long POLL_MILLIS = 20;
+
+    static {
+        System.setProperty("mdl.home", ROOT.toString()); // for reports that are made in this JVM
+    }
 
     private Dist() {}
 
@@ -154,7 +164,7 @@ final class Dist {
     }
 
     static JsonNode report(Path directory, String session) throws IOException, InterruptedException {
-        Outcome report = run(directory, Map.of(), List.of(mdl(), "report", session, "--format", "json"));
+        Outcome report = runHere(directory, "report", session, "--format", "json");
         if (report.status != 0) {
             throw new IOException("mdl report: " + report.err);
         }
@@ -171,11 +181,23 @@ final class Dist {
     }
 
     /// The JSON of one process, whatever the command says of it.
-    static Outcome reportOfProcess(Path directory, Path session, int pid) throws IOException, InterruptedException {
-        return run(
-                directory,
-                Map.of(),
-                List.of(mdl(), "report", session.toString(), "--format", "json", "--process", Integer.toString(pid)));
+    static Outcome reportOfProcess(Path directory, Path session, int pid) {
+        return runHere(directory, "report", session.toString(), "--format", "json", "--process", Integer.toString(pid));
+    }
+
+    /// What the command does, without a JVM of its own: tests ask for hundreds of reports.
+    private static Outcome runHere(Path directory, String... arguments) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Console console = new Console(stream(out), stream(err), false, false);
+        String state = directory.resolve("state").toString();
+        SessionStore store = SessionStore.ofUser(Map.of("XDG_STATE_HOME", state), console);
+        int status = new Mdl(console, store, new Installation(ROOT)).execute(arguments);
+        return new Outcome(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
+    }
+
+    private static PrintStream stream(ByteArrayOutputStream bytes) {
+        return new PrintStream(bytes, true, StandardCharsets.UTF_8);
     }
 
     /// Calls of each function by its symbol; functions of one name are added up.
