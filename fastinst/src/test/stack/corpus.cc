@@ -99,3 +99,18 @@ ALONE long use(int a) {
   auto takes_lambda = [a](int b, int c, int d, int e, int f, int g) __attribute__((noinline)) { return a + b + c + d + e + f * g; };
   return takes_lambda(1, 2, 3, 4, 5, a);
 }
+
+// These leave for what shows when it is executed: only their names tell whether they have something to pass on.
+struct pointers {
+  long (*seventh)(pointers *, int, int, int, int, int, int);
+  long (*of_big)(pointers *, big);
+  long (*of_long_double)(pointers *, long double);
+  triple (*with_result)(pointers *, int, int, int, int, int);
+  long (*in_registers)(pointers *, int, double, const char *);
+};
+ALONE long takes_seventh_for_pointer(pointers *p, int a, int b, int c, int d, int e, int f) { return p->seventh(p, a, b, c, d, e, f); }
+ALONE long takes_big_for_pointer(pointers *p, big b) { return p->of_big(p, b); }
+ALONE long takes_long_double_for_pointer(pointers *p, long double x) { return p->of_long_double(p, x); }
+ALONE triple takes_seventh_beside_result(pointers *p, int a, int b, int c, int d, int e) { return p->with_result(p, a, b, c, d, e); }
+ALONE long plain_for_pointer(pointers *p, int a, double b, const char *text) { return p->in_registers(p, a, b, text); }
+ALONE long plain_for_plain(pointers *p, const std::string &text) { return plain_for_pointer(p, 1, 2, text.c_str()); }

@@ -17,7 +17,7 @@ public final class LoadedArguments {
     private LoadedArguments() {}
 
     static StackArguments proof(NativeApi api, CodeSearch search) {
-        return new StackArguments(search, api::decode, known -> open(api, known));
+        return new StackArguments(search, api::decode, api::demangle, known -> open(api, known));
     }
 
     private static @Nullable List<ElfFile> open(NativeApi api, List<ElfFile> known) throws IOException {

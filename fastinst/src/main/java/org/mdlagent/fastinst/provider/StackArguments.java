@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
@@ -19,7 +20,9 @@ import org.mdlagent.arch.site.StackUse.Reason;
 ///
 /// A function is proved if its own code touches nothing above its frame, and each function that it leaves to by a
 /// sibling call is proved, too: that one finds the stack as this one found it. Functions that leave to each other in a
-/// circle are proved together. Of the C library's functions their prototypes say so, too ([Prototypes]).
+/// circle are proved together. A function that leaves for others needs no more proof if it has no argument on the
+/// stack that it could pass on: names of C++ say so ([NamedParameters]), and prototypes of the C library
+/// ([Prototypes]).
 ///
 ///     try (StackArguments proof = new StackArguments(search, decoder, others)) {
 ///         StackArguments.Image image = proof.add(elf);
@@ -39,15 +42,18 @@ public final class StackArguments implements AutoCloseable {
 
     private final CodeSearch search;
     private final LengthDecoder decoder;
+    private final UnaryOperator<String> demangler;
     private final List<Image> images = new ArrayList<>();
     private final List<ElfFile> opened = new ArrayList<>();
     private final Others others;
     private boolean asked;
     private boolean complete;
 
-    public StackArguments(CodeSearch search, LengthDecoder decoder, Others others) {
+    /// @param demangler of names of C++
+    public StackArguments(CodeSearch search, LengthDecoder decoder, UnaryOperator<String> demangler, Others others) {
         this.search = search;
         this.decoder = decoder;
+        this.demangler = demangler;
         this.others = others;
     }
 
@@ -98,7 +104,7 @@ public final class StackArguments implements AutoCloseable {
         private StackUses uses() throws IOException {
             StackUses made = uses;
             if (made == null) {
-                made = new StackUses(elf, search, decoder);
+                made = new StackUses(elf, search, decoder, demangler);
                 uses = made;
             }
             return made;
@@ -123,7 +129,7 @@ public final class StackArguments implements AutoCloseable {
                 own.prove(range);
                 return null;
             }
-            return reason == null ? prove(new Piece(own, range)) : reason;
+            return reason == null || reason == Reason.INDIRECT ? prove(new Piece(own, range)) : reason;
         }
 
         private boolean hasPrototype(long start) throws IOException {
@@ -155,6 +161,10 @@ public final class StackArguments implements AutoCloseable {
                 continue;
             }
             Reason reason = piece.image.reason(piece.range);
+            boolean mayForward = reason == null || reason == Reason.INDIRECT;
+            if (mayForward && piece.image.hasParametersInRegisters(piece.range)) {
+                continue;
+            }
             if (reason == null) {
                 reason = follow(piece, reached, next);
             }

@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.CfaRows;
 import org.mdlagent.arch.elf.DynamicSection;
@@ -38,6 +39,7 @@ final class StackUses {
     private final ElfFile elf;
     private final CodeSearch search;
     private final LengthDecoder decoder;
+    private final UnaryOperator<String> demangler;
     private final @Nullable EhFrame frames;
     private final FileConstants constants;
     private final CfaRows rows = new CfaRows();
@@ -50,6 +52,8 @@ final class StackUses {
     private final BitSet looked = new BitSet();
     private final BitSet proved = new BitSet();
     private final @Nullable Reason[] reasons;
+    private final BitSet asked = new BitSet();
+    private final BitSet inRegisters = new BitSet();
     private final Map<Integer, int[]> siblings = new HashMap<>();
     private final Map<Integer, List<String>> imports = new HashMap<>();
 
@@ -60,10 +64,12 @@ final class StackUses {
     /// How the CFA is told at a function's first instruction.
     private record CfaAtEntry(int register, int offset) {}
 
-    StackUses(ElfFile elf, CodeSearch search, LengthDecoder decoder) throws IOException {
+    StackUses(ElfFile elf, CodeSearch search, LengthDecoder decoder, UnaryOperator<String> demangler)
+            throws IOException {
         this.elf = elf;
         this.search = search;
         this.decoder = decoder;
+        this.demangler = demangler;
         this.frames = elf.ehFrame();
         this.constants = new FileConstants(elf);
         this.reasons = new Reason[frames == null ? 0 : frames.size()];
@@ -94,6 +100,26 @@ final class StackUses {
             reasons[range] = look(range);
         }
         return reasons[range];
+    }
+
+    /// Whether a piece is a function whose names all say that it has no parameter on the stack. Exported names do:
+    /// compilers change the parameters of other functions, and keep their names.
+    boolean hasParametersInRegisters(int range) throws IOException {
+        EhFrame table = frames;
+        if (table != null && !asked.get(range)) {
+            asked.set(range);
+            SymbolTable exported = elf.exportedSymbols();
+            int symbol = exported.at(table.start(range));
+            inRegisters.set(
+                    range, symbol >= 0 && exported.names(symbol).stream().allMatch(this::namesRegisters));
+        }
+        return inRegisters.get(range);
+    }
+
+    private boolean namesRegisters(String symbol) {
+        return symbol.startsWith("_Z")
+                && symbol.indexOf('.') < 0
+                && NamedParameters.inRegisters(demangler.apply(symbol));
     }
 
     /// The pieces of this image that one leads to, which [#reason] has been asked for.
@@ -189,12 +215,12 @@ final class StackUses {
         Set<Integer> led = new HashSet<>();
         for (StackUse.Exit exit : new LinkedHashSet<>(use.exits())) {
             Reason strange = follow(table, range, exit, led);
-            reason = reason == null ? strange : reason;
+            reason = reason == null || reason == Reason.INDIRECT && strange != null ? strange : reason;
         }
         table.landingPads(range, elf, pad -> led.add(unchecked(table, pad)));
         led.remove(range);
         if (led.remove(-1)) {
-            reason = reason == null ? Reason.STRANGE_JUMP : reason;
+            reason = reason == null || reason == Reason.INDIRECT ? Reason.STRANGE_JUMP : reason;
         }
         if (!led.isEmpty()) {
             siblings.put(range, led.stream().mapToInt(Integer::intValue).toArray());

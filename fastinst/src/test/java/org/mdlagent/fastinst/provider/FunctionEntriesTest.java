@@ -174,7 +174,7 @@ class FunctionEntriesTest {
         FunctionEntries entries = FunctionEntries.of(
                 elf,
                 INSTRUCTIONS.search(),
-                new StackArguments(INSTRUCTIONS.search(), API::decode, known -> List.of()).add(elf));
+                new StackArguments(INSTRUCTIONS.search(), API::decode, API::demangle, known -> List.of()).add(elf));
         Map<Long, Found> found = new TreeMap<>();
         for (int i = 0; i < entries.size(); i++) {
             EntryPuns.Fit fit = entries.entry(i, INSTRUCTIONS.puns(), API::decode, EntryPuns.Covered.TRAPS);

@@ -108,7 +108,7 @@ class KeyedRuntimeTest {
         int entries = 0;
         try (ElfFile elf = ElfFile.open(program)) {
             FunctionEntries functions = FunctionEntries.of(
-                    elf, SEARCH, new StackArguments(SEARCH, API::decode, known -> List.of()).add(elf));
+                    elf, SEARCH, new StackArguments(SEARCH, API::decode, API::demangle, known -> List.of()).add(elf));
             for (int i = 0; i < functions.size(); i++) {
                 EntryPuns.Fit fit = functions.entry(i, INSTRUCTIONS.puns(), API::decode, EntryPuns.Covered.TRAPS);
                 if (fit instanceof EntryPun pun) {

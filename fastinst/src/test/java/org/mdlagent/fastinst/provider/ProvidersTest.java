@@ -231,7 +231,8 @@ class ProvidersTest {
                 new XRayProvider(INSTRUCTIONS, selection),
                 new PatchableEntryProvider(INSTRUCTIONS, selection),
                 new ProfilingCallsProvider(INSTRUCTIONS, API::decode, foreignHooks, gprof));
-        try (StackArguments proof = new StackArguments(INSTRUCTIONS.search(), API::decode, known -> List.of())) {
+        try (StackArguments proof =
+                new StackArguments(INSTRUCTIONS.search(), API::decode, API::demangle, known -> List.of())) {
             for (ProbeProvider provider : providers) {
                 ImageProbes probes = provider.discover(image, elf, proof.add(elf), notes);
                 if (probes != null) {

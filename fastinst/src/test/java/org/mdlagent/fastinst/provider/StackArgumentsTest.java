@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,6 +101,26 @@ class StackArgumentsTest {
         assertThat(verdicts.wrong(verdicts.alone())).isNotEmpty();
     }
 
+    /// The proof with names of which each says that there are no parameters.
+    @ParameterizedTest
+    @ValueSource(strings = {"g++ corpus.cc -O2", "clang++ corpus.cc -O2"})
+    void shouldBeWrongWithWrongNames(String how) throws Exception {
+        Verdicts verdicts = judge(compile(how), symbol -> "f()");
+
+        assertThat(verdicts.wrong(verdicts.proved())).anyMatch(name -> name.contains("for_pointer"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"g++ corpus.cc -O2", "clang++ corpus.cc -O2"})
+    void shouldProveByNamesWhatLeavesForPointers(String how) throws Exception {
+        Verdicts verdicts = judge(compile(how));
+
+        assertThat(verdicts.proved())
+                .containsEntry("_Z17plain_for_pointerP8pointersidPKc", "")
+                .containsEntry(
+                        "_Z15plain_for_plainP8pointersRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -142,10 +163,14 @@ class StackArgumentsTest {
     }
 
     private static Verdicts judge(Path library) throws Exception {
+        return judge(library, API::demangle);
+    }
+
+    private static Verdicts judge(Path library, UnaryOperator<String> demangler) throws Exception {
         Verdicts verdicts = new Verdicts(new TreeMap<>(), new TreeMap<>());
         try (ElfFile elf = ElfFile.open(library)) {
             StackArguments.Image proof =
-                    new StackArguments(INSTRUCTIONS.search(), API::decode, known -> List.of()).add(elf);
+                    new StackArguments(INSTRUCTIONS.search(), API::decode, demangler, known -> List.of()).add(elf);
             for (String line :
                     run(List.of("nm", "--defined-only", library.toString())).split("\n")) {
                 String[] parts = line.split(" ");

@@ -99,9 +99,10 @@ final class StackScan {
         return new StackUse(reason, reasonAt, exits);
     }
 
-    /// What is certain outweighs what may be.
+    /// What is certain outweighs what may be. A jump to what is not known weighs least: it does no harm where there is
+    /// nothing to forward.
     private void found(Reason newReason, int at) {
-        if (reason == null || newReason == Reason.TAKES) {
+        if (reason == null || reason == Reason.INDIRECT || newReason == Reason.TAKES) {
             reason = newReason;
             reasonAt = at;
         }

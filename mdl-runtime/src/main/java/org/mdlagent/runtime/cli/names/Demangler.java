@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 /// Names of C++ as people write them, by the library that comes with the installation; as they are where it is missing.
 /// A name that would be longer than [#NAME_MAX] bytes keeps its mangled form: a symbol of 300 bytes can stand for
 /// gigabytes.
-final class Demangler {
+public final class Demangler {
     private static final int NAME_MAX = 8192;
 
     private final byte[] name = new byte[NAME_MAX];
     private final @Nullable Function demangle;
 
-    Demangler(Path library) {
+    public Demangler(Path library) {
         Function found = null;
         try {
             found = NativeLibrary.getInstance(library.toString()).getFunction("demangle");
@@ -25,7 +25,7 @@ final class Demangler {
         demangle = found;
     }
 
-    String demangle(String symbol) {
+    public String demangle(String symbol) {
         if (demangle == null || !symbol.startsWith("_Z") || symbol.length() >= NAME_MAX / 2) {
             return symbol;
         }

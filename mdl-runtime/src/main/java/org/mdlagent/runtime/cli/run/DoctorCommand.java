@@ -17,6 +17,7 @@ import org.mdlagent.fastinst.provider.GoProvider;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
+import org.mdlagent.runtime.cli.names.Demangler;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
 import picocli.CommandLine.Command;
@@ -347,7 +348,10 @@ public final class DoctorCommand implements Callable<Integer> {
             Path libraries = mdl.installation().library().resolveSibling("");
             CensusFindings.say(
                     EntryCensus.of(
-                            elf, new DecoderLibrary(libraries)::decode, BareEntryProvider.covered(path.toString())),
+                            elf,
+                            new DecoderLibrary(libraries)::decode,
+                            new Demangler(mdl.installation().demangler())::demangle,
+                            BareEntryProvider.covered(path.toString())),
                     this::say);
         } catch (IOException e) {
             say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());

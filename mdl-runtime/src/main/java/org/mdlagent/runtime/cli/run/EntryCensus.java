@@ -1,15 +1,20 @@
 package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.elf.DynamicSection;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.shim.MemoryMap;
@@ -52,28 +57,47 @@ record EntryCensus(
         Map<String, Integer> refused) {
     static final int LONGER_BYTES = 32;
 
-    private static final Set<String> LIBRARIES = Set.of("libc.so.6", "libm.so.6");
+    private static final String C_LIBRARY = "libc.so.6";
 
+    /// @param demangler of names of C++
     /// @param covered what becomes of threads that stand at instructions that a jump covers
-    static EntryCensus of(ElfFile elf, LengthDecoder decoder, EntryPuns.Covered covered) throws IOException {
+    static EntryCensus of(
+            ElfFile elf, LengthDecoder decoder, UnaryOperator<String> demangler, EntryPuns.Covered covered)
+            throws IOException {
         InstructionSet instructions = InstructionSet.host();
-        try (StackArguments proof = new StackArguments(instructions.search(), decoder, known -> libraries())) {
+        try (StackArguments proof =
+                new StackArguments(instructions.search(), decoder, demangler, known -> libraries(elf))) {
             return of(FunctionEntries.of(elf, instructions.search(), proof.add(elf)), elf, decoder, covered);
         }
     }
 
-    /// The C library of this process, as that of a program which is to be started: functions leave to that mostly.
-    private static List<ElfFile> libraries() throws IOException {
-        Set<Path> paths = new TreeSet<>();
+    /// The libraries that the file needs, and that these need: those beside it, and those beside the C library of
+    /// this process.
+    private static List<ElfFile> libraries(ElfFile elf) throws IOException {
+        List<Path> directories = new ArrayList<>();
+        directories.add(Path.of(elf.name()).toAbsolutePath().resolveSibling(""));
         for (MemoryMap.Region region : MemoryMap.read().regions()) {
-            Path path = Path.of(region.path());
-            if (path.isAbsolute() && LIBRARIES.contains(path.getFileName().toString())) {
-                paths.add(path);
+            if (region.path().endsWith("/" + C_LIBRARY)) {
+                directories.add(Path.of(region.path()).resolveSibling(""));
             }
         }
         List<ElfFile> opened = new ArrayList<>();
-        for (Path path : paths) {
-            opened.add(ElfFile.open(path));
+        Set<String> seen = new HashSet<>();
+        Deque<ElfFile> next = new ArrayDeque<>(List.of(elf));
+        while (!next.isEmpty()) {
+            DynamicSection dynamic = next.remove().dynamic();
+            for (String name : dynamic == null ? List.<String>of() : dynamic.needed()) {
+                Path path = directories.stream()
+                        .map(directory -> directory.resolve(name))
+                        .filter(Files::isRegularFile)
+                        .findFirst()
+                        .orElse(null);
+                if (seen.add(name) && path != null) {
+                    ElfFile library = ElfFile.open(path);
+                    opened.add(library);
+                    next.add(library);
+                }
+            }
         }
         return opened;
     }
