@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
@@ -153,8 +153,8 @@ public final class StackArguments implements AutoCloseable {
     private record Piece(StackUses image, int range) {}
 
     private @Nullable Reason prove(Piece root) throws IOException {
-        Set<Piece> reached = new HashSet<>(Set.of(root));
-        Deque<Piece> next = new ArrayDeque<>(reached);
+        Map<Piece, Piece> reached = new HashMap<>(Map.of(root, root)); // from which piece
+        Deque<Piece> next = new ArrayDeque<>(List.of(root));
         while (!next.isEmpty()) {
             Piece piece = next.remove();
             if (piece.image.isProved(piece.range)) {
@@ -169,22 +169,30 @@ public final class StackArguments implements AutoCloseable {
                 reason = follow(piece, reached, next);
             }
             if (reason != null) {
-                Reason own =
-                        root.equals(piece) ? reason : root.image == piece.image ? Reason.SIBLING : Reason.ELSEWHERE;
-                root.image.refute(root.range, own);
-                return own;
+                refute(piece, reason, reached);
+                return root.image.reason(root.range);
             }
         }
-        for (Piece piece : reached) {
+        for (Piece piece : reached.keySet()) {
             piece.image.prove(piece.range);
         }
         return null;
     }
 
+    /// Refutes a piece, and all that have led to it.
+    private static void refute(Piece piece, Reason reason, Map<Piece, Piece> reached) {
+        piece.image.refute(piece.range, reason);
+        Piece at = piece;
+        for (Piece before = reached.get(at); before != null && !before.equals(at); before = reached.get(at)) {
+            before.image.refute(before.range, before.image == piece.image ? Reason.SIBLING : Reason.ELSEWHERE);
+            at = before;
+        }
+    }
+
     /// Adds what a piece leads to.
-    private @Nullable Reason follow(Piece piece, Set<Piece> reached, Deque<Piece> next) throws IOException {
+    private @Nullable Reason follow(Piece piece, Map<Piece, Piece> reached, Deque<Piece> next) throws IOException {
         for (int range : piece.image.siblings(piece.range)) {
-            add(new Piece(piece.image, range), reached, next);
+            add(new Piece(piece.image, range), piece, reached, next);
         }
         for (String name : piece.image.imports(piece.range)) {
             if (!openOthers()) {
@@ -203,7 +211,7 @@ public final class StackArguments implements AutoCloseable {
                     if (range < 0) {
                         return Reason.ELSEWHERE;
                     }
-                    add(new Piece(image.uses(), range), reached, next);
+                    add(new Piece(image.uses(), range), piece, reached, next);
                 }
             }
             if (!found) {
@@ -213,8 +221,8 @@ public final class StackArguments implements AutoCloseable {
         return null;
     }
 
-    private static void add(Piece piece, Set<Piece> reached, Deque<Piece> next) {
-        if (reached.add(piece)) {
+    private static void add(Piece piece, Piece from, Map<Piece, Piece> reached, Deque<Piece> next) {
+        if (reached.putIfAbsent(piece, from) == null) {
             next.add(piece);
         }
     }
