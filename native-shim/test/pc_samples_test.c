@@ -1,24 +1,24 @@
-/* Samples of threads' program counters, as the real kernel takes them. Threads burn CPU time until there are as many as a test
+/* Samples of threads and of their call paths, as the real kernel takes them. Threads burn CPU time until there are as many as a test
  * wants, so it does not matter how busy the machine is. */
 #include "agent/pc_samples.h"
 
+#include "agent/call_paths.h"
 #include "agent/descriptors.h"
 #include "fixture.h"
 
 #include <errno.h>
-#include <mdl/api.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { PERIOD_NANOS = 1000000, CAPACITY = 4096, BURN_MILLIS = 20 };
-
-extern const char __start_burning[], __stop_burning[];
+enum { PERIOD_NANOS = 1000000, BURN_MILLIS = 20, UNKNOWNS = 64 };
 
 static volatile uint64_t sink;
-static uint64_t out[CAPACITY];
-static int64_t seen_burning;
+static const struct mdl_pc_samples *table;
+static int64_t turns; /* the frame of turn() */
+
+#define CALLED __attribute__((noinline, noclone))
 
 static uint64_t cpu_millis(void) {
   struct timespec time;
@@ -26,167 +26,258 @@ static uint64_t cpu_millis(void) {
   return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* The code that takes the time, in a section of its own. */
-__attribute__((noinline, section("burning"))) static void turn(void) {
+/* The code that takes the time. */
+CALLED static void turn(void) {
   for (int i = 0; i < 1000000; i++) {
     sink += (uint64_t)i;
   }
 }
 
-static void burn(uint64_t millis) {
-  for (uint64_t end = cpu_millis() + millis; cpu_millis() < end;) {
+CALLED static void burn(void) {
+  for (uint64_t end = cpu_millis() + BURN_MILLIS; cpu_millis() < end;) {
     turn();
+    sink++;
   }
-}
-
-static int64_t open_sampler(int64_t tid) {
-  agent_has_own_descriptors = true;
-  int64_t sampler = pc_samples_open(tid, PERIOD_NANOS);
-  if (sampler == -EACCES || sampler == -EPERM || sampler == -ENOSYS) {
-    skip("the kernel does not allow samples here");
-  }
-  return sampler;
 }
 
 static int64_t self(void) { return syscall(SYS_gettid); }
 
-static int64_t count_burning(int64_t count) {
-  int64_t inside = 0;
-  for (int64_t i = 1; i <= count; i++) {
-    inside += out[i] >= (uint64_t)__start_burning && out[i] < (uint64_t)__stop_burning;
+/* -errno where it is refused. */
+static int64_t open_sampler(int64_t tid) {
+  agent_has_own_descriptors = true;
+  int64_t room = pc_samples_open(tid, PERIOD_NANOS);
+  if (room == -EACCES || room == -EPERM || room == -ENOSYS) {
+    skip("the kernel does not allow samples here");
   }
-  return inside;
+  table = (const struct mdl_pc_samples *)session->pc_samples;
+  return room;
 }
 
-/* Burns until there are at least so many samples: how many there are. */
-static int64_t collect(int64_t sampler, int64_t wanted) {
-  int64_t count = 0;
-  for (seen_burning = 0; count < wanted;) {
-    burn(BURN_MILLIS);
-    int64_t more = pc_samples_read(sampler, out, CAPACITY);
-    seen_burning += count_burning(more);
-    count += more;
-    CHECK_EQUAL(out[0], 0);
-  }
-  return count;
+static struct mdl_pc_frame *frame(uint32_t number) {
+  return (struct mdl_pc_frame *)table->frames[number / MDL_PC_CHUNK] + number % MDL_PC_CHUNK;
+}
+static struct mdl_pc_node *node(uint32_t number) {
+  return (struct mdl_pc_node *)table->nodes[number / MDL_PC_CHUNK] + number % MDL_PC_CHUNK;
 }
 
-static void shouldTellWhereAThreadSpendsItsTime(void) {
-  int64_t sampler = open_sampler(self());
-  CHECK(sampler >= 0);
-  int64_t count = collect(sampler, 100);
-  CHECK(seen_burning >= count * 9 / 10);
-}
-
-static void shouldTellEachSampleOnce(void) {
-  int64_t sampler = open_sampler(self());
-  collect(sampler, 100);
-  CHECK(pc_samples_read(sampler, out, CAPACITY) <= 5);
-}
-
-/* What out has no room for comes the next time. */
-static void shouldTellAllInParts(void) {
-  enum { PART = 4 };
-  int64_t sampler = open_sampler(self());
-  int64_t count = 0;
-  int64_t inside = 0;
-  while (count < 100) {
-    burn(BURN_MILLIS);
-    for (int64_t part = PART - 1; part == PART - 1;) {
-      part = pc_samples_read(sampler, out, PART);
-      CHECK(part < PART);
-      count += part;
-      inside += count_burning(part);
+/* Counts what was sampled. Each function is a frame, by where its code begins. */
+static void take(int64_t weight) {
+  struct mdl_pc_place unknown[UNKNOWNS];
+  for (int64_t count; (count = pc_samples_take(unknown, UNKNOWNS, weight)) > 0;) {
+    CHECK(count <= UNKNOWNS);
+    for (int64_t i = 0; i < count; i++) {
+      int64_t number = -1;
+      for (uint32_t known = 0; known < table->frame_count; known++) {
+        number = frame(known)->address == unknown[i].start && unknown[i].start ? (int64_t)known : number;
+      }
+      if (number < 0) {
+        struct mdl_pc_frame made = {.function = MDL_PC_IMAGE, .address = unknown[i].start ? unknown[i].start : unknown[i].address};
+        number = call_paths_frame(&made);
+      }
+      turns = unknown[i].start == (uintptr_t)turn ? number : turns;
+      call_paths_place(unknown[i].address, number, -1);
     }
   }
-  CHECK(inside >= count * 9 / 10);
 }
 
-/* Of 512 samples. */
+static void collect(uint64_t wanted) {
+  while (table->samples < wanted) {
+    burn();
+    take(1);
+  }
+}
+
+static uint64_t of_turn(void) { return turns ? frame((uint32_t)turns)->samples : 0; }
+
+/* Samples on paths whose last frame is turn()'s and which go by code that begins at `function`. */
+static uint64_t by(const void *function) {
+  uint64_t samples = 0;
+  for (uint32_t i = 1; i < table->node_count; i++) {
+    bool met = false;
+    for (uint32_t at = i; at; at = node(at)->parent) {
+      met |= frame(node(at)->frame)->address == (uintptr_t)function;
+    }
+    samples += met && node(i)->frame == turns ? node(i)->samples : 0;
+  }
+  return samples;
+}
+
+static void shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere(void) {
+  create_session();
+  CHECK(open_sampler(self()) > 0);
+  collect(100);
+  CHECK(of_turn() >= table->samples * 9 / 10);
+  CHECK(by((void *)burn) >= of_turn() * 9 / 10);
+  CHECK_EQUAL(table->squares, table->samples);
+  CHECK_EQUAL(table->left_out, 0);
+}
+
+static void shouldCountEachSampleOnceInAFrameAndOnceInAPath(void) {
+  create_session();
+  open_sampler(self());
+  collect(100);
+  uint64_t in_frames = 0, in_paths = 0;
+  for (uint32_t i = 0; i < table->frame_count; i++) {
+    in_frames += frame(i)->samples;
+  }
+  for (uint32_t i = 0; i < table->node_count; i++) {
+    CHECK(i == 0 || node(i)->parent < i);
+    in_paths += node(i)->samples;
+  }
+  CHECK_EQUAL(in_frames, table->samples);
+  CHECK_EQUAL(in_paths, table->samples);
+}
+
+static void shouldCountSamplesAsOftenAsTheyStandForOthers(void) {
+  create_session();
+  open_sampler(self());
+  while (table->samples == 0) {
+    burn();
+    take(7);
+  }
+  CHECK_EQUAL(table->samples % 7, 0);
+  CHECK_EQUAL(table->squares, 7 * table->samples);
+}
+
 static void shouldReadAroundTheEndOfTheRing(void) {
-  int64_t sampler = open_sampler(self());
-  int64_t count = collect(sampler, 1200);
-  CHECK(seen_burning >= count * 9 / 10);
+  create_session();
+  int64_t room = open_sampler(self());
+  collect(3 * (uint64_t)room);
+  CHECK(of_turn() >= table->samples * 9 / 10);
 }
 
 static void shouldCountWhatIsLost(void) {
-  int64_t sampler = open_sampler(self());
-  int64_t lost = 0;
-  while (lost == 0) {
-    burn(1000);
-    CHECK(pc_samples_read(sampler, out, CAPACITY) <= 512);
-    burn(BURN_MILLIS); /* the kernel tells of what was lost when there is room again */
-    pc_samples_read(sampler, out, CAPACITY);
-    lost = (int64_t)out[0];
+  create_session();
+  int64_t room = open_sampler(self());
+  while (table->lost == 0) {
+    for (int64_t i = 0; i < room; i++) {
+      burn();
+    }
+    take(1); /* the kernel tells of what was lost when there is room again */
+    burn();
+    take(1);
   }
-  CHECK(lost < 100000);
+  CHECK(table->samples > 0);
+}
+
+static void shouldTakeNoneWhileItIsSwitchedOff(void) {
+  create_session();
+  open_sampler(self());
+  collect(10);
+  pc_samples_switch(0);
+  take(1);
+  uint64_t before = table->samples;
+  burn();
+  take(1);
+  CHECK_EQUAL(table->samples, before);
+  pc_samples_switch(1);
+  collect(before + 10);
+}
+
+static void shouldTakeNoneWhileItIsClosed(void) {
+  create_session();
+  open_sampler(self());
+  collect(10);
+  pc_samples_switch(-1);
+  uint64_t before = table->samples;
+  burn();
+  take(1);
+  CHECK_EQUAL(table->samples, before);
+  CHECK(open_sampler(self()) > 0);
+  collect(before + 10);
 }
 
 static int begun[2], gate[2];
 static _Atomic int64_t tid;
 static _Atomic bool enough;
 
-static void *burn_elsewhere(void *unused) {
+CALLED static void burn_elsewhere(void) {
+  turn();
+  sink++;
+}
+
+static void *run_thread(void *unused) {
   char byte = 0;
   atomic_store(&tid, self());
   CHECK(write(begun[1], &byte, 1) == 1);
   CHECK(read(gate[0], &byte, 1) == 1);
   while (!atomic_load(&enough)) {
-    turn();
+    burn_elsewhere();
   }
   return unused;
 }
 
-static void shouldSampleTheThreadThatWasNamedAlone(void) {
+static void await_elsewhere(void) {
+  while (by((void *)burn_elsewhere) < 10) {
+    usleep(1000);
+    take(1);
+  }
+}
+
+static void shouldSampleThreadsThatAreBegunLater(void) {
   pthread_t other;
   char byte = 0;
-  CHECK(pipe(begun) == 0);
-  CHECK(pipe(gate) == 0);
-  pthread_create(&other, NULL, burn_elsewhere, NULL);
+  create_session();
+  CHECK(pipe(begun) == 0 && pipe(gate) == 0);
+  open_sampler(self());
+  CHECK_EQUAL(pthread_create(&other, NULL, run_thread, NULL), 0);
   CHECK(read(begun[0], &byte, 1) == 1);
-  int64_t sampler = open_sampler(atomic_load(&tid));
-  int64_t own = open_sampler(self());
-  collect(own, 100);
-  CHECK(pc_samples_read(sampler, out, CAPACITY) <= 5);
   CHECK(write(gate[1], &byte, 1) == 1);
-  for (int64_t count = 0; count < 100;) {
-    usleep(1000);
-    count += pc_samples_read(sampler, out, CAPACITY);
-  }
+  await_elsewhere();
   atomic_store(&enough, true);
   pthread_join(other, NULL);
 }
 
+static void shouldNotSampleAThreadThatNobodyHasNamed(void) {
+  pthread_t other;
+  char byte = 0;
+  create_session();
+  CHECK(pipe(begun) == 0 && pipe(gate) == 0);
+  CHECK_EQUAL(pthread_create(&other, NULL, run_thread, NULL), 0);
+  CHECK(read(begun[0], &byte, 1) == 1);
+  open_sampler(self());
+  CHECK(write(gate[1], &byte, 1) == 1);
+  collect(100);
+  CHECK_EQUAL(by((void *)burn_elsewhere), 0);
+  CHECK(open_sampler(atomic_load(&tid)) > 0); /* into the same rings */
+  await_elsewhere();
+  atomic_store(&enough, true);
+  pthread_join(other, NULL);
+}
+
+static void shouldSampleForkedProcesses(void) {
+  create_session();
+  open_sampler(self());
+  pid_t child = fork();
+  if (child == 0) {
+    for (;;) {
+      burn_elsewhere();
+    }
+  }
+  await_elsewhere();
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, NULL, 0) == child);
+}
+
 static void shouldRefuseWhatCannotBe(void) {
+  create_session();
   open_sampler(self());
   CHECK_EQUAL(pc_samples_open(INT32_MAX, PERIOD_NANOS), -ESRCH);
   agent_has_own_descriptors = false;
   CHECK_EQUAL(pc_samples_open(self(), PERIOD_NANOS), -EBADF);
 }
 
-static void shouldGiveTheRoomOfOneThatIsClosedToAnother(void) {
-  int64_t last = -1;
-  for (int i = 0; i < MDL_PC_THREADS; i++) {
-    last = open_sampler(self());
-    CHECK(last >= 0);
-  }
-  CHECK_EQUAL(open_sampler(self()), -EMFILE);
-  pc_samples_close(last);
-  CHECK_EQUAL(open_sampler(self()), last);
-  collect(last, 10);
-}
-
-/* The child of a fork has none of the parent's rings, and the agent that begins there has all the room. */
 static void shouldBeginAnewInAForkedProcess(void) {
-  for (int i = 0; i < MDL_PC_THREADS; i++) {
-    CHECK(open_sampler(self()) >= 0);
-  }
+  create_session();
+  open_sampler(self());
+  collect(10);
   pid_t child = fork();
   if (child == 0) {
     process_pid = getpid();
-    int64_t sampler = open_sampler(self());
-    CHECK(sampler >= 0);
-    collect(sampler, 10);
+    table = NULL;
+    CHECK(open_sampler(self()) > 0);
+    CHECK_EQUAL(table->samples, 0);
+    collect(10);
     _exit(0);
   }
   int status;
@@ -194,12 +285,68 @@ static void shouldBeginAnewInAForkedProcess(void) {
   CHECK_EQUAL(status, 0);
 }
 
-TESTS({"shouldTellWhereAThreadSpendsItsTime", shouldTellWhereAThreadSpendsItsTime},
-      {"shouldTellEachSampleOnce", shouldTellEachSampleOnce},
-      {"shouldTellAllInParts", shouldTellAllInParts},
+/* ---- the table of paths, without a kernel */
+
+static void shouldSayWhichPathsFoundNoRoom(void) {
+  create_session();
+  CHECK(call_paths_open(PERIOD_NANOS));
+  table = (const struct mdl_pc_samples *)session->pc_samples;
+  uint32_t path[2];
+  int64_t last = 0;
+  for (uint32_t i = 3; i < MDL_PC_FRAMES; i++) {
+    last = call_paths_frame(&(struct mdl_pc_frame){.function = MDL_PC_IMAGE, .address = i});
+    CHECK_EQUAL(last, i);
+  }
+  CHECK_EQUAL(call_paths_frame(&(struct mdl_pc_frame){.function = MDL_PC_IMAGE}), FRAME_ELSEWHERE);
+  uint64_t added = 0;
+  for (uint32_t outer = 3; added < MDL_PC_NODES; outer++) {
+    for (uint32_t i = 3; i < MDL_PC_FRAMES && added < MDL_PC_NODES; i++, added++) {
+      path[0] = i;
+      path[1] = outer;
+      call_paths_add(path, 2, 1);
+    }
+  }
+  CHECK_EQUAL(table->samples, added);
+  CHECK_EQUAL(table->node_count, MDL_PC_NODES);
+  CHECK(table->left_out > 0);
+  uint64_t in_paths = 0;
+  for (uint32_t i = 0; i < table->node_count; i++) {
+    in_paths += node(i)->samples;
+  }
+  CHECK_EQUAL(in_paths + table->left_out, added);
+  call_paths_add(path, 2, 1); /* what has found room before has it */
+  path[1] = 3;
+  path[0] = 4;
+  uint64_t before = table->left_out;
+  call_paths_add(path, 2, 5);
+  CHECK_EQUAL(table->left_out, before);
+}
+
+static void shouldForgetAddressesWhenThereAreTooMany(void) {
+  uint32_t found[FRAMES_OF_ADDRESS];
+  create_session();
+  CHECK(call_paths_open(PERIOD_NANOS));
+  for (uint64_t i = 1; i <= 200000; i++) {
+    call_paths_place(i, FRAME_PROBES, i % 2 ? -1 : FRAME_CUT);
+    CHECK_EQUAL(call_paths_frames_at(i, found), 1 + (i % 2 == 0));
+    CHECK_EQUAL(found[0], FRAME_PROBES);
+  }
+  CHECK_EQUAL(call_paths_frames_at(200001, found), 0);
+  call_paths_forget();
+  CHECK_EQUAL(call_paths_frames_at(200000, found), 0);
+}
+
+TESTS({"shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere", shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere},
+      {"shouldCountEachSampleOnceInAFrameAndOnceInAPath", shouldCountEachSampleOnceInAFrameAndOnceInAPath},
+      {"shouldCountSamplesAsOftenAsTheyStandForOthers", shouldCountSamplesAsOftenAsTheyStandForOthers},
       {"shouldReadAroundTheEndOfTheRing", shouldReadAroundTheEndOfTheRing},
       {"shouldCountWhatIsLost", shouldCountWhatIsLost},
-      {"shouldSampleTheThreadThatWasNamedAlone", shouldSampleTheThreadThatWasNamedAlone},
+      {"shouldTakeNoneWhileItIsSwitchedOff", shouldTakeNoneWhileItIsSwitchedOff},
+      {"shouldTakeNoneWhileItIsClosed", shouldTakeNoneWhileItIsClosed},
+      {"shouldSampleThreadsThatAreBegunLater", shouldSampleThreadsThatAreBegunLater},
+      {"shouldNotSampleAThreadThatNobodyHasNamed", shouldNotSampleAThreadThatNobodyHasNamed},
+      {"shouldSampleForkedProcesses", shouldSampleForkedProcesses},
       {"shouldRefuseWhatCannotBe", shouldRefuseWhatCannotBe},
-      {"shouldGiveTheRoomOfOneThatIsClosedToAnother", shouldGiveTheRoomOfOneThatIsClosedToAnother},
-      {"shouldBeginAnewInAForkedProcess", shouldBeginAnewInAForkedProcess})
+      {"shouldBeginAnewInAForkedProcess", shouldBeginAnewInAForkedProcess},
+      {"shouldSayWhichPathsFoundNoRoom", shouldSayWhichPathsFoundNoRoom},
+      {"shouldForgetAddressesWhenThereAreTooMany", shouldForgetAddressesWhenThereAreTooMany})

@@ -187,17 +187,30 @@ struct mdl_api {
   uint64_t files_enter;    /* 616 void (const char *directory) */
   uint64_t files_forget;   /* 624 void (void) */
 
-  /* Where threads are whenever they have taken some CPU time (pc_samples.c). */
-  uint64_t pc_open;  /* 632 int64_t (int64_t tid, uint64_t period_nanos): begins to sample a thread in user mode: a number for the
-                            two below; -EMFILE when there are MDL_PC_THREADS, -EBADF and -EPERM as event_open */
-  uint64_t pc_read;  /* 640 int64_t (int64_t sampler, uint64_t *out, int64_t capacity): out[0] becomes how many samples were lost,
-                            for want of room, and out[1] and so on the addresses of others: how many these are. Samples for
-                            which out has no room come the next time */
-  uint64_t pc_close; /* 648 void (int64_t sampler) */
+  /* Where threads are whenever they have taken some CPU time, and by which calls (agent/pc_samples.h). */
+  uint64_t pc_open;   /* 632 int64_t (int64_t tid, uint64_t period_nanos): begins to sample a thread in user mode, and those that it
+                             or its offspring begins, in forked processes too: how many samples of a processor there is room for
+                             until they are taken; -EBADF and -EPERM as event_open */
+  uint64_t pc_switch; /* 640 int64_t (int64_t on): samples threads, 1, or does not, 0, from now on; -1: none of them any more, until
+                             they are opened again. The kernel makes threads pay at each switch unless it is -1 */
+  uint64_t pc_take;   /* 648 int64_t (struct mdl_pc_place *unknown, int64_t capacity, int64_t weight): counts samples, each so often,
+                             until there is none, 0, or one whose path has addresses whose frames are not known: how many of these
+                             there are in `unknown`. That sample is counted when they are */
+  uint64_t pc_place;  /* 656 void (uint64_t address, int64_t frame, int64_t outer): the frame of an address; where that is inlined in
+                             another's code, `outer` is the other's, else -1 */
+  uint64_t pc_frame;  /* 664 int64_t (const struct mdl_pc_frame *frame): adds one: its number, 0 where there is no room */
+  uint64_t pc_forget; /* 672 void (void): addresses' frames may be others */
+  uint64_t pc_map;    /* 680 int64_t (int64_t pid, char *text, int64_t capacity): what a process says of code that it has made at run
+                             time, in /tmp/perf-PID.map: bytes in the file, of which as many are in `text` as fit; or -errno */
 };
 
-/* Threads that are sampled at a time. */
-#define MDL_PC_THREADS 64
+/* An address in code. */
+struct mdl_pc_place {
+  uint64_t address; /*  0 */
+  uint64_t start;   /*  8 of the code that one unwind description is for, 0 where there is none */
+  uint64_t bias;    /* 16 of its image */
+  int64_t pid;      /* 24 process that was there */
+};
 
 enum mdl_event_reach {
   MDL_REACH_THREAD = 0,  /* the thread alone */
@@ -210,6 +223,7 @@ static_assert(sizeof(struct mdl_text) == 32, "mdl_text");
 static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
-static_assert(sizeof(struct mdl_api) == 656, "mdl_api");
+static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
+static_assert(sizeof(struct mdl_api) == 688, "mdl_api");
 
 #endif

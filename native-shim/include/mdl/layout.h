@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 9u /* raised with each change of what a session holds */
+#define MDL_VERSION 10u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -477,30 +477,51 @@ struct mdl_trap_index {
   uint64_t rows[]; /* 8 struct mdl_trap * */
 };
 
-/* An image's code that is no probed function's. */
-struct mdl_pc_image {
-  uint32_t path;    /* 0 offset in the file of a struct mdl_string */
-  uint32_t pad;     /* 4 */
-  uint64_t samples; /* 8 */
+/*
+ * Code that a thread was found in: a function's, as far as is known. Written by the agent alone, complete before it is counted.
+ */
+enum mdl_pc_code { MDL_PC_ELSEWHERE = -1, MDL_PC_PROBES = -2, MDL_PC_CUT = -3, MDL_PC_IMAGE = -4, MDL_PC_NAMED = -5 };
+
+struct mdl_pc_frame {
+  uint64_t samples; /*  0 in its own code */
+  uint64_t address; /*  8 MDL_PC_IMAGE: where that code begins, at link time */
+  int32_t function; /* 16 index of the probed function that it is of, or inlined there; or enum mdl_pc_code: in no known code; in
+                          the agent's; the outer part of paths that is not known; an image's code without probes; code that the
+                          program has made at run time, with a name for it */
+  uint32_t image;   /* 20 MDL_PC_IMAGE: path of the ELF file; MDL_PC_NAMED: that name; as offset in the file of a struct mdl_string */
+  uint32_t build;   /* 24 MDL_PC_IMAGE: its build id, 0 when it has none */
+  uint32_t pad;     /* 28 */
 };
 
-#define MDL_PC_IMAGES 32u
+/* A call path: that of its parent, and one frame more. Node 0 is where all begin. A parent comes before its children. */
+struct mdl_pc_node {
+  uint64_t samples; /*  0 on this path, in the last frame's own code */
+  uint32_t parent;  /*  8 */
+  uint32_t frame;   /* 12 */
+};
+
+#define MDL_PC_CHUNK 1024u
+#define MDL_PC_FRAMES 16384u
+#define MDL_PC_NODES 131072u
 
 /*
- * Where the program's threads were, in user mode, whenever each had taken some CPU time: what the kernel's clock has sampled
- * (pc_samples.h). Only grows; written by the agent alone. Each sample is counted in one place besides `samples`, as often as
- * the periods that it stands for: threads that wait often are sampled in one second of so many.
+ * Where the program's threads were, in user mode, whenever each had taken some CPU time, and by which calls they had come there: what
+ * the kernel's clock has sampled (agent/pc_samples.h). Only grows; written by the agent alone. Each sample is counted in one frame and
+ * one node besides `samples`, as often as the periods that it stands for: threads that wait often are sampled in one second of so
+ * many. Frames 0 to 2 are MDL_PC_ELSEWHERE, MDL_PC_PROBES and MDL_PC_CUT.
  */
 struct mdl_pc_samples {
-  uint64_t period_nanos; /*  0 CPU time of a thread from one sample to the next */
-  uint64_t samples;      /*  8 of all */
-  uint64_t probes;       /* 16 in code of ours */
-  uint64_t elsewhere;    /* 24 in no image, or in one for which there was no room below */
-  uint64_t lost;         /* 32 that the agent came too late for; not among `samples` */
-  uint64_t functions;    /* 40 uint64_t[function_capacity]: in the functions' own code */
-  uint64_t image_count;  /* 48 published with release after the path */
-  uint64_t squares;      /* 56 of how often each sample was counted, added up */
-  uint64_t images[64];   /* 64 struct mdl_pc_image[MDL_PC_IMAGES] */
+  uint64_t period_nanos; /*   0 CPU time of a thread from one sample to the next */
+  uint64_t samples;      /*   8 of all */
+  uint64_t squares;      /*  16 of how often each sample was counted, added up */
+  uint64_t lost;         /*  24 that the agent came too late for; not among `samples` */
+  uint64_t no_table;     /*  32 whose path begins in code without unwind tables, as far as it is known */
+  uint64_t cut;          /*  40 whose path is longer than what was copied of the stack */
+  uint64_t left_out;     /*  48 whose path found no room: they are in their frames only */
+  uint32_t frame_count;  /*  56 published with release after the rows */
+  uint32_t node_count;   /*  60 the same */
+  uint64_t frames[16];   /*  64 struct mdl_pc_frame[MDL_PC_CHUNK] */
+  uint64_t nodes[128];   /* 192 struct mdl_pc_node[MDL_PC_CHUNK] */
 };
 
 struct mdl_string {
@@ -554,9 +575,12 @@ static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_s
 MDL_AT(mdl_slice, agent_cpu_nanos, 40);
 static_assert(sizeof(struct mdl_slice) == 64, "mdl_slice");
 static_assert(sizeof(struct mdl_slice_chunk) == 8 + MDL_SLICE_CHUNK_BYTES, "mdl_slice_chunk");
-MDL_AT(mdl_pc_samples, images, 64);
-static_assert(sizeof(struct mdl_pc_image) == 16, "mdl_pc_image");
-static_assert(sizeof(struct mdl_pc_samples) == 64 + MDL_PC_IMAGES * sizeof(struct mdl_pc_image), "mdl_pc_samples");
+MDL_AT(mdl_pc_frame, function, 16);
+static_assert(sizeof(struct mdl_pc_frame) == 32, "mdl_pc_frame");
+static_assert(sizeof(struct mdl_pc_node) == 16, "mdl_pc_node");
+MDL_AT(mdl_pc_samples, frames, 64);
+static_assert(sizeof(struct mdl_pc_samples) == 64 + sizeof(uint64_t) * (MDL_PC_FRAMES + MDL_PC_NODES) / MDL_PC_CHUNK,
+              "mdl_pc_samples");
 MDL_AT(mdl_trap, action, 8);
 static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");
 MDL_AT(mdl_trap_index, rows, 8);

@@ -1,8 +1,10 @@
 #include "agent/api_table.h"
 
+#include "agent/call_paths.h"
 #include "agent/control.h"
 #include "agent/events.h"
 #include "agent/pc_samples.h"
+#include "agent/perf_map.h"
 #include "agent/ready.h"
 #include "agent/sleep.h"
 #include "code/code.h"
@@ -134,8 +136,12 @@ const struct mdl_api *api_table(void) {
       .files_enter = address((void *)files_enter),
       .files_forget = address((void *)files_forget),
       .pc_open = address((void *)pc_samples_open),
-      .pc_read = address((void *)pc_samples_read),
-      .pc_close = address((void *)pc_samples_close),
+      .pc_switch = address((void *)pc_samples_switch),
+      .pc_take = address((void *)pc_samples_take),
+      .pc_place = address((void *)call_paths_place),
+      .pc_frame = address((void *)call_paths_frame),
+      .pc_forget = address((void *)call_paths_forget),
+      .pc_map = address((void *)perf_map_read),
   };
   return &table;
 }

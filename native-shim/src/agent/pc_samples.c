@@ -1,46 +1,156 @@
 /*
- * Samples of threads' program counters: the kernel's clock of a thread's CPU time writes one into a ring of the thread's
- * whenever a period has passed, if the thread is in user mode (perf_event_open(2)). The agent reads the rings. A thread is not
- * signalled, and does nothing for it.
+ * Samples of threads: the kernel's clock of a thread's CPU time writes its registers and the top of its stack into a ring
+ * whenever a period has passed, if the thread is in user mode (perf_event_open(2)). The agent reads the rings, and unwinds. A thread is
+ * not signalled, and does nothing for it.
  *
- * Rings are shared with the kernel: it alone advances data_head, the agent data_tail. Used by the agent's thread alone.
+ * There is one ring for each processor. Of each thread that is named there is an event on each processor, which threads and processes
+ * that it begins inherit: so those cost nothing here. Rings are shared with the kernel: it alone advances data_head, the agent
+ * data_tail. Used by the agent's thread alone.
  */
 #include "agent/pc_samples.h"
 
+#include "agent/call_paths.h"
 #include "agent/descriptors.h"
+#include "agent/unwinder.h"
 #include "os/self.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <mdl/api.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Pages of a ring besides the one that describes it, a power of two: unprivileged users may lock some hundred in all. */
-enum { RING_PAGES = 2, SAMPLERS = MDL_PC_THREADS };
+/*
+ * STACK_BYTES: that of sqlite3's shell is 8.3 KB deep where it works, of which perf's usual 8 KB would cut each path.
+ * RING_BYTES: where users may not lock as much, half of it is what they may for each processor (perf_event_mlock_kb); with many
+ * processors, which are not all busy, less.
+ */
+enum {
+  STACK_BYTES = 16 << 10,
+  RING_BYTES = 1 << 20,
+  RING_BYTES_MIN = 64 << 10,
+  RINGS_BYTES_MAX = 32 << 20,
+  FRAMES = 512,
+};
+
+/* The kernel's order of registers (asm/perf_regs.h), by DWARF's numbers. */
+static const uint8_t kernel_order[CFI_REGISTERS] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+#define REGISTER_MASK 0xff01ffULL
+
+struct ring {
+  struct perf_event_mmap_page *pages; /* NULL: none */
+  int descriptor;
+};
 
 static struct {
-  int descriptor;
-  struct perf_event_mmap_page *ring; /* 0: it is free */
-} samplers[SAMPLERS];
-static pid_t owner; /* whose these are: a forked process has none of its parent's rings */
+  pid_t owner; /* whose these are: a forked process has none of its parent's */
+  struct ring *ring;
+  long processors;
+  uint64_t bytes; /* of a ring's data, a power of two */
+  int *descriptors;
+  size_t count, capacity;
+  bool off;
+} sampler;
+
+/* What the kernel writes of a sample (perf_event_open(2), in the order of sample_type); the number of bytes that were there to be copied
+ * stands behind them. */
+struct sample {
+  struct perf_event_header header;
+  uint32_t pid, tid;
+  uint64_t abi;
+  uint64_t registers[CFI_REGISTERS];
+  uint64_t stack_bytes;
+  uint8_t stack[STACK_BYTES];
+  uint64_t copied;
+};
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-static int64_t free_sampler(void) {
-  if (owner != process_pid) {
-    memset(samplers, 0, sizeof samplers);
-    owner = process_pid;
-  }
-  for (int64_t i = 0; i < SAMPLERS; i++) {
-    if (samplers[i].ring == NULL) {
-      return i;
+static int open_event(pid_t tid, int processor, uint64_t period_nanos) {
+  struct perf_event_attr attributes = {
+      .type = PERF_TYPE_SOFTWARE,
+      .size = sizeof attributes,
+      .config = PERF_COUNT_SW_TASK_CLOCK,
+      .sample_period = period_nanos,
+      .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+      .sample_regs_user = REGISTER_MASK,
+      .sample_stack_user = STACK_BYTES,
+      .exclude_kernel = 1,
+      .exclude_hv = 1,
+      .disabled = sampler.off,
+      .inherit = 1,
+      .watermark = 1, /* nobody waits for it */
+      .wakeup_watermark = RING_BYTES,
+      .remove_on_exec = 1, /* the program that takes the place of one of ours is none of ours */
+  };
+  int descriptor = (int)syscall(SYS_perf_event_open, &attributes, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+static int map_ring(struct ring *ring, int descriptor) {
+  for (;;) {
+    void *pages = mmap(NULL, page_size() + sampler.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (pages != MAP_FAILED) {
+      madvise(pages, page_size() + sampler.bytes, MADV_DONTFORK);
+      *ring = (struct ring){.pages = pages, .descriptor = descriptor};
+      return 0;
     }
+    if (errno != EPERM || sampler.bytes == RING_BYTES_MIN || sampler.count > 0) {
+      return -errno;
+    }
+    sampler.bytes /= 2; /* others of this user have locked some */
   }
-  return -EMFILE;
+}
+
+static bool begin(void) {
+  if (sampler.owner == process_pid) {
+    return true;
+  }
+  memset(&sampler, 0, sizeof sampler);
+  sampler.processors = sysconf(_SC_NPROCESSORS_CONF);
+  sampler.ring = calloc((size_t)sampler.processors, sizeof *sampler.ring);
+  sampler.bytes = RING_BYTES;
+  while (sampler.bytes > RING_BYTES_MIN && sampler.bytes * (uint64_t)sampler.processors > RINGS_BYTES_MAX) {
+    sampler.bytes /= 2;
+  }
+  sampler.owner = sampler.ring ? process_pid : 0;
+  return sampler.ring != NULL;
+}
+
+static bool note(int descriptor) {
+  if (sampler.count == sampler.capacity) {
+    size_t capacity = 2 * sampler.capacity + 64;
+    int *grown = realloc(sampler.descriptors, capacity * sizeof *grown);
+    if (!grown) {
+      return false;
+    }
+    sampler.descriptors = grown;
+    sampler.capacity = capacity;
+  }
+  sampler.descriptors[sampler.count++] = descriptor;
+  return true;
+}
+
+static int64_t open_on(pid_t tid, int processor, uint64_t period_nanos) {
+  int descriptor = open_event(tid, processor, period_nanos);
+  if (descriptor < 0) {
+    return descriptor == -ENODEV ? 0 : descriptor; /* the processor is offline */
+  }
+  struct ring *ring = &sampler.ring[processor];
+  int error = !ring->pages                                                       ? map_ring(ring, descriptor)
+              : ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, ring->descriptor) != 0 ? -errno
+                                                                                    : 0;
+  if (error == 0 && !note(descriptor)) {
+    error = -ENOMEM;
+  }
+  if (error) {
+    close(descriptor);
+  }
+  return error;
 }
 
 int64_t pc_samples_open(int64_t tid, uint64_t period_nanos) {
@@ -51,77 +161,146 @@ int64_t pc_samples_open(int64_t tid, uint64_t period_nanos) {
   if (prctl(PR_GET_SECCOMP) != 0) {
     return -EPERM;
   }
-  int64_t sampler = free_sampler();
-  if (sampler < 0) {
-    return sampler;
+  if (!begin()) {
+    return -ENOMEM;
   }
-  struct perf_event_attr attributes = {
-      .type = PERF_TYPE_SOFTWARE,
-      .size = sizeof attributes,
-      .config = PERF_COUNT_SW_TASK_CLOCK,
-      .sample_period = period_nanos,
-      .sample_type = PERF_SAMPLE_IP,
-      .exclude_kernel = 1,
-      .exclude_hv = 1,
-      .watermark = 1, /* nobody waits for it */
-      .wakeup_watermark = RING_PAGES * 4096,
-      .remove_on_exec = 1, /* the program that takes the place of one of ours is none of ours */
-  };
-  int descriptor = (int)syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  if (descriptor < 0) {
-    return -errno;
+  size_t before = sampler.count;
+  for (int processor = 0; processor < sampler.processors; processor++) {
+    int64_t error = open_on((pid_t)tid, processor, period_nanos);
+    if (error) {
+      /* A thread is sampled wherever it runs, or nowhere. Events whose rings others write to stay. */
+      while (before > 0 && sampler.count > before) {
+        close(sampler.descriptors[--sampler.count]);
+      }
+      return error;
+    }
   }
-  void *ring = mmap(NULL, (1 + RING_PAGES) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (ring == MAP_FAILED) {
-    int64_t error = -errno;
-    close(descriptor);
-    return error;
-  }
-  samplers[sampler].descriptor = descriptor;
-  samplers[sampler].ring = ring;
-  return sampler;
+  unwinder_refresh();
+  return call_paths_open(period_nanos) ? (int64_t)(sampler.bytes / sizeof(struct sample)) : -ENOMEM;
 }
+
+static void close_all(void) {
+  for (long i = 0; i < sampler.processors; i++) {
+    if (sampler.ring[i].pages) {
+      munmap(sampler.ring[i].pages, page_size() + sampler.bytes);
+      sampler.ring[i].pages = NULL;
+    }
+  }
+  while (sampler.count > 0) {
+    close(sampler.descriptors[--sampler.count]);
+  }
+}
+
+int64_t pc_samples_switch(int64_t on) {
+  if (sampler.owner != process_pid) {
+    return 0;
+  }
+  if (on < 0) {
+    close_all();
+    return 0;
+  }
+  sampler.off = !on;
+  for (size_t i = 0; i < sampler.count; i++) {
+    ioctl(sampler.descriptors[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  }
+  return 0;
+}
+
+/* ---- reading */
 
 /* A record may lie at both ends of the ring. */
-static void copy(void *to, const char *data, uint64_t size, uint64_t at, size_t length) {
-  for (size_t i = 0; i < length; i++) {
-    ((char *)to)[i] = data[(at + i) & (size - 1)];
-  }
+static void copy(void *to, const char *data, uint64_t at, size_t length) {
+  uint64_t from = at & (sampler.bytes - 1);
+  size_t first = length < sampler.bytes - from ? length : sampler.bytes - from;
+  memcpy(to, data + from, first);
+  memcpy((char *)to + first, data, length - first);
 }
 
-int64_t pc_samples_read(int64_t sampler, uint64_t *out, int64_t capacity) {
-  struct perf_event_mmap_page *ring = samplers[sampler].ring;
-  uint64_t size = RING_PAGES * page_size();
-  const char *data = (const char *)ring + page_size();
-  uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
-  uint64_t tail = ring->data_tail;
-  int64_t count = 0;
-  out[0] = 0;
-  while (tail < head && count + 1 < capacity) {
-    struct {
-      struct perf_event_header header;
-      uint64_t words[2];
-    } record;
-    copy(&record.header, data, size, tail, sizeof record.header);
+/* How many of the path's addresses have no frame yet; those are in `unknown`. */
+static int64_t count_sample(const struct sample *sample, struct mdl_pc_place *unknown, int64_t capacity, uint64_t weight) {
+  if (sample->header.size < sizeof *sample || sample->abi != PERF_SAMPLE_REGS_ABI_64 || sample->stack_bytes != STACK_BYTES) {
+    call_paths_add_lost(weight); /* of a program for 32 bits, or of a thread that has ended */
+    return 0;
+  }
+  struct stack_sample stack = {.bytes = sample->stack, .length = sample->copied < STACK_BYTES ? sample->copied : STACK_BYTES};
+  for (int i = 0; i < CFI_REGISTERS; i++) {
+    int before = __builtin_popcountll(REGISTER_MASK & ((1ULL << kernel_order[i]) - 1));
+    stack.registers[i] = sample->registers[before];
+  }
+  static struct stack_frame frames[FRAMES];
+  static uint32_t path[FRAMES * FRAMES_OF_ADDRESS + 1];
+  enum stack_end end;
+  size_t count = unwinder_walk(&stack, frames, FRAMES, &end);
+  int64_t unknowns = 0;
+  size_t length = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (frames[i].ours) {
+      path[length++] = FRAME_PROBES;
+      continue;
+    }
+    size_t found = call_paths_frames_at(frames[i].address, path + length);
+    length += found;
+    if (found == 0 && unknowns < capacity) {
+      unknown[unknowns++] = (struct mdl_pc_place){
+          .address = frames[i].address, .start = frames[i].start, .bias = frames[i].bias, .pid = sample->pid};
+    }
+  }
+  if (unknowns > 0) {
+    return unknowns;
+  }
+  if (end != STACK_WHOLE) {
+    path[length++] = FRAME_CUT;
+  }
+  call_paths_add(path, length, weight);
+  if (end == STACK_CUT) {
+    call_paths_add_cut(weight);
+  } else if (end == STACK_UNKNOWN) {
+    call_paths_add_without_table(weight);
+  }
+  return 0;
+}
+
+static int64_t take(struct perf_event_mmap_page *pages, struct mdl_pc_place *unknown, int64_t capacity, uint64_t weight) {
+  static struct sample record;
+  const char *data = (const char *)pages + page_size();
+  uint64_t head = __atomic_load_n(&pages->data_head, __ATOMIC_ACQUIRE);
+  uint64_t tail = pages->data_tail;
+  int64_t unknowns = 0;
+  while (tail < head) {
+    copy(&record.header, data, tail, sizeof record.header);
     if (record.header.size < sizeof record.header) {
       tail = head; /* never so; without this the loop would not end */
       break;
     }
+    copy(&record, data, tail, record.header.size < sizeof record ? record.header.size : sizeof record);
     if (record.header.type == PERF_RECORD_SAMPLE) {
-      copy(&record.words[0], data, size, tail + sizeof record.header, sizeof record.words[0]);
-      out[++count] = record.words[0];
+      unknowns = count_sample(&record, unknown, capacity, weight);
+      if (unknowns > 0) {
+        break;
+      }
     } else if (record.header.type == PERF_RECORD_LOST) {
-      copy(record.words, data, size, tail + sizeof record.header, sizeof record.words);
-      out[0] += record.words[1];
+      uint64_t lost; /* behind the event's id */
+      memcpy(&lost, (const char *)&record + sizeof record.header + sizeof lost, sizeof lost);
+      call_paths_add_lost(lost * weight);
     }
     tail += record.header.size;
   }
-  __atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
-  return count;
+  __atomic_store_n(&pages->data_tail, tail, __ATOMIC_RELEASE);
+  return unknowns;
 }
 
-void pc_samples_close(int64_t sampler) {
-  munmap(samplers[sampler].ring, (1 + RING_PAGES) * page_size());
-  close(samplers[sampler].descriptor);
-  samplers[sampler].ring = NULL;
+int64_t pc_samples_take(struct mdl_pc_place *unknown, int64_t capacity, int64_t weight) {
+  if (sampler.owner != process_pid || sampler.count == 0) {
+    return 0;
+  }
+  if (unwinder_refresh()) {
+    call_paths_forget();
+  }
+  for (long i = 0; i < sampler.processors; i++) {
+    int64_t unknowns = sampler.ring[i].pages ? take(sampler.ring[i].pages, unknown, capacity, (uint64_t)weight) : 0;
+    if (unknowns > 0) {
+      return unknowns;
+    }
+  }
+  return 0;
 }

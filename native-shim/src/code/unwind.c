@@ -39,6 +39,11 @@ static const struct range *find(uint64_t address) {
   return NULL;
 }
 
+uint64_t unwind_header(uint64_t address) {
+  const struct range *range = find(address);
+  return range ? range->header : 0;
+}
+
 EXPORT int _dl_find_object(void *address, struct dl_find_object *result) {
   const struct range *range = find((uintptr_t)address);
   if (range) {

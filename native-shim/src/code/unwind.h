@@ -7,6 +7,9 @@
 /* See api.h, trampolines. */
 int64_t unwind_trampolines(uint64_t start, uint64_t length, uint64_t header);
 
+/* Address of the .eh_frame_hdr of generated code, 0 where there is none. */
+uint64_t unwind_header(uint64_t address);
+
 /* In a relative: of all that the agent has made known so far. */
 void unwind_join(void);
 

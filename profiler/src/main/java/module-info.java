@@ -6,6 +6,7 @@ module org.mdlagent.profiler {
     requires static transitive org.jspecify;
 
     exports org.mdlagent.profiler;
+    exports org.mdlagent.profiler.cpu;
     exports org.mdlagent.profiler.report.codec;
     exports org.mdlagent.profiler.report.exposition;
     exports org.mdlagent.profiler.report.file;

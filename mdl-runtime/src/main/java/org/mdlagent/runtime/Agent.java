@@ -22,6 +22,7 @@ import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
+import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.sampled.SampledProfiler;
 import org.mdlagent.profiler.slice.TimeSlices;
 import org.mdlagent.runtime.metric.MetricRequest;
@@ -174,7 +175,7 @@ public final class Agent {
             return new NoProfiler(api, probes);
         }
         if (exact) {
-            return new ExactProfiler(api, probes);
+            return new ExactProfiler(api, probes, new PcSamples(api, probes, tscHz() / 1e9, log::line));
         }
         double budget = options.budgetPercent() / 100;
         Memory.putDouble(header + HeaderDescriptor.BUDGET, budget);

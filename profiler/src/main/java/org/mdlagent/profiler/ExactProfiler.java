@@ -2,11 +2,13 @@ package org.mdlagent.profiler;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.cpu.PcSamples;
 
 /// Times every call. The recording code does all of it: here probes are only switched on and off.
 public final class ExactProfiler implements Collector {
@@ -16,14 +18,21 @@ public final class ExactProfiler implements Collector {
     private final NativeApi api;
     private final Probes probes;
 
-    public ExactProfiler(NativeApi api, Probes probes) {
+    private final @Nullable PcSamples samples;
+
+    /// @param samples of call paths, null where nobody wants them
+    public ExactProfiler(NativeApi api, Probes probes, @Nullable PcSamples samples) {
         this.api = api;
         this.probes = probes;
+        this.samples = samples;
     }
 
     @Override
     public void open(List<Integer> functions, boolean whole) {
         probes.activateOpened();
+        if (samples != null) {
+            samples.grow(probes.functionCount());
+        }
     }
 
     @Override
@@ -51,7 +60,7 @@ public final class ExactProfiler implements Collector {
     public double tick() {
         adoptLearnedSites();
         api.renewClocks();
-        return RENEWAL_NANOS;
+        return samples == null ? RENEWAL_NANOS : Math.min(RENEWAL_NANOS, samples.look());
     }
 
     /// Sites that were found to be of functions that are left out are on still.

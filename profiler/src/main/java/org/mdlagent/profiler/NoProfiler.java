@@ -13,7 +13,7 @@ public final class NoProfiler implements Collector {
     private final ExactProfiler probes;
 
     public NoProfiler(NativeApi api, Probes probes) {
-        this.probes = new ExactProfiler(api, probes);
+        this.probes = new ExactProfiler(api, probes, null);
     }
 
     @Override

@@ -5,18 +5,23 @@ package org.mdlagent.arch.layout;
 public final class PcSamplesDescriptor {
     public static final long PERIOD_NANOS = 0;
     public static final long SAMPLES = 8;
-    public static final long PROBES = 16;
-    public static final long ELSEWHERE = 24;
-    public static final long LOST = 32;
-    public static final long FUNCTIONS = 40;
-    public static final long IMAGE_COUNT = 48;
-    public static final long SQUARES = 56;
-    public static final long IMAGES = 64;
+    public static final long SQUARES = 16;
+    public static final long LOST = 24;
+    public static final long NO_TABLE = 32;
+    public static final long CUT = 40;
+    public static final long LEFT_OUT = 48;
+    public static final long FRAME_COUNT = 56;
+    public static final long NODE_COUNT = 60;
+    public static final long FRAMES = 64;
+    public static final long NODES = 192;
 
-    /// Rows that there are.
-    public static final int IMAGES_MAX = 32;
+    public static final long SIZE = 1216;
 
-    public static final long SIZE = IMAGES + IMAGES_MAX * PcImageDescriptor.SIZE;
+    /// Rows in one piece of memory, and all that there can be.
+    public static final int CHUNK = 1024;
+
+    public static final int FRAMES_MAX = 16_384;
+    public static final int NODES_MAX = 131_072;
 
     private PcSamplesDescriptor() {}
 }

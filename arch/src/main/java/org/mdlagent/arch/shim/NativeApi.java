@@ -104,9 +104,13 @@ public final class NativeApi implements CodeWriter {
     static final long FILES_ENTER = 616;
     static final long FILES_FORGET = 624;
     static final long PC_OPEN = 632;
-    static final long PC_READ = 640;
-    static final long PC_CLOSE = 648;
-    static final long SIZE = 656;
+    static final long PC_SWITCH = 640;
+    static final long PC_TAKE = 648;
+    static final long PC_PLACE = 656;
+    static final long PC_FRAME = 664;
+    static final long PC_FORGET = 672;
+    static final long PC_MAP = 680;
+    static final long SIZE = 688;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -537,21 +541,43 @@ public final class NativeApi implements CodeWriter {
 
     /// Begins to sample where a thread is in user mode, each time that it has taken `periodNanos` of CPU time.
     ///
-    /// @return its number, or `-errno`
+    /// @return how many samples there is room for, or `-errno`
     long openPcSampler(int tid, long periodNanos) {
         return call(function(PC_OPEN), tid, periodNanos, 0);
     }
 
-    /// What there is of a thread: to `out` go the number of samples lost (long), then the addresses of others (long),
-    /// as many as fit into `capacity` of these.
-    ///
-    /// @return how many these are
-    int readPcSampler(long sampler, long out, int capacity) {
-        return (int) call(function(PC_READ), sampler, out, capacity);
+    /// @param on 1 samples threads, 0 does not, -1 does not until they are opened again
+    void switchPcSampler(int on) {
+        call(function(PC_SWITCH), on, 0, 0);
     }
 
-    void closePcSampler(long sampler) {
-        call(function(PC_CLOSE), sampler, 0, 0);
+    /// Counts samples until there is none, or one with addresses whose frames are not known: these go to
+    /// `places`, as
+    /// many as fit.
+    ///
+    /// @return how many these are
+    int takePcSamples(long places, int capacity, int weight) {
+        return (int) call(function(PC_TAKE), places, capacity, weight);
+    }
+
+    void placePcFrame(long address, int frame, int outer) {
+        call(function(PC_PLACE), address, frame, outer);
+    }
+
+    int addPcFrame(long row) {
+        return (int) call(function(PC_FRAME), row, 0, 0);
+    }
+
+    void forgetPcFrames() {
+        call(function(PC_FORGET), 0, 0, 0);
+    }
+
+    /// What a process says of code that it has made at run time (`/tmp/perf-PID.map`): to `text`, as many bytes
+    /// as fit.
+    ///
+    /// @return how many there are, or `-errno`
+    long readPerfMap(int pid, long text, long capacity) {
+        return call(function(PC_MAP), pid, text, capacity);
     }
 
     /// Threads of a process, but for the agent's. Their numbers (int) go to `tids`, as many as fit.

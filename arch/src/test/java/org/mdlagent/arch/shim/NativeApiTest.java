@@ -40,4 +40,12 @@ class NativeApiTest {
 
         assertThat(constants).containsExactlyInAnyOrderEntriesOf(expected);
     }
+
+    @Test
+    void shouldHaveEveryFieldOfAPlaceAndNoOther() throws Exception {
+        Map<String, Long> expected = new TreeMap<>();
+        dump.constants("mdl_pc_place", Set.of()).forEach((name, value) -> expected.put("PLACE_" + name, value));
+
+        assertThat(LayoutDump.constantsOf(PcSampler.class)).containsExactlyInAnyOrderEntriesOf(expected);
+    }
 }

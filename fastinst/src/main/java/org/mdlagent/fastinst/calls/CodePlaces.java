@@ -43,26 +43,28 @@ public final class CodePlaces {
     /// Where code stands.
     ///
     /// @param function index of the one whose code it is, or that is inlined there; or [#OURS] or [#NONE]
+    /// @param outer    index of the function in whose code that one is inlined; [#NONE] where it is not
     /// @param image    path of that which has other code; "" where none has
-    public record Place(int function, String image) {}
+    public record Place(int function, int outer, String image) {}
 
     public Place at(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();
             for (Trampolines.OfText text : placement == null ? List.<Trampolines.OfText>of() : placement.texts()) {
                 if (text.holds(address)) {
-                    return new Place(OURS, "");
+                    return new Place(OURS, NONE, "");
                 }
             }
         }
         int function = sites.functionAt(address);
         if (function != NONE) {
-            return new Place(function, "");
+            int outer = sites.outermostAt(address);
+            return new Place(function, outer == function ? NONE : outer, "");
         }
         ProbedImage image = imageWithProbes(address);
         String path = image == null ? path(address) : image.path();
         boolean ours = image == null && (path.endsWith(SHIM) || path.startsWith(TEXTS));
-        return ours ? new Place(OURS, "") : new Place(NONE, path);
+        return ours ? new Place(OURS, NONE, "") : new Place(NONE, NONE, path);
     }
 
     /// Its text may be a copy, which the kernel knows by another path.

@@ -72,6 +72,19 @@ public final class ReturnSites {
         return ReturnSite.UNKNOWN;
     }
 
+    /// Index of the function whose code an address lies in, whatever is inlined there, or [ReturnSite#NONE].
+    int outermostAt(long address) {
+        for (ProbedImage image : images) {
+            ProbedImage.Placement placement = image.current();
+            FunctionRanges.Range range =
+                    placement == null ? null : image.ranges().around(address - placement.bias());
+            if (range != null) {
+                return range.function();
+            }
+        }
+        return ReturnSite.NONE;
+    }
+
     /// Index of the function whose code an address lies in, or that is inlined there, or [ReturnSite#NONE].
     int functionAt(long address) {
         for (ProbedImage image : images) {

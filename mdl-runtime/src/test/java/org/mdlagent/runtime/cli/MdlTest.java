@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.session.SessionStore;
@@ -272,7 +271,6 @@ class MdlTest {
         "csv, 'name,symbol,file'",
         "html, <!DOCTYPE html>",
         "prometheus, # HELP mdl_session_info",
-        "speedscope, '{\"$schema\": '",
         "trace, '{\"displayTimeUnit\": \"ns\"'"
     })
     void shouldReportInOtherFormats(String format, String beginning) throws IOException {
@@ -284,16 +282,25 @@ class MdlTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"folded", "speedscope", "trace"})
-    void shouldSayWhatAnExactSessionDoesNotKnow(String format) throws IOException {
+    @CsvSource({"folded, ''", "speedscope, '{\"$schema\": '"})
+    void shouldSayThatASessionHasNoCallPaths(String format, String beginning) throws IOException {
+        FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
+
+        assertThat(mdl.execute("report", "--format", format)).isZero();
+        assertThat(out()).startsWith(beginning);
+        assertThat(err()).contains(format + ": the session has no call paths", "agent.log says why");
+    }
+
+    @Test
+    void shouldSayWhatAnExactSessionDoesNotKnow() throws IOException {
         Path session = FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
         try (FileChannel file = FileChannel.open(session.resolve("session.mdl"), StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.wrap(new byte[] {HeaderDescriptor.FLAG_EXACT}), HeaderDescriptor.FLAGS);
         }
 
-        assertThat(mdl.execute("report", "--format", format)).isEqualTo(2);
+        assertThat(mdl.execute("report", "--format", "trace")).isEqualTo(2);
         assertThat(out()).isEmpty();
-        assertThat(err()).contains(format + ": an exact session", "record without --exact");
+        assertThat(err()).contains("trace: an exact session", "record without --exact");
     }
 
     @Test

@@ -57,24 +57,47 @@ public final class DebugNames implements FunctionNames {
         return new DebugNames(System.getenv(), Installation.ofProcess().demangler(), fetches, messages);
     }
 
-    /// The functions of a build that have been asked for.
+    /// The functions of a build that have been asked for, and code in others.
     ///
     /// @param symbols null where there are none
-    private record Build(@Nullable SymbolTable symbols, Map<Long, @Nullable Found> found) {}
+    /// @param own     those that the image itself has, null as long as nobody has asked for them
+    private record Build(
+            @Nullable SymbolTable symbols,
+            Map<Long, @Nullable Found> found,
+            Map<Long, @Nullable Found> around,
+            Map<String, @Nullable SymbolTable> own) {}
 
     @Override
     public @Nullable Found find(String image, String build, long offset) {
-        Build known = builds.get(build);
-        if (known == null) {
-            known = new Build(BUILD.matcher(build).matches() ? symbols(image, build) : null, new HashMap<>());
-            builds.put(build, known);
-        }
+        Build known = build(image, build);
         SymbolTable symbols = known.symbols();
-        return symbols == null ? null : known.found().computeIfAbsent(offset, at -> find(symbols, at));
+        return symbols == null ? null : known.found().computeIfAbsent(offset, at -> found(symbols, symbols.at(offset)));
     }
 
-    private @Nullable Found find(SymbolTable symbols, long offset) {
-        int function = symbols.at(offset);
+    @Override
+    public @Nullable Found around(String image, String build, long offset) {
+        Build known = build(image, build);
+        SymbolTable symbols = known.symbols();
+        if (symbols == null) {
+            symbols = known.own().computeIfAbsent(image, path -> ownSymbols(path, build));
+        }
+        SymbolTable table = symbols;
+        return table == null
+                ? null
+                : known.around().computeIfAbsent(offset, at -> found(table, table.containing(offset)));
+    }
+
+    private Build build(String image, String build) {
+        Build known = builds.get(build);
+        if (known == null) {
+            SymbolTable symbols = BUILD.matcher(build).matches() ? symbols(image, build) : null;
+            known = new Build(symbols, new HashMap<>(), new HashMap<>(), new HashMap<>());
+            builds.put(build, known);
+        }
+        return known;
+    }
+
+    private @Nullable Found found(SymbolTable symbols, int function) {
         if (function < 0) {
             return null;
         }
@@ -85,6 +108,15 @@ public final class DebugNames implements FunctionNames {
         }
         String symbol = symbols.name(function);
         return new Found(known.demangle(symbol), symbol);
+    }
+
+    private @Nullable SymbolTable ownSymbols(String image, String build) {
+        try (ElfFile file = DebugFile.open(path(image), build)) {
+            return symbols(file);
+        } catch (IOException e) {
+            messages.accept(e.getMessage());
+            return null;
+        }
     }
 
     private @Nullable SymbolTable symbols(String image, String build) {

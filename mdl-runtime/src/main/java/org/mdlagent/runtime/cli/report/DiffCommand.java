@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.format.ComparisonJson;
 import org.mdlagent.profiler.report.format.ComparisonTable;
 import org.mdlagent.profiler.report.page.ComparisonPage;
-import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.RunProfile;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.runtime.cli.context.CommandContext;
@@ -73,7 +73,7 @@ public final class DiffCommand implements Callable<Integer> {
         }
         Comparison comparison =
                 Comparison.of(before, after, threshold == null ? OptionalDouble.empty() : OptionalDouble.of(threshold));
-        write(comparison, after.edges(), console);
+        write(comparison, after.paths(), console);
         return comparison.regressions().isEmpty() ? 0 : REGRESSION;
     }
 
@@ -91,12 +91,12 @@ public final class DiffCommand implements Callable<Integer> {
         }
     }
 
-    private void write(Comparison comparison, List<CallEdge> edges, Console console) throws IOException {
+    private void write(Comparison comparison, CallTree paths, Console console) throws IOException {
         int shown = limit != null ? limit : format.equals("table") ? TABLE_LIMIT : Integer.MAX_VALUE;
         Writer text = Console.text(console.out());
         switch (format) {
             case "json" -> ComparisonJson.write(comparison, shown, text);
-            case "html" -> ComparisonPage.write(comparison, edges, shown, text);
+            case "html" -> ComparisonPage.write(comparison, paths, shown, text);
             default -> new ComparisonTable(shown, console.colour(console.outIsTerminal())).write(comparison, text);
         }
         text.flush();

@@ -111,6 +111,14 @@ public final class ReportCommand implements Callable<Integer> {
                     console.out(),
                     console.colour(console.outIsTerminal()),
                     console.width(console.outIsTerminal(), 1));
+            String nothing = wanted.nothing(profile);
+            if (nothing != null) {
+                console.say(
+                        nothing,
+                        isRanged()
+                                ? "they are of the whole session: leave --from and --to out"
+                                : "agent.log says why the kernel has taken no samples of the CPU time, if it refused");
+            }
             if (!wanted.tellsLosses()) {
                 profile.losses().forEach(loss -> console.say(ProfileNotes.sentence(loss), null));
                 ProfileNotes.damage(profile).forEach(damage -> console.say(damage, null));

@@ -44,8 +44,8 @@ public enum ReportFormat {
 
     private static final int TABLE_LIMIT = 24;
 
-    /// Those that are made of single calls, or of who made them.
-    private static final Set<ReportFormat> SAMPLED = EnumSet.of(FOLDED, SPEEDSCOPE, TRACE);
+    /// Those that show call paths and nothing else.
+    private static final Set<ReportFormat> PATHS = EnumSet.of(FOLDED, SPEEDSCOPE);
 
     public static ReportFormat of(String name) {
         return switch (name) {
@@ -90,7 +90,7 @@ public enum ReportFormat {
 
     /// Refuses a choice of functions where the format shows all.
     void checkChoice(boolean chosen) {
-        if (chosen && SAMPLED.contains(this)) {
+        if (chosen && (this == TRACE || PATHS.contains(this))) {
             throw CommandFailure.usage(
                     lowerCase() + " shows all functions, in an order of its own",
                     "leave --function, --limit and --sort out");
@@ -108,11 +108,15 @@ public enum ReportFormat {
 
     /// Refuses a session that does not hold what the format shows.
     void checkSession(SessionFacts session) {
-        if (session.exact() && SAMPLED.contains(this)) {
-            throw CommandFailure.usage(
-                    lowerCase() + ": an exact session keeps neither single calls nor who made them",
-                    "record without --exact");
+        if (session.exact() && this == TRACE) {
+            throw CommandFailure.usage("trace: an exact session keeps no single calls", "record without --exact");
         }
+    }
+
+    /// What to say where there is nothing to show; null where there is something.
+    @Nullable
+    String nothing(Profile profile) {
+        return PATHS.contains(this) && profile.cpu().isEmpty() ? lowerCase() + ": the session has no call paths" : null;
     }
 
     /// Whether what was lost stands in the report itself; else its reader is told beside it.

@@ -6,7 +6,17 @@ import org.jspecify.annotations.Nullable;
 /// from their image can be had since.
 public interface FunctionNames {
     /// There are none.
-    FunctionNames NONE = (image, build, offset) -> null;
+    FunctionNames NONE = new FunctionNames() {
+        @Override
+        public @Nullable Found find(String image, String build, long offset) {
+            return null;
+        }
+
+        @Override
+        public @Nullable Found around(String image, String build, long offset) {
+            return null;
+        }
+    };
 
     /// @param name   demangled
     /// @param symbol as in the symbol table
@@ -19,6 +29,12 @@ public interface FunctionNames {
     /// @param offset its address at link time
     @Nullable
     Found find(String image, String build, long offset);
+
+    /// The same of the function that code is in. Functions that the image itself names are told, too.
+    ///
+    /// @param offset address of the code at link time
+    @Nullable
+    Found around(String image, String build, long offset);
 
     /// What a symbol is that says where a function is, for want of a name.
     private static String prefix(String image) {

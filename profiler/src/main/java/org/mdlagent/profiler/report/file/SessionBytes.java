@@ -110,7 +110,7 @@ public final class SessionBytes implements AutoCloseable {
         return arenaEnd;
     }
 
-    FunctionNames names() {
+    public FunctionNames names() {
         return names;
     }
 

@@ -4,20 +4,20 @@ import java.io.IOException;
 import java.util.stream.Collectors;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CallTree;
-import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 
 /// The report for flame graph tools: a line for each call path, as Brendan Gregg's `stackcollapse` programs write them
 /// ("The Flame Graph", CACM 59(6), 2016): the functions, the caller of all first, with semicolons between them, and the
-/// time on that path that the last one took by itself, in nanoseconds. How paths are found stands in [CallTree].
+/// CPU time on that path that the last one took by itself, in nanoseconds.
 public final class FoldedReport {
     private FoldedReport() {}
 
     /// Writes all paths of a profile.
     public static void write(Profile profile, Appendable out) throws IOException {
-        for (CallTree.Node node : CallTree.of(profile).nodes()) {
+        for (CallTree.Node node : profile.paths().nodes()) {
             if (node.selfNanos() > 0) {
-                out.append(node.path().stream().map(FoldedReport::frame).collect(Collectors.joining(";")))
+                out.append(node.path().stream().map(FoldedReport::name).collect(Collectors.joining(";")))
                         .append(' ')
                         .append(Long.toString(node.selfNanos()))
                         .append('\n');
@@ -25,7 +25,7 @@ public final class FoldedReport {
         }
     }
 
-    private static String frame(FunctionProfile function) {
-        return ForeignText.printable(function.name()).replace(';', ',');
+    private static String name(CodeFrame frame) {
+        return ForeignText.printable(frame.name()).replace(';', ',');
     }
 }

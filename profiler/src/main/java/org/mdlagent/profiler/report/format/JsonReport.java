@@ -97,6 +97,9 @@ public final class JsonReport {
         json.member("inProbes", cpu.inProbes());
         json.member("lost", cpu.lost());
         json.member("elsewhere", cpu.elsewhere());
+        json.member("cut", cpu.cut());
+        json.member("withoutTable", cpu.withoutTable());
+        json.member("leftOut", cpu.leftOut());
         json.beginArray("notProbed");
         for (CpuSamples.OfImage of : cpu.notProbed()) {
             json.element().beginObject();
@@ -215,6 +218,8 @@ public final class JsonReport {
         json.member("selfError", function.shownSelfError());
         json.member("cpuNanos", function.shownCpuNanos());
         json.member("cpuError", function.shownCpuError());
+        json.member("cpuTotalNanos", function.shownCpuTotalNanos());
+        json.member("cpuTotalError", function.shownCpuTotalError());
         json.member("minNanos", latency.minNanos());
         json.member("meanNanos", latency.meanNanos());
         json.member("p50Nanos", function.percentileNanos(50));

@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
 import java.util.zip.GZIPOutputStream;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.codec.ProtobufWriter;
 import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -23,15 +25,16 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 /// The report for pprof: `profile.proto` of github.com/google/pprof, compressed with gzip.
 ///
 /// Each called function is a sample whose stack is the function alone, with its calls, its total time and, where the
-/// session knows it, its self time. Where it knows callers, the self time is that of call paths ([CallTree]), each of
-/// which is a sample of its own. The format has no word for "not known": that is 0 here.
+/// session knows it, its self time. Where the CPU time was sampled, each call path is a sample of its own, with
+/// the CPU
+/// time that its last function took by itself. The format has no word for "not known": that is 0 here.
 public final class PprofReport {
     private final ProtobufWriter message = new ProtobufWriter();
     private final Map<String, Integer> strings = new LinkedHashMap<>();
     private final Map<String, Integer> mappings = new LinkedHashMap<>();
 
-    /// Ids of functions, and of their locations.
-    private final IdentityHashMap<FunctionProfile, Long> ids = new IdentityHashMap<>();
+    /// Ids of functions, by their profiles where they have one, and of their locations.
+    private final IdentityHashMap<Object, Long> ids = new IdentityHashMap<>();
 
     private PprofReport() {
         string("");
@@ -49,23 +52,17 @@ public final class PprofReport {
         for (SampleType type : types) {
             message.field(ProfileField.SAMPLE_TYPE, valueType(type.name, type.unit));
         }
-        List<CallTree.Node> nodes = CallTree.of(profile).nodes();
-        boolean paths = !nodes.isEmpty();
         for (FunctionProfile function : functions) {
             if (function.calls() > 0) {
                 sample(
-                        List.of(function),
-                        types.stream()
-                                .mapToLong(type -> paths && type.ofPaths ? 0 : type.value.applyAsLong(function))
-                                .toArray());
+                        List.of(CodeFrame.of(function)),
+                        types.stream().mapToLong(type -> type.value.applyAsLong(function)));
             }
         }
-        for (CallTree.Node node : nodes) {
-            sample(
-                    node.path(),
-                    types.stream()
-                            .mapToLong(type -> type.ofPaths ? node.selfNanos() : 0)
-                            .toArray());
+        for (CallTree.Node node : profile.paths().nodes()) {
+            if (node.selfNanos() > 0) {
+                sample(node.path(), types.stream().mapToLong(type -> type.ofPaths ? node.selfNanos() : 0));
+            }
         }
         facts(profile, types.getLast());
         mappings.forEach((image, mapping) -> message.field(ProfileField.MAPPING, mapping(mapping, image)));
@@ -82,44 +79,50 @@ public final class PprofReport {
             types.add(new SampleType(
                     "self",
                     "nanoseconds",
-                    true,
+                    false,
                     function -> function.shownSelfNanos().orElse(0)));
+        }
+        if (!profile.cpu().isEmpty()) {
+            types.add(new SampleType("cpu", "nanoseconds", true, function -> 0));
         }
         return types;
     }
 
     /// @param path the caller of all first
-    private void sample(List<FunctionProfile> path, long[] values) {
+    private void sample(List<CodeFrame> path, LongStream values) {
         long[] stack = path.reversed().stream().mapToLong(this::id).toArray();
-        message.field(ProfileField.SAMPLE, new ProtobufWriter().packed(1, stack).packed(2, values));
+        message.field(ProfileField.SAMPLE, new ProtobufWriter().packed(1, stack).packed(2, values.toArray()));
     }
 
-    private long id(FunctionProfile function) {
-        Long known = ids.get(function);
+    private long id(CodeFrame frame) {
+        Object key = frame.function() == null ? frame : frame.function();
+        Long known = ids.get(key);
         if (known != null) {
             return known;
         }
         long id = ids.size() + 1L;
-        ids.put(function, id);
-        describe(id, function);
+        ids.put(key, id);
+        describe(id, frame);
         return id;
     }
 
-    private void describe(long id, FunctionProfile function) {
+    private void describe(long id, CodeFrame frame) {
+        String symbol =
+                frame.function() == null ? frame.name() : frame.function().symbol();
         message.field(
                 ProfileField.LOCATION,
                 new ProtobufWriter()
                         .field(1, id)
-                        .field(2, mappings.computeIfAbsent(function.image(), image -> mappings.size() + 1))
-                        .field(4, new ProtobufWriter().field(1, id).field(2, function.line())));
+                        .field(2, mappings.computeIfAbsent(frame.image(), image -> mappings.size() + 1))
+                        .field(4, new ProtobufWriter().field(1, id).field(2, frame.line())));
         message.field(
                 ProfileField.FUNCTION,
                 new ProtobufWriter()
                         .field(1, id)
-                        .field(2, string(function.name()))
-                        .field(3, string(function.symbol()))
-                        .field(4, string(function.file() == null ? "" : function.file()))
-                        .field(5, function.line()));
+                        .field(2, string(frame.name()))
+                        .field(3, string(symbol))
+                        .field(4, string(frame.file() == null ? "" : frame.file()))
+                        .field(5, frame.line()));
     }
 
     private void facts(Profile profile, SampleType shownFirst) {
@@ -154,7 +157,7 @@ public final class PprofReport {
         return TimeUnit.SECONDS.toNanos(instant.getEpochSecond()) + instant.getNano();
     }
 
-    /// @param ofPaths whether it is known of call paths where callers are
+    /// @param ofPaths whether it is known of call paths
     private record SampleType(String name, String unit, boolean ofPaths, ToLongFunction<FunctionProfile> value) {}
 
     /// Numbers of the fields of `Profile`.

@@ -5,21 +5,20 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CallTree;
-import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 
 /// The report for speedscope (<https://www.speedscope.app/file-format-schema.json>): a sampled profile whose
-/// samples are call paths, weighted by the time that the last function of each took by itself. How paths are found
-/// stands in [CallTree].
+/// samples are call paths, weighted by the CPU time that the last function of each took by itself.
 public final class SpeedscopeReport {
     private SpeedscopeReport() {}
 
     /// Writes all paths of a profile.
     public static void write(Profile profile, Appendable out) throws IOException {
-        List<CallTree.Node> nodes = CallTree.of(profile).nodes().stream()
+        List<CallTree.Node> nodes = profile.paths().nodes().stream()
                 .filter(node -> node.selfNanos() > 0)
                 .toList();
-        IdentityHashMap<FunctionProfile, Long> frames = new IdentityHashMap<>();
+        IdentityHashMap<CodeFrame, Long> frames = new IdentityHashMap<>();
         JsonWriter json = new JsonWriter(out, false);
         json.beginObject();
         json.member("$schema", "https://www.speedscope.app/file-format-schema.json");
@@ -28,9 +27,9 @@ public final class SpeedscopeReport {
         json.name("shared").beginObject();
         json.beginArray("frames");
         for (CallTree.Node node : nodes) {
-            for (FunctionProfile function : node.path()) {
-                if (frames.putIfAbsent(function, (long) frames.size()) == null) {
-                    frame(function, json.element());
+            for (CodeFrame frame : node.path()) {
+                if (frames.putIfAbsent(frame, (long) frames.size()) == null) {
+                    frame(frame, json.element());
                 }
             }
         }
@@ -47,8 +46,8 @@ public final class SpeedscopeReport {
         json.beginArray("samples");
         for (CallTree.Node node : nodes) {
             json.element().beginArray();
-            for (FunctionProfile function : node.path()) {
-                json.element(frames.getOrDefault(function, 0L));
+            for (CodeFrame frame : node.path()) {
+                json.element(frames.getOrDefault(frame, 0L));
             }
             json.endArray();
         }
@@ -64,12 +63,12 @@ public final class SpeedscopeReport {
         out.append('\n');
     }
 
-    private static void frame(FunctionProfile function, JsonWriter json) throws IOException {
+    private static void frame(CodeFrame frame, JsonWriter json) throws IOException {
         json.beginObject();
-        json.member("name", function.name());
-        json.member("file", function.file());
-        if (function.line() > 0) {
-            json.member("line", function.line());
+        json.member("name", frame.name());
+        json.member("file", frame.file());
+        if (frame.line() > 0) {
+            json.member("line", frame.line());
         }
         json.endObject();
     }

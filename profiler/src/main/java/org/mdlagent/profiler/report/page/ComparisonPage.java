@@ -5,7 +5,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import org.mdlagent.profiler.report.format.ComparisonJson;
 import org.mdlagent.profiler.report.format.JsonWriter;
-import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.statistics.Comparison;
@@ -20,9 +19,8 @@ public final class ComparisonPage {
 
     /// Writes the first `limit` functions.
     ///
-    /// @param edges who called whom in the later run, where that is known
-    public static void write(Comparison comparison, List<CallEdge> edges, int limit, Appendable out)
-            throws IOException {
+    /// @param paths of the later run, where its CPU time was sampled
+    public static void write(Comparison comparison, CallTree paths, int limit, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = JsonWriter.ofPage(data).beginObject();
         ComparisonJson.members(comparison, limit, true, json);
@@ -34,7 +32,7 @@ public final class ComparisonPage {
                 positions.put(after, (long) i);
             }
         }
-        HtmlReport.paths(CallTree.of(edges).nodes(), positions, json);
+        HtmlReport.paths(paths, positions, json);
         json.endObject();
         Page.write("comparison.html", "", List.of("report.css", "comparison.css"), data, SCRIPTS, out);
     }

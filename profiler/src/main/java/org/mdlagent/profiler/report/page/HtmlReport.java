@@ -15,6 +15,7 @@ import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.format.ShortName;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.MetricValue;
@@ -42,6 +43,9 @@ public final class HtmlReport {
 
     /// Single calls that are shown, the slowest.
     private static final int CALLS_MAX = 3000;
+
+    /// The part of all time that a path of the picture has at least.
+    private static final double LEAST_PART = 1e-4;
 
     private HtmlReport() {}
 
@@ -150,7 +154,7 @@ public final class HtmlReport {
             }
         }
         json.endArray();
-        paths(CallTree.of(profile).nodes(), positions, json);
+        paths(profile.paths(), positions, json);
         json.beginArray("metrics");
         for (MetricValue metric : profile.metrics()) {
             json.element().beginObject();
@@ -176,22 +180,23 @@ public final class HtmlReport {
     }
 
     /// Position of the function among the frames, of the path that this one goes on from among the paths, or -1, time,
-    /// and time of its own in turn.
-    static void paths(List<CallTree.Node> nodes, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
+    /// and time of its own in turn. Paths of little time are left out: nobody would see them.
+    static void paths(CallTree paths, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
             throws IOException {
+        List<CallTree.Node> nodes = paths.nodes(LEAST_PART);
         IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
-        IdentityHashMap<FunctionProfile, Long> frames = new IdentityHashMap<>();
+        IdentityHashMap<CodeFrame, Long> frames = new IdentityHashMap<>();
         json.beginArray("frames");
         for (CallTree.Node node : nodes) {
             numbers.put(node, (long) numbers.size());
-            FunctionProfile function = node.function();
-            if (frames.putIfAbsent(function, (long) frames.size()) == null) {
+            CodeFrame frame = node.frame();
+            if (frames.putIfAbsent(frame, (long) frames.size()) == null) {
                 json.element().beginObject();
-                json.member("name", function.name());
-                ShortName.write(function.name(), json);
-                json.member("file", function.file());
-                json.member("image", function.image());
-                Long position = positions.get(function);
+                json.member("name", frame.name());
+                ShortName.write(frame.name(), json);
+                json.member("file", frame.file());
+                json.member("image", frame.image());
+                Long position = frame.function() == null ? null : positions.get(frame.function());
                 json.member("function", position == null ? OptionalLong.empty() : OptionalLong.of(position));
                 json.endObject();
             }
@@ -199,7 +204,7 @@ public final class HtmlReport {
         json.endArray();
         json.beginArray("paths");
         for (CallTree.Node node : nodes) {
-            json.element(frames.getOrDefault(node.function(), 0L));
+            json.element(frames.getOrDefault(node.frame(), 0L));
             json.element(numbers.getOrDefault(node.parent(), -1L));
             json.element(node.nanos());
             json.element(node.selfNanos());

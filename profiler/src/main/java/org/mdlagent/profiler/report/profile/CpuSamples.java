@@ -14,6 +14,9 @@ import java.util.List;
 /// @param elsewhere   in no image that is known
 /// @param lost        that nobody has taken from the kernel in time; not among `samples`
 /// @param notProbed   in code that is no probed function's, the image with the most samples first
+/// @param cut         whose path is longer than what the kernel copied of the stack: its outer part is not known
+/// @param withoutTable whose path has code without unwind tables: what called that is not known
+/// @param leftOut     whose path found no room
 public record CpuSamples(
         long periodNanos,
         long samples,
@@ -21,11 +24,14 @@ public record CpuSamples(
         long inProbes,
         long elsewhere,
         long lost,
-        List<OfImage> notProbed) {
+        List<OfImage> notProbed,
+        long cut,
+        long withoutTable,
+        long leftOut) {
     private static final double DEVIATIONS = 2;
 
     /// Of a session for which the kernel gave none.
-    public static final CpuSamples NONE = new CpuSamples(0, 0, 1, 0, 0, 0, List.of());
+    public static final CpuSamples NONE = new CpuSamples(0, 0, 1, 0, 0, 0, List.of(), 0, 0, 0);
 
     /// @param image path of the ELF file
     public record OfImage(String image, long samples) {}

@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 /// @param cpuNanos   CPU time of all threads in its own code, in user mode, by the kernel's samples; empty where it has
 ///     none
 /// @param cpuError   half the width of its 95 % interval, relative to `cpuNanos`; empty where that is
+/// @param cpuTotalNanos CPU time of all threads in it and in what it called, the same way
+/// @param cpuTotalError half the width of its 95 % interval, relative to `cpuTotalNanos`
 /// @param latency    of the calls that were timed
 /// @param on         false while the profiler leaves it out, because somebody has asked for that
 /// @param damage     why its figures are withheld, null where they are not
@@ -44,6 +46,8 @@ public record FunctionProfile(
         OptionalDouble selfError,
         OptionalLong cpuNanos,
         OptionalDouble cpuError,
+        OptionalLong cpuTotalNanos,
+        OptionalDouble cpuTotalError,
         Latency latency,
         boolean on,
         @Nullable String damage) {
@@ -88,6 +92,8 @@ public record FunctionProfile(
                 selfError,
                 OptionalLong.empty(),
                 OptionalDouble.empty(),
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
                 latency,
                 on,
                 null);
@@ -112,6 +118,8 @@ public record FunctionProfile(
                 OptionalLong.empty(),
                 OptionalLong.empty(),
                 OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                OptionalLong.empty(),
                 OptionalDouble.empty(),
                 OptionalLong.empty(),
                 OptionalDouble.empty(),
@@ -150,6 +158,16 @@ public record FunctionProfile(
         return shownCpuNanos().isPresent() ? cpuError : OptionalDouble.empty();
     }
 
+    /// CPU time with callees as it may be shown; unknown where it may as well be nothing.
+    public OptionalLong shownCpuTotalNanos() {
+        return cpuTotalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpuTotalNanos;
+    }
+
+    /// How far that may be off, where it is shown.
+    public OptionalDouble shownCpuTotalError() {
+        return shownCpuTotalNanos().isPresent() ? cpuTotalError : OptionalDouble.empty();
+    }
+
     /// Whether the calls are an estimate of which nobody knows how far it is off.
     public boolean areCallsGuessed() {
         return !exact && !callsExact && callsError.isEmpty() && damage == null;
@@ -182,10 +200,22 @@ public record FunctionProfile(
         return eachTimed() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, sampled);
     }
 
-    /// The same with CPU time.
+    /// The same with CPU time in its own code alone.
     ///
     /// @param error half the width of its 95 % interval, relative to it
     public FunctionProfile withCpu(long nanos, double error) {
+        OptionalLong own = OptionalLong.of(nanos);
+        OptionalDouble ownError = OptionalDouble.of(error);
+        return withCpu(own, ownError, own, ownError);
+    }
+
+    /// The same with CPU time; empty where no sample tells of any.
+    ///
+    /// @param own   in its own code
+    /// @param ofAll in it and in what it called
+    /// @param ownError,ofAllError halves of the widths of their 95 % intervals, relative to them
+    public FunctionProfile withCpu(
+            OptionalLong own, OptionalDouble ownError, OptionalLong ofAll, OptionalDouble ofAllError) {
         return with(
                 calls,
                 callsError,
@@ -194,8 +224,10 @@ public record FunctionProfile(
                 selfNanos,
                 totalError,
                 selfError,
-                OptionalLong.of(nanos),
-                OptionalDouble.of(error),
+                own,
+                ownError,
+                ofAll,
+                ofAllError,
                 latency);
     }
 
@@ -233,6 +265,8 @@ public record FunctionProfile(
                 selfError,
                 cpuNanos,
                 cpuError,
+                cpuTotalNanos,
+                cpuTotalError,
                 latency.withDurationAsLongAs(other.latency));
     }
 
@@ -266,7 +300,18 @@ public record FunctionProfile(
     private FunctionProfile withTimes(
             OptionalLong totalNanos, OptionalLong selfNanos, OptionalDouble totalError, OptionalDouble selfError) {
         return with(
-                calls, callsError, sampled, totalNanos, selfNanos, totalError, selfError, cpuNanos, cpuError, latency);
+                calls,
+                callsError,
+                sampled,
+                totalNanos,
+                selfNanos,
+                totalError,
+                selfError,
+                cpuNanos,
+                cpuError,
+                cpuTotalNanos,
+                cpuTotalError,
+                latency);
     }
 
     private static OptionalDouble relative(OptionalDouble error, long nanos) {
@@ -293,6 +338,8 @@ public record FunctionProfile(
                 selfError,
                 OptionalLong.empty(),
                 OptionalDouble.empty(),
+                OptionalLong.empty(),
+                OptionalDouble.empty(),
                 latency);
     }
 
@@ -306,6 +353,8 @@ public record FunctionProfile(
             OptionalDouble selfError,
             OptionalLong cpuNanos,
             OptionalDouble cpuError,
+            OptionalLong cpuTotalNanos,
+            OptionalDouble cpuTotalError,
             Latency latency) {
         return new FunctionProfile(
                 name,
@@ -324,6 +373,8 @@ public record FunctionProfile(
                 selfError,
                 cpuNanos,
                 cpuError,
+                cpuTotalNanos,
+                cpuTotalError,
                 latency,
                 on,
                 damage);

@@ -20,6 +20,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// @param cpu       where the threads' CPU time was spent
 /// @param metrics those that are enabled, in the order in which that was asked for
 /// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
+/// @param paths by which threads have come to where they spent their CPU time
 /// @param range of time that functions, edges and costs are of; null for all of the session
 public record Profile(
         SessionFacts session,
@@ -32,6 +33,7 @@ public record Profile(
         CpuSamples cpu,
         List<MetricValue> metrics,
         List<CallEdge> edges,
+        CallTree paths,
         @Nullable TimeRange range) {
 
     /// The processes of a session.
@@ -78,11 +80,12 @@ public record Profile(
                 CpuSamples.NONE,
                 metrics,
                 edges,
+                CallTree.NONE,
                 null);
     }
 
     /// The same with samples of CPU time.
-    public Profile withCpu(CpuSamples samples) {
+    public Profile withCpu(CpuSamples samples, CallTree paths) {
         return new Profile(
                 session,
                 functions,
@@ -94,6 +97,7 @@ public record Profile(
                 samples,
                 metrics,
                 edges,
+                paths,
                 range);
     }
 
@@ -141,6 +145,7 @@ public record Profile(
                 CpuSamples.NONE,
                 metrics,
                 edges,
+                CallTree.NONE,
                 range);
     }
 
@@ -157,6 +162,7 @@ public record Profile(
                 cpu,
                 metrics,
                 edges,
+                paths,
                 range);
     }
 

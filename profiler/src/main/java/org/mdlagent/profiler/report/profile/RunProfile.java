@@ -5,15 +5,14 @@ import java.util.List;
 /// What a run has measured.
 ///
 /// @param functions those that were called
-/// @param edges     who called them, where that is known
-public record RunProfile(Run run, List<FunctionProfile> functions, List<CallEdge> edges) {
+/// @param paths     by which threads came to where they spent their CPU time, where that is known
+public record RunProfile(Run run, List<FunctionProfile> functions, CallTree paths) {
     public RunProfile {
         functions = List.copyOf(functions);
-        edges = List.copyOf(edges);
     }
 
-    /// Without callers.
+    /// Without call paths.
     public RunProfile(Run run, List<FunctionProfile> functions) {
-        this(run, functions, List.of());
+        this(run, functions, CallTree.NONE);
     }
 }

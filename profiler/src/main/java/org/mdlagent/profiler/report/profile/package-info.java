@@ -1,4 +1,6 @@
 /// What a program did, as a report knows it: functions, their latency, who called whom, runs.
+///
+/// Long because a profile is made of these records, and each format of a report reads most of them.
 @NullMarked
 package org.mdlagent.profiler.report.profile;
 

@@ -2,53 +2,99 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
-import org.mdlagent.arch.layout.PcImageDescriptor;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import org.mdlagent.arch.layout.PcNodeDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.profiler.estimate.Confidence;
-import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Reads where the kernel's clock found the program's threads.
+/// Reads where the kernel's clock found the program's threads, and by which calls they had come there.
 ///
-/// Counters are read one after the other while they grow: those of the functions may come to more than that of all.
+/// Counters are read one after the other while they grow: those of the frames may come to more than that of all.
 final class PcSamplesReader {
     /// Nobody samples as rarely.
     private static final long PERIOD_NANOS_MAX = 10_000_000_000L;
 
+    /// More than what a copy of a stack can hold.
+    private static final int DEPTH_MAX = 1024;
+
     private final SessionBytes bytes;
     private final CpuSamples samples;
+    private final PcFrames frames;
 
-    /// In each function's own code; none where the session has no samples.
-    private final long[] ofFunctions;
+    /// By node: its parent, its frame, and samples on it alone.
+    private final int[] parents;
 
-    /// @param address of the samples, 0 where there are none
-    PcSamplesReader(SessionBytes bytes, FunctionTable functions, long address) throws IOException {
+    private final int[] ofFrames;
+    private final long[] counts;
+
+    /// @param functions all of the session, in the order of their numbers
+    /// @param address   of the samples, 0 where there are none
+    PcSamplesReader(SessionBytes bytes, List<FunctionProfile> functions, long address) throws IOException {
         this.bytes = bytes;
+        int nodes = 0;
         if (address == 0) {
             samples = CpuSamples.NONE;
-            ofFunctions = new long[0];
-            return;
+            frames = new PcFrames(bytes, List.of(), 0, 0);
+        } else {
+            long at = bytes.offset(address, PcSamplesDescriptor.SIZE, "the table of CPU samples");
+            bytes.claim(PcSamplesDescriptor.SIZE);
+            // A node is there after its frame.
+            nodes = count(at + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.NODES_MAX, "call paths");
+            int size = count(at + PcSamplesDescriptor.FRAME_COUNT, PcSamplesDescriptor.FRAMES_MAX, "pieces of code");
+            frames = new PcFrames(bytes, functions, at + PcSamplesDescriptor.FRAMES, size);
+            samples = new CpuSamples(
+                    period(at),
+                    bytes.getCounter(at + PcSamplesDescriptor.SAMPLES),
+                    weight(at),
+                    frames.inProbes(),
+                    frames.elsewhere(),
+                    bytes.getCounter(at + PcSamplesDescriptor.LOST),
+                    images(),
+                    bytes.getCounter(at + PcSamplesDescriptor.CUT),
+                    bytes.getCounter(at + PcSamplesDescriptor.NO_TABLE),
+                    bytes.getCounter(at + PcSamplesDescriptor.LEFT_OUT));
         }
-        long at = bytes.offset(address, PcSamplesDescriptor.SIZE, "the table of CPU samples");
-        bytes.claim(PcSamplesDescriptor.SIZE);
-        samples = new CpuSamples(
-                period(at),
-                bytes.getCounter(at + PcSamplesDescriptor.SAMPLES),
-                weight(at),
-                bytes.getCounter(at + PcSamplesDescriptor.PROBES),
-                bytes.getCounter(at + PcSamplesDescriptor.ELSEWHERE),
-                bytes.getCounter(at + PcSamplesDescriptor.LOST),
-                images(at));
-        ofFunctions = functions(bytes.getLong(at + PcSamplesDescriptor.FUNCTIONS), functions);
+        parents = new int[nodes];
+        ofFrames = new int[nodes];
+        counts = new long[nodes];
+        if (nodes > 0) {
+            readNodes(bytes.offset(address, PcSamplesDescriptor.SIZE, "the table of CPU samples"));
+        }
     }
 
     /// Of the whole program.
     CpuSamples samples() {
         return samples.isEmpty() ? CpuSamples.NONE : samples;
+    }
+
+    private void readNodes(long at) throws IOException {
+        int[] depths = new int[parents.length];
+        PcRows rows = new PcRows(bytes, at + PcSamplesDescriptor.NODES, PcNodeDescriptor.SIZE, "call paths");
+        for (int i = 0; i < parents.length; i++) {
+            long row = rows.at(i);
+            counts[i] = bytes.getCounter(row + PcNodeDescriptor.SAMPLES);
+            parents[i] = bytes.getInt(row + PcNodeDescriptor.PARENT);
+            ofFrames[i] = bytes.getInt(row + PcNodeDescriptor.FRAME);
+            if (i > 0 && (parents[i] < 0 || parents[i] >= i || depths[parents[i]] == DEPTH_MAX)) {
+                throw bytes.damaged("a call path goes on from " + Integer.toUnsignedString(parents[i]));
+            }
+            if (ofFrames[i] < 0 || ofFrames[i] >= frames.size()) {
+                throw bytes.damaged("a call path ends in " + Integer.toUnsignedString(ofFrames[i]) + " of "
+                        + frames.size() + " pieces of code");
+            }
+            depths[i] = i == 0 ? 0 : depths[parents[i]] + 1;
+        }
     }
 
     /// The functions with their CPU time, but those whose figures are withheld.
@@ -58,18 +104,79 @@ final class PcSamplesReader {
         if (samples.isEmpty()) {
             return functions;
         }
+        long[] own = frames.ofFunctions();
+        long[] ofAll = withCallees(own);
         List<FunctionProfile> known = new ArrayList<>(functions.size());
         for (int i = 0; i < functions.size(); i++) {
             FunctionProfile function = functions.get(i);
-            long count = ofFunctions[i];
             known.add(
-                    count == 0 || function.damage() != null
+                    ofAll[i] == 0 || function.damage() != null
                             ? function
-                            : function.withCpu(
-                                    Math.multiplyExact(count, samples.periodNanos()),
-                                    Confidence.ofSamples(count / samples.weight())));
+                            : function.withCpu(nanos(own[i]), error(own[i]), nanos(ofAll[i]), error(ofAll[i])));
         }
         return known;
+    }
+
+    /// By function: samples on paths that it is on, each once, though it be there several times. At least its
+    /// own, some of
+    /// which may have found no room for their paths.
+    private long[] withCallees(long[] own) {
+        long[] all = counts.clone();
+        for (int i = all.length - 1; i > 0; i--) {
+            all[parents[i]] += all[i];
+        }
+        long[] samplesOf = new long[own.length];
+        for (int i = 1; i < all.length; i++) {
+            int function = frames.function(ofFrames[i]);
+            if (function >= 0 && !isAbove(function, i)) {
+                samplesOf[function] += all[i];
+            }
+        }
+        Arrays.setAll(samplesOf, i -> Math.max(samplesOf[i], own[i]));
+        return samplesOf;
+    }
+
+    private boolean isAbove(int function, int node) {
+        for (int i = parents[node]; i > 0; i = parents[i]) {
+            if (frames.function(ofFrames[i]) == function) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private OptionalLong nanos(long count) {
+        return count == 0 ? OptionalLong.empty() : OptionalLong.of(Math.multiplyExact(count, samples.periodNanos()));
+    }
+
+    private OptionalDouble error(long count) {
+        return count == 0 ? OptionalDouble.empty() : OptionalDouble.of(Confidence.ofSamples(count / samples.weight()));
+    }
+
+    /// The paths of all samples.
+    ///
+    /// @param functions as they are to be told of, in the order of their numbers
+    CallTree paths(List<FunctionProfile> functions) {
+        if (samples.isEmpty()) {
+            return CallTree.NONE;
+        }
+        CodeFrame[] told = frames.told(functions);
+        CallTree tree = new CallTree(samples.periodNanos());
+        CallTree.Node[] nodes = new CallTree.Node[parents.length];
+        for (int i = 0; i < nodes.length; i++) {
+            nodes[i] = i == 0 ? tree.root() : nodes[parents[i]].child(told[ofFrames[i]]);
+            nodes[i].add(counts[i]);
+        }
+        return tree.complete();
+    }
+
+    private int count(long at, int most, String what) throws IOException {
+        int count = bytes.getInt(at);
+        if (count < 0 || count > most) {
+            throw bytes.damaged(
+                    "it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for " + most);
+        }
+        return count;
     }
 
     private double weight(long at) throws IOException {
@@ -85,34 +192,14 @@ final class PcSamplesReader {
         return period;
     }
 
-    private List<CpuSamples.OfImage> images(long at) throws IOException {
-        long count = bytes.getLong(at + PcSamplesDescriptor.IMAGE_COUNT);
-        if (count < 0 || count > PcSamplesDescriptor.IMAGES_MAX) {
-            throw bytes.damaged("it claims CPU samples of " + Long.toUnsignedString(count)
-                    + " programs and libraries, with room for " + PcSamplesDescriptor.IMAGES_MAX);
-        }
-        List<CpuSamples.OfImage> images = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            long row = at + PcSamplesDescriptor.IMAGES + i * PcImageDescriptor.SIZE;
-            images.add(new CpuSamples.OfImage(
-                    bytes.string(bytes.getInt(row + PcImageDescriptor.PATH)),
-                    bytes.getCounter(row + PcImageDescriptor.SAMPLES)));
-        }
-        images.sort(Comparator.comparingLong(CpuSamples.OfImage::samples)
-                .reversed()
-                .thenComparing(CpuSamples.OfImage::image));
-        return images;
-    }
-
-    private long[] functions(long address, FunctionTable functions) throws IOException {
-        long size = (long) functions.capacity() * Long.BYTES;
-        long table = bytes.offset(address, size, "the functions' table of CPU samples");
-        bytes.claim(size);
-        long[] counts = new long[functions.count()];
-        bytes.getLongs(table, counts);
-        for (long count : counts) {
-            bytes.counted(count);
-        }
-        return counts;
+    private List<CpuSamples.OfImage> images() {
+        Map<String, Long> byImage = new HashMap<>();
+        frames.notProbed((image, count) -> byImage.merge(image, count, Long::sum));
+        return byImage.entrySet().stream()
+                .map(of -> new CpuSamples.OfImage(of.getKey(), of.getValue()))
+                .sorted(Comparator.comparingLong(CpuSamples.OfImage::samples)
+                        .reversed()
+                        .thenComparing(CpuSamples.OfImage::image))
+                .toList();
     }
 }

@@ -62,7 +62,7 @@ final class ProfileReader {
         readThreads(threads, wanted);
         // Of which threads samples of CPU time are, the session does not say.
         long samples = wanted.equals(Wanted.ALL) ? bytes.getLong(HeaderDescriptor.PC_SAMPLES) : 0;
-        return profile(threads, new PcSamplesReader(bytes, functions, samples));
+        return profile(threads, samples);
     }
 
     /// What does not belong to a single thread.
@@ -140,7 +140,7 @@ final class ProfileReader {
         }
     }
 
-    private Profile profile(List<ThreadBytes> threads, PcSamplesReader cpu) throws IOException {
+    private Profile profile(List<ThreadBytes> threads, long samples) throws IOException {
         List<Loss> losses = losses();
         boolean complete = losses.stream()
                 .noneMatch(loss -> loss.reason() == Loss.Reason.THREADS || loss.reason() == Loss.Reason.AGENT);
@@ -174,6 +174,7 @@ final class ProfileReader {
         double[] independent = sums.stream()
                 .mapToDouble(sum -> sum.independent(facts.sampleSize()))
                 .toArray();
+        PcSamplesReader cpu = new PcSamplesReader(bytes, profiles, samples);
         List<FunctionProfile> raised = edges.raised(profiles, new TotalErrors(profiles, facts, independent));
         List<EdgeSums.Estimate> between = edges.estimates(raised);
         List<FunctionProfile> known =
@@ -187,7 +188,7 @@ final class ProfileReader {
                         Math.round(probeTicks * nanosPerTick),
                         MetricReader.all(bytes, threads, facts.tscHz()),
                         EdgeSums.join(known, between))
-                .withCpu(cpu.samples());
+                .withCpu(cpu.samples(), cpu.paths(known));
     }
 
     private List<Loss> losses() throws IOException {

@@ -15,7 +15,6 @@ import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
-import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.MetricValue;
@@ -153,7 +152,7 @@ public final class SessionReader implements AutoCloseable {
         Profile profile = profile();
         List<FunctionProfile> called =
                 profile.functions().stream().filter(f -> f.calls() > 0).toList();
-        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called, profile.edges());
+        return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called, profile.paths());
     }
 
     /// The build ids of images that have one, by their paths.

@@ -13,6 +13,9 @@ function show(f) {
     ["Total", estimate(f, "total")],
     ["Self", estimate(f, "self")],
     ...(f.cpuNanos === undefined ? [] : [["CPU", `≈ ${duration(f.cpuNanos)}${certainty(f.cpuNanos, f.cpuError)}`]]),
+    ...(f.cpuTotalNanos === undefined
+      ? []
+      : [["CPU with callees", `≈ ${duration(f.cpuTotalNanos)}${certainty(f.cpuTotalNanos, f.cpuTotalError)}`]]),
     ["Mean", duration(f.meanNanos)],
   ]));
   if (f.latency.length > 0) {

@@ -19,10 +19,9 @@ class FoldedReportTest {
         return out.toString();
     }
 
-    /// `work` takes 10,000 ns, of which 8,000 for `main`; 25 % of it are spent in what it calls.
     @Test
-    void shouldDivideTheTimeOfAFunctionAmongItsCallers() throws IOException {
-        assertThat(report(SessionImage.callersSample())).isEqualTo("""
+    void shouldWriteThePathsOfSamples() throws IOException {
+        assertThat(report(SessionImage.pathsSample())).isEqualTo("""
                 main;work 6000
                 main;work;leaf 1200
                 main;work;rec 800
@@ -34,43 +33,25 @@ class FoldedReportTest {
     }
 
     @Test
-    void shouldNotLoseTimeInCycles() throws IOException {
-        SessionImage image = new SessionImage();
-        int ping = image.function("ping");
-        int pong = image.function("pong");
-        image.drainedRow(ping, 600, 400);
-        image.edge(ping, -1, 1, 600);
-        image.edge(ping, pong, 1, 400);
-        image.drainedRow(pong, 500);
-        image.edge(pong, ping, 1, 500);
-        image.drainedRow(image.function("nothing"), 0);
+    void shouldKeepRecursion() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        long samples = image.cpuSamples(3, 0, 0, 0, 0, 0, 3);
+        image.path(samples, 3, SessionImage.frameOf(3), SessionImage.frameOf(3), SessionImage.frameOf(3));
 
-        assertThat(report(image)).isEqualTo("""
-                ping 300
-                ping;pong 300
-                """);
+        assertThat(report(image)).isEqualTo("rec;rec;rec 3000000\n");
     }
 
     @Test
-    void shouldGiveWhatIsTooLittleToTheCaller() throws IOException {
-        SessionImage image = new SessionImage();
-        int whole = image.function("whole");
-        int little = image.function("little");
-        image.drainedRow(whole, 1_000_000);
-        image.edge(whole, -1, 1, 1_000_000);
-        image.drainedRow(little, 99);
-        image.edge(little, whole, 1, 99);
-        image.drainedRow(image.function("nothing"), 0);
-
-        assertThat(report(image)).isEqualTo("whole 1000000\n");
+    void shouldWriteNothingWithoutSamples() throws IOException {
+        assertThat(report(SessionImage.callersSample())).isEmpty();
     }
 
     @Test
     void shouldKeepFramesAndLinesApartWhateverNamesHold() throws IOException {
         SessionImage image = new SessionImage();
-        image.drainedRow(image.function("a;b\nc 7"), 50);
-        image.edge(0, -1, 1, 50);
+        image.function("a;b\nc 7");
+        image.path(image.cpuSamples(5, 0, 0, 5), 5, SessionImage.frameOf(0));
 
-        assertThat(report(image)).isEqualTo("a,b?c 7 50\n");
+        assertThat(report(image)).isEqualTo("a,b?c 7 5000000\n");
     }
 }

@@ -147,6 +147,12 @@ class JsonReportTest {
                         0L,
                         "elsewhere",
                         7L,
+                        "cut",
+                        0L,
+                        "withoutTable",
+                        0L,
+                        "leftOut",
+                        0L,
                         "notProbed",
                         List.of(
                                 Map.of("image", "/usr/lib/libc.so.6", "samples", 180L),

@@ -79,8 +79,8 @@ class PprofReportTest {
     }
 
     @Test
-    void shouldDivideSelfTimeAmongCallPaths() throws IOException {
-        ProtobufMessage profile = decode(report(Profiles.read(SessionImage.callersSample(), directory)));
+    void shouldWriteASampleForEachCallPath() throws IOException {
+        ProtobufMessage profile = decode(report(Profiles.read(SessionImage.pathsSample(), directory)));
 
         List<String> strings = profile.strings(6);
         Map<Long, String> names = new TreeMap<>();
@@ -89,9 +89,10 @@ class PprofReportTest {
                 .extracting(
                         sample -> sample.integers(1).stream().map(names::get).toList(), sample -> sample.integers(2))
                 .contains(
-                        tuple(List.of("work"), List.of(10L, 10_000L, 0L)),
-                        tuple(List.of("leaf", "work", "main"), List.of(0L, 0L, 1_200L)),
-                        tuple(List.of("work"), List.of(0L, 0L, 1_500L)));
+                        tuple(List.of("work"), List.of(10L, 10_000L, 0L, 0L)),
+                        tuple(List.of("leaf", "work", "main"), List.of(0L, 0L, 0L, 1_200L)),
+                        tuple(List.of("work"), List.of(0L, 0L, 0L, 1_500L)));
+        assertThat(strings.get((int) profile.integer(14))).isEqualTo("cpu");
     }
 
     @Test

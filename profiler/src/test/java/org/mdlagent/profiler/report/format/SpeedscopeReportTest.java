@@ -23,7 +23,7 @@ class SpeedscopeReportTest {
 
     @Test
     void shouldWriteCallPathsWithTheTimeOfTheirLastFunctions() throws IOException {
-        JsonNode report = report(SessionImage.callersSample());
+        JsonNode report = report(SessionImage.pathsSample());
 
         assertThat(report.at("/$schema").asText()).isEqualTo("https://www.speedscope.app/file-format-schema.json");
         assertThat(report.at("/shared/frames").findValuesAsText("name")).containsExactly("main", "work", "leaf", "rec");
@@ -39,8 +39,8 @@ class SpeedscopeReportTest {
     @Test
     void shouldKeepAnyName() throws IOException {
         SessionImage image = new SessionImage();
-        image.drainedRow(image.function(Profiles.HOSTILE), 50);
-        image.edge(0, -1, 1, 50);
+        image.function(Profiles.HOSTILE);
+        image.path(image.cpuSamples(5, 0, 0, 5), 5, SessionImage.frameOf(0));
 
         assertThat(report(image).at("/shared/frames/0/name").asText()).isEqualTo(Profiles.HOSTILE);
     }

@@ -234,7 +234,7 @@ public class HtmlReportTest {
 
     @Test
     void shouldShowCallPathsAndZoomIntoThem() throws Exception {
-        JsonNode seen = use(Profiles.read(SessionImage.callersSample(), directory.resolve("session")), """
+        JsonNode seen = use(Profiles.read(SessionImage.pathsSample(), directory.resolve("session")), """
                 const frames = () => [...document.querySelectorAll("#frames g")];
                 const names = () => frames().map((g) => g.getAttribute("aria-label"));
                 const width = (g) => Number(g.querySelector("rect").getAttribute("width"));

@@ -48,7 +48,7 @@ class PageInBrowserTest {
 
     /// A session with paths, and with single calls: one of work in 5 ms, and of leaf within it.
     private URI pageOfCalls() throws IOException {
-        Profile profile = Profiles.read(SessionImage.callersSample(), directory.resolve("session"));
+        Profile profile = Profiles.read(SessionImage.pathsSample(), directory.resolve("session"));
         FunctionProfile work = profile.functions().get(1);
         FunctionProfile leaf = profile.functions().get(2);
         List<TimedCall> calls = List.of(
@@ -205,14 +205,14 @@ class PageInBrowserTest {
 
     @Test
     void shouldColourWhatHasChangedInTheFlameGraph() throws Exception {
-        Profile profile = Profiles.read(SessionImage.callersSample(), directory.resolve("session"));
+        Profile profile = Profiles.read(SessionImage.pathsSample(), directory.resolve("session"));
         List<FunctionChange> changes = profile.functions().stream()
                 .map(f -> new FunctionChange(f, f, 0.5, 0, 1, 1, false, false))
                 .toList();
         Run run = ComparisonTest.run("app-1-20231114T221320");
         Comparison comparison = new Comparison(run, run, OptionalDouble.empty(), changes);
         StringBuilder page = new StringBuilder();
-        ComparisonPage.write(comparison, profile.edges(), 100, page);
+        ComparisonPage.write(comparison, profile.paths(), 100, page);
         try (Browser browser = new Browser(directory)) {
             browser.open(write(page), 1280, false);
             browser.eval("data.functions.forEach((f) => { f.significant = f.name === 'leaf'; f.totalChange = 100; })");

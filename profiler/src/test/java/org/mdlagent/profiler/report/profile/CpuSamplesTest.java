@@ -25,7 +25,16 @@ class CpuSamplesTest {
     @Test
     void shouldAddUpTheSharesOfCodeWithoutProbes() {
         CpuSamples samples = new CpuSamples(
-                1_000, 200, 1, 3, 10, 50, List.of(new CpuSamples.OfImage("/a", 40), new CpuSamples.OfImage("/b", 6)));
+                1_000,
+                200,
+                1,
+                3,
+                10,
+                50,
+                List.of(new CpuSamples.OfImage("/a", 40), new CpuSamples.OfImage("/b", 6)),
+                0,
+                0,
+                0);
 
         assertThat(samples.notProbedPercent()).isCloseTo(28, within(1e-9));
         assertThat(samples.nanos()).isEqualTo(200_000);
@@ -34,7 +43,7 @@ class CpuSamplesTest {
 
     @Test
     void shouldBelieveWhatWasPredictedOfProbesUnlessItIsContradicted() {
-        CpuSamples samples = new CpuSamples(1_000, 2_000, 1, 100, 0, 0, List.of());
+        CpuSamples samples = new CpuSamples(1_000, 2_000, 1, 100, 0, 0, List.of(), 0, 0, 0);
 
         assertThat(samples.probeNanos(81_000)).isEqualTo(81_000);
         assertThat(samples.probeNanos(79_000)).isEqualTo(100_000);
@@ -44,7 +53,7 @@ class CpuSamplesTest {
 
     @Test
     void shouldBeLessSureWhereASampleIsCountedOften() {
-        CpuSamples samples = new CpuSamples(1_000, 2_000, 4, 100, 0, 0, List.of());
+        CpuSamples samples = new CpuSamples(1_000, 2_000, 4, 100, 0, 0, List.of(), 0, 0, 0);
 
         assertThat(samples.probeNanos(61_000)).isEqualTo(61_000);
         assertThat(samples.probeNanos(59_000)).isEqualTo(100_000);

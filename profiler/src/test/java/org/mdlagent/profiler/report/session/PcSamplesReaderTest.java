@@ -8,16 +8,21 @@ import static org.assertj.core.api.Assertions.within;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.arch.layout.PcImageDescriptor;
+import org.mdlagent.arch.layout.PcFrameDescriptor;
+import org.mdlagent.arch.layout.PcNodeDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
+import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.SessionFormatException;
+import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -42,6 +47,9 @@ class PcSamplesReaderTest {
         SessionImage image = SessionImage.sampledSample();
         long samples = image.cpuSamples(1000, 10, 7, 600, 103);
         image.putLong(samples + PcSamplesDescriptor.LOST, 5);
+        image.putLong(samples + PcSamplesDescriptor.CUT, 2);
+        image.putLong(samples + PcSamplesDescriptor.NO_TABLE, 3);
+        image.putLong(samples + PcSamplesDescriptor.LEFT_OUT, 4);
         image.cpuSamplesOf(samples, "/usr/lib/libz.so.1", 100);
         image.cpuSamplesOf(samples, "/usr/lib/libc.so.6", 180);
 
@@ -55,7 +63,10 @@ class PcSamplesReaderTest {
                         5,
                         List.of(
                                 new CpuSamples.OfImage("/usr/lib/libc.so.6", 180),
-                                new CpuSamples.OfImage("/usr/lib/libz.so.1", 100))));
+                                new CpuSamples.OfImage("/usr/lib/libz.so.1", 100)),
+                        2,
+                        3,
+                        4));
     }
 
     @Test
@@ -173,13 +184,116 @@ class PcSamplesReaderTest {
         refused(image, "the table of CPU samples reaches beyond the end");
     }
 
-    @Test
-    void shouldRefuseCountersOutsideOfTheFile() {
+    @ParameterizedTest
+    @ValueSource(longs = {PcSamplesDescriptor.FRAMES, PcSamplesDescriptor.NODES})
+    void shouldRefuseRowsOutsideOfTheFile(long field) {
         SessionImage image = SessionImage.sampledSample();
         long samples = image.cpuSamples(1, 0, 0);
-        image.putLong(samples + PcSamplesDescriptor.FUNCTIONS, 0);
+        image.putLong(samples + field, 0);
 
-        refused(image, "the functions' table of CPU samples is at an impossible place");
+        refused(image, "a table of ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 2, 5})
+    void shouldRefuseAPathThatDoesNotGoOnFromOneBefore(int parent) {
+        SessionImage image = SessionImage.pathsSample();
+        long samples = image.samplesAt();
+        image.putInt(image.nodeAt(samples, 2) + PcNodeDescriptor.PARENT, parent);
+
+        refused(image, "a call path goes on from " + Integer.toUnsignedString(parent));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 7})
+    void shouldRefuseAPathToCodeThatIsNotThere(int frame) {
+        SessionImage image = SessionImage.pathsSample();
+        long samples = image.samplesAt();
+        image.putInt(image.nodeAt(samples, 2) + PcNodeDescriptor.FRAME, frame);
+
+        refused(image, "a call path ends in " + Integer.toUnsignedString(frame) + " of 7 pieces of code");
+    }
+
+    @Test
+    void shouldRefuseCodeOfNoKind() {
+        SessionImage image = SessionImage.sampledSample();
+        image.frame(image.cpuSamples(1, 0, 0), -6, "", 1);
+
+        refused(image, "code of kind -6");
+    }
+
+    /// A reader that follows it would run out of stack.
+    @Test
+    void shouldRefuseAPathThatIsLongerThanAnyStack() {
+        SessionImage image = SessionImage.sampledSample();
+        image.path(image.cpuSamples(1, 0, 0), 1, new int[1025]);
+
+        refused(image, "a call path goes on from 1024");
+    }
+
+    @Test
+    void shouldAddUpWhatCalleesTakeOncePerPath() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        long samples = image.cpuSamples(30, 0, 0, 0, 5, 25, 0);
+        int main = SessionImage.frameOf(0);
+        int work = SessionImage.frameOf(1);
+        int leaf = SessionImage.frameOf(2);
+        image.path(samples, 20, main, work, work, leaf);
+        image.path(samples, 5, main, work);
+        image.path(samples, 5, main, leaf);
+
+        List<FunctionProfile> functions = read(image).functions();
+
+        assertThat(functions)
+                .extracting(function -> function.cpuTotalNanos().orElse(0))
+                .startsWith(30_000_000L, 25_000_000L, 25_000_000L, 0L);
+        assertThat(functions.get(0).cpuNanos()).isEmpty();
+        assertThat(functions.get(0).cpuTotalError()).hasValueCloseTo(1.96 / Math.sqrt(30), within(1e-9));
+    }
+
+    /// Its samples are its own, though they were taken before it had a probe; and so are those of a part that was
+    /// put
+    /// apart.
+    @Test
+    void shouldGiveCodeToTheFunctionOfItsName() throws IOException {
+        SessionImage image = SessionImage.callersSample();
+        FunctionProfile work = read(image).functions().get(1);
+        String path = work.image();
+        long samples = image.cpuSamples(10, 0, 0, 0, 4);
+        int before = image.cpuSamplesOf(samples, path, 3);
+        int cold = image.cpuSamplesOf(samples, path, 2);
+        int other = image.cpuSamplesOf(samples, path, 1);
+        image.nameBuild(samples, before, "b1");
+        image.nameBuild(samples, cold, "b1");
+        image.path(samples, 4, SessionImage.frameOf(1));
+        image.path(samples, 3, before);
+        image.path(samples, 2, cold);
+        image.path(samples, 1, other);
+        image.write(directory);
+        Map<Long, String> names = Map.of(0x1000L + before, work.symbol(), 0x1000L + cold, work.symbol() + ".cold");
+        FunctionNames known = new FunctionNames() {
+            @Override
+            public @Nullable Found find(String of, String build, long offset) {
+                return null;
+            }
+
+            @Override
+            public @Nullable Found around(String of, String build, long offset) {
+                String name = names.get(offset);
+                return name == null ? null : new Found(name, name);
+            }
+        };
+
+        try (SessionReader reader = SessionReader.open(directory, known)) {
+            Profile profile = reader.profile();
+
+            assertThat(profile.functions().get(1).cpuNanos()).hasValue(9_000_000);
+            assertThat(profile.paths().nodes())
+                    .extracting(node -> node.frame().name(), CallTree.Node::selfNanos)
+                    .containsExactly(
+                            tuple("work", 9_000_000L),
+                            tuple(path.substring(path.lastIndexOf('/') + 1) + "+0x100" + other, 1_000_000L));
+        }
     }
 
     @ParameterizedTest
@@ -192,34 +306,32 @@ class PcSamplesReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"33, 33", "-1, 18446744073709551615"})
-    void shouldRefuseMoreImagesThanThereIsRoomFor(long count, String told) {
+    @CsvSource({"16385, 16385", "-1, 4294967295"})
+    void shouldRefuseMoreCodeThanThereIsRoomFor(int count, String told) {
         SessionImage image = SessionImage.sampledSample();
-        image.putLong(image.cpuSamples(1, 0, 0) + PcSamplesDescriptor.IMAGE_COUNT, count);
+        image.putInt(image.cpuSamples(1, 0, 0) + PcSamplesDescriptor.FRAME_COUNT, count);
 
-        refused(image, "it claims CPU samples of " + told + " programs and libraries, with room for 32");
+        refused(image, "it claims " + told + " pieces of code, with room for 16384");
     }
 
-    @Test
-    void shouldReadAsManyImagesAsThereIsRoomFor() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"131073, 131073", "-1, 4294967295"})
+    void shouldRefuseMorePathsThanThereIsRoomFor(int count, String told) {
         SessionImage image = SessionImage.sampledSample();
-        long samples = image.cpuSamples(100, 0, 0);
-        for (int i = 0; i < PcSamplesDescriptor.IMAGES_MAX; i++) {
-            image.cpuSamplesOf(samples, "/lib/" + i, i);
-        }
+        image.putInt(image.cpuSamples(1, 0, 0) + PcSamplesDescriptor.NODE_COUNT, count);
 
-        assertThat(read(image).cpu().notProbed()).hasSize(32).startsWith(new CpuSamples.OfImage("/lib/31", 31));
+        refused(image, "it claims " + told + " call paths, with room for 131072");
     }
 
     @ParameterizedTest
     @ValueSource(
             longs = {
                 PcSamplesDescriptor.SAMPLES,
-                PcSamplesDescriptor.PROBES,
-                PcSamplesDescriptor.ELSEWHERE,
+                PcSamplesDescriptor.CUT,
+                PcSamplesDescriptor.NO_TABLE,
+                PcSamplesDescriptor.LEFT_OUT,
                 PcSamplesDescriptor.LOST,
-                PcSamplesDescriptor.SQUARES,
-                PcSamplesDescriptor.IMAGES + PcImageDescriptor.SAMPLES
+                PcSamplesDescriptor.SQUARES
             })
     void shouldRefuseAnImpossibleCounter(long field) {
         SessionImage image = SessionImage.sampledSample();
@@ -250,8 +362,8 @@ class PcSamplesReaderTest {
     void shouldRefuseANameThatIsNone() {
         SessionImage image = SessionImage.sampledSample();
         long samples = image.cpuSamples(1, 0, 0);
-        image.cpuSamplesOf(samples, "/lib/a", 1);
-        image.putInt(samples + PcSamplesDescriptor.IMAGES + PcImageDescriptor.PATH, 1 << 30);
+        int code = image.cpuSamplesOf(samples, "/lib/a", 1);
+        image.putInt(image.frameAt(samples, code) + PcFrameDescriptor.IMAGE, 1 << 30);
 
         refused(image, "a name reaches beyond the end");
     }

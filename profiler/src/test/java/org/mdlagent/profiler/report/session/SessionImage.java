@@ -18,7 +18,8 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
-import org.mdlagent.arch.layout.PcImageDescriptor;
+import org.mdlagent.arch.layout.PcFrameDescriptor;
+import org.mdlagent.arch.layout.PcNodeDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
@@ -324,29 +325,98 @@ public final class SessionImage {
     ///
     /// @param ofFunctions samples in each, by their numbers
     public long cpuSamples(long samples, long inProbes, long elsewhere, long... ofFunctions) {
-        long counts = allocate(CAPACITY * (long) Long.BYTES);
-        for (int i = 0; i < ofFunctions.length; i++) {
-            putLong(counts + (long) i * Long.BYTES, ofFunctions[i]);
-        }
         long at = allocate(PcSamplesDescriptor.SIZE);
         putLong(at + PcSamplesDescriptor.PERIOD_NANOS, 1_000_000);
         putLong(at + PcSamplesDescriptor.SAMPLES, samples);
-        putLong(at + PcSamplesDescriptor.PROBES, inProbes);
-        putLong(at + PcSamplesDescriptor.ELSEWHERE, elsewhere);
-        putLong(at + PcSamplesDescriptor.FUNCTIONS, address(counts));
+        putLong(at + PcSamplesDescriptor.FRAMES, address(allocate(PcSamplesDescriptor.CHUNK * PcFrameDescriptor.SIZE)));
+        long chunk = PcSamplesDescriptor.CHUNK * PcNodeDescriptor.SIZE;
+        long nodes = allocate(2 * chunk);
+        putLong(at + PcSamplesDescriptor.NODES, address(nodes));
+        putLong(at + PcSamplesDescriptor.NODES + Long.BYTES, address(nodes + chunk));
+        frame(at, PcFrameDescriptor.CODE_ELSEWHERE, "", elsewhere);
+        frame(at, PcFrameDescriptor.CODE_PROBES, "", inProbes);
+        frame(at, PcFrameDescriptor.CODE_CUT, "", 0);
+        for (int i = 0; i < ofFunctions.length; i++) {
+            frame(at, i, "", ofFunctions[i]);
+        }
+        node(at, 0, 0);
         putLong(HeaderDescriptor.PC_SAMPLES, address(at));
         return at;
     }
 
-    /// Adds samples in an image's code that is no probed function's.
+    /// Adds samples in an image's code that is no probed function's: the number of that code's frame.
     ///
     /// @param samples offset of the struct
-    public void cpuSamplesOf(long samples, String image, long count) {
-        long number = bytes.getLong((int) (samples + PcSamplesDescriptor.IMAGE_COUNT));
-        long at = samples + PcSamplesDescriptor.IMAGES + number * PcImageDescriptor.SIZE;
-        putInt(at + PcImageDescriptor.PATH, string(image));
-        putLong(at + PcImageDescriptor.SAMPLES, count);
-        putLong(samples + PcSamplesDescriptor.IMAGE_COUNT, number + 1);
+    public int cpuSamplesOf(long samples, String image, long count) {
+        return frame(samples, PcFrameDescriptor.CODE_IMAGE, image, count);
+    }
+
+    /// Adds code: its number.
+    ///
+    /// @param function of a function with probes, or what else it is
+    public int frame(long samples, int function, String image, long count) {
+        int number = bytes.getInt((int) (samples + PcSamplesDescriptor.FRAME_COUNT));
+        long at = frameAt(samples, number);
+        putLong(at + PcFrameDescriptor.SAMPLES, count);
+        putLong(at + PcFrameDescriptor.ADDRESS, 0x1000L + number);
+        putInt(at + PcFrameDescriptor.FUNCTION, function);
+        putInt(at + PcFrameDescriptor.IMAGE, image.isEmpty() ? 0 : string(image));
+        putInt(samples + PcSamplesDescriptor.FRAME_COUNT, number + 1);
+        return number;
+    }
+
+    long frameAt(long samples, int number) {
+        return bytes.getLong((int) (samples + PcSamplesDescriptor.FRAMES)) - BASE + number * PcFrameDescriptor.SIZE;
+    }
+
+    long nodeAt(long samples, int number) {
+        return bytes.getLong((int) (samples + PcSamplesDescriptor.NODES)) - BASE + number * PcNodeDescriptor.SIZE;
+    }
+
+    /// Adds a call path: its number.
+    private int node(long samples, int parent, int frame) {
+        int number = bytes.getInt((int) (samples + PcSamplesDescriptor.NODE_COUNT));
+        putInt(nodeAt(samples, number) + PcNodeDescriptor.PARENT, parent);
+        putInt(nodeAt(samples, number) + PcNodeDescriptor.FRAME, frame);
+        putInt(samples + PcSamplesDescriptor.NODE_COUNT, number + 1);
+        return number;
+    }
+
+    /// Adds samples of a call path.
+    ///
+    /// @param frames numbers of its code, the caller of all first
+    public void path(long samples, long count, int... frames) {
+        int node = 0;
+        for (int frame : frames) {
+            node = child(samples, node, frame);
+        }
+        putLong(nodeAt(samples, node) + PcNodeDescriptor.SAMPLES, count);
+    }
+
+    private int child(long samples, int parent, int frame) {
+        int nodes = bytes.getInt((int) (samples + PcSamplesDescriptor.NODE_COUNT));
+        for (int i = 1; i < nodes; i++) {
+            int at = (int) nodeAt(samples, i);
+            if (bytes.getInt(at + (int) PcNodeDescriptor.PARENT) == parent
+                    && bytes.getInt(at + (int) PcNodeDescriptor.FRAME) == frame) {
+                return i;
+            }
+        }
+        return node(samples, parent, frame);
+    }
+
+    /// Offset of the struct of samples.
+    long samplesAt() {
+        return bytes.getLong((int) HeaderDescriptor.PC_SAMPLES) - BASE;
+    }
+
+    void nameBuild(long samples, int frame, String build) {
+        putInt(frameAt(samples, frame) + PcFrameDescriptor.BUILD, string(build));
+    }
+
+    /// Frame of a function with probes, of [#cpuSamples]
+    public static int frameOf(int function) {
+        return 3 + function;
     }
 
     /// Gives a thread a ring with room for `capacity` records.
@@ -609,6 +679,26 @@ public final class SessionImage {
         image.edge(rec, work, 1, 1_000);
         image.edge(rec, rec, 3, 3_000);
         image.drainedRow(image.function("nothing"), 0); // so that timing adds nothing
+        return image;
+    }
+
+    /// The same with samples of CPU time, each of 100 ns: of what `main`, `work`, `leaf` and `rec` were found to
+    /// do.
+    public static SessionImage pathsSample() {
+        SessionImage image = callersSample();
+        long samples = image.cpuSamples(105, 0, 0, 0, 75, 20, 10);
+        image.putLong(samples + PcSamplesDescriptor.PERIOD_NANOS, 100);
+        int main = frameOf(0);
+        int work = frameOf(1);
+        int leaf = frameOf(2);
+        int rec = frameOf(3);
+        image.path(samples, 60, main, work);
+        image.path(samples, 12, main, work, leaf);
+        image.path(samples, 8, main, work, rec);
+        image.path(samples, 5, main, leaf);
+        image.path(samples, 15, work);
+        image.path(samples, 3, work, leaf);
+        image.path(samples, 2, work, rec);
         return image;
     }
 

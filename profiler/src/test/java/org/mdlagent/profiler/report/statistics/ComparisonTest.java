@@ -18,6 +18,7 @@ import org.mdlagent.profiler.report.format.ComparisonJson;
 import org.mdlagent.profiler.report.format.ComparisonTable;
 import org.mdlagent.profiler.report.page.ComparisonPage;
 import org.mdlagent.profiler.report.page.HtmlReportTest;
+import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.profile.Run;
@@ -234,7 +235,7 @@ public class ComparisonTest {
         StringBuilder page = new StringBuilder();
         FunctionProfile hostile = Profiles.function(Profiles.HOSTILE, 100, 200);
 
-        ComparisonPage.write(Comparison.of(profile(hostile), profile(hostile), TEN_PERCENT), List.of(), 10, page);
+        ComparisonPage.write(Comparison.of(profile(hostile), profile(hostile), TEN_PERCENT), CallTree.NONE, 10, page);
 
         String text = page.toString();
         assertThat(text.split("</script>", -1)).hasSize(3);
@@ -252,7 +253,7 @@ public class ComparisonTest {
                         function("gone", 4, 50)),
                 profile(function("same", 5, 1), function("slow", 6, 2), function("fast", 7, 0.5)),
                 TEN_PERCENT);
-        ComparisonPage.write(comparison, List.of(), 10, page);
+        ComparisonPage.write(comparison, CallTree.NONE, 10, page);
 
         JsonNode seen = HtmlReportTest.use(page.toString(), directory, """
                 const seen = { first: column(0) };

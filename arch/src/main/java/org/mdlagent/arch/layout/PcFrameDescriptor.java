@@ -1,0 +1,24 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_pc_frame` of `mdl/layout.h`, code that threads were found in: bytes from its start.
+/// What each
+/// field means, its unit and its writer stand there.
+public final class PcFrameDescriptor {
+    public static final long SAMPLES = 0;
+    public static final long ADDRESS = 8;
+    public static final long FUNCTION = 16;
+    public static final long IMAGE = 20;
+    public static final long BUILD = 24;
+
+    public static final long SIZE = 32;
+
+    /// What stands for a function where there is none: `enum mdl_pc_code`.
+    public static final int CODE_ELSEWHERE = -1;
+
+    public static final int CODE_PROBES = -2;
+    public static final int CODE_CUT = -3;
+    public static final int CODE_IMAGE = -4;
+    public static final int CODE_NAMED = -5;
+
+    private PcFrameDescriptor() {}
+}

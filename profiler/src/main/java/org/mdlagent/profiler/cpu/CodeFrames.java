@@ -1,0 +1,147 @@
+package org.mdlagent.profiler.cpu;
+
+import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.layout.PcFrameDescriptor;
+import org.mdlagent.arch.shim.PcSampler;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.fastinst.calls.CodePlaces;
+
+/// The frames of the session's call paths: one for each function with probes, each piece of other code that one
+/// unwind
+/// description is for, and each name of code that the program has made at run time.
+final class CodeFrames {
+    /// Files about code made at run time are looked at so often at most: they grow by a line for each function.
+    private static final long LOOK_NANOS = 1_000_000_000;
+
+    /// The kernel's image, which is no file.
+    private static final String VDSO = "[vdso]";
+
+    private final Probes probes;
+    private final PcSampler sampler;
+
+    /// By index of function; 0 where there is none yet.
+    private int[] ofFunctions = {};
+
+    private final Map<String, Image> images = new HashMap<>();
+    private final Map<Code, Integer> ofCode = new HashMap<>();
+    private final Map<String, Integer> ofNames = new HashMap<>();
+
+    /// By process: what it says of code that it has made.
+    private final Map<Integer, Made> made = new HashMap<>();
+
+    private long lookedNanos;
+
+    private static final class Made {
+        final PerfMap map = new PerfMap();
+        long size;
+    }
+
+    /// @param path  of the session's string
+    /// @param build the same
+    private record Image(int path, int build) {}
+
+    private record Code(String image, long address) {}
+
+    CodeFrames(Probes probes, PcSampler sampler) {
+        this.probes = probes;
+        this.sampler = sampler;
+    }
+
+    /// The frame of a function's own code; 0 when no sample was there.
+    int ofFunction(int function) {
+        return function < ofFunctions.length ? ofFunctions[function] : 0;
+    }
+
+    PcSampler.Frames of(PcSampler.Place place) {
+        CodePlaces.Place code = probes.codePlaces().at(place.address());
+        if (code.function() == CodePlaces.OURS) {
+            return new PcSampler.Frames(PcSampler.PROBES);
+        }
+        if (code.function() != CodePlaces.NONE) {
+            int outer = code.outer() == CodePlaces.NONE ? PcSampler.Frames.NONE : function(code.outer());
+            return new PcSampler.Frames(function(code.function()), outer);
+        }
+        if (!code.image().isEmpty()) {
+            long first = place.start() == 0 ? place.address() : place.start();
+            return new PcSampler.Frames(code(new Code(code.image(), first - place.bias())));
+        }
+        if (place.start() != 0) {
+            return new PcSampler.Frames(code(new Code(VDSO, place.start() - place.bias())));
+        }
+        String name = made.computeIfAbsent(place.pid(), this::made).map.at(place.address());
+        return new PcSampler.Frames(name == null ? PcSampler.ELSEWHERE : ofNames.computeIfAbsent(name, this::named));
+    }
+
+    /// Addresses may be other functions' from now on.
+    void forget() {
+        sampler.forget();
+    }
+
+    /// Reads again what programs say of code that they make, if it has changed.
+    void refresh() {
+        long now = System.nanoTime();
+        if (made.isEmpty() || now - lookedNanos < LOOK_NANOS) {
+            return;
+        }
+        lookedNanos = now;
+        made.forEach((pid, known) -> {
+            if (sampler.codeMapSize(pid) != known.size) {
+                read(pid, known);
+                forget();
+            }
+        });
+    }
+
+    private Made made(int pid) {
+        Made known = new Made();
+        read(pid, known);
+        return known;
+    }
+
+    private void read(int pid, Made known) {
+        byte[] text = sampler.codeMap(pid, PerfMap.bytesMax());
+        known.size = sampler.codeMapSize(pid);
+        known.map.parse(text);
+    }
+
+    private int function(int function) {
+        if (function >= ofFunctions.length) {
+            ofFunctions = Arrays.copyOf(ofFunctions, Math.max(function + 1, 2 * ofFunctions.length));
+        }
+        if (ofFunctions[function] == 0) {
+            ofFunctions[function] = sampler.add(function, 0, 0, 0);
+        }
+        return ofFunctions[function];
+    }
+
+    private int code(Code code) {
+        return ofCode.computeIfAbsent(code, absent -> {
+            Image image = images.computeIfAbsent(code.image, this::image);
+            return sampler.add(PcFrameDescriptor.CODE_IMAGE, image.path, image.build, code.address);
+        });
+    }
+
+    private Image image(String path) {
+        String build = build(path);
+        return new Image(probes.string(path), build == null ? 0 : probes.string(build));
+    }
+
+    private static @Nullable String build(String path) {
+        try (ElfFile file = ElfFile.open(Path.of(path))) {
+            return file.buildId();
+        } catch (IOException | InvalidPathException e) {
+            return null; // its code is told by addresses
+        }
+    }
+
+    private int named(String name) {
+        return sampler.add(PcFrameDescriptor.CODE_NAMED, probes.string(name), 0, 0);
+    }
+}

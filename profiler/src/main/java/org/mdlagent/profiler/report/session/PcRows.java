@@ -1,0 +1,34 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import org.mdlagent.arch.layout.PcSamplesDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
+
+/// Rows that lie in pieces of memory, [PcSamplesDescriptor#CHUNK] in each. They are asked for one after the other.
+final class PcRows {
+    private final SessionBytes bytes;
+    private final long chunks;
+    private final long size;
+    private final String what;
+    private long chunk;
+
+    /// @param chunks where the addresses of the pieces are
+    /// @param size   of a row
+    PcRows(SessionBytes bytes, long chunks, long size, String what) {
+        this.bytes = bytes;
+        this.chunks = chunks;
+        this.size = size;
+        this.what = what;
+    }
+
+    /// Offset of a row.
+    long at(int number) throws IOException {
+        int within = number % PcSamplesDescriptor.CHUNK;
+        if (within == 0) {
+            long address = bytes.getLong(chunks + (long) number / PcSamplesDescriptor.CHUNK * Long.BYTES);
+            chunk = bytes.offset(address, PcSamplesDescriptor.CHUNK * size, "a table of " + what);
+            bytes.claim(PcSamplesDescriptor.CHUNK * size);
+        }
+        return chunk + within * size;
+    }
+}
