@@ -50,6 +50,33 @@ struct mdl_instruction {
   uint8_t pad;            /* 15 */
 };
 
+/* Functions whose probes are on in slices of time, all alike (record/slices.h). Java writes the plan; the shim writes `next` and what
+ * stands behind it, and Java sets these to 0 when it has taken them. */
+struct mdl_slicing {
+  uint64_t functions;    /*  0 uint32_t[count]: indices */
+  uint64_t count;        /*  8 */
+  uint64_t step;         /* 16 how many of them are on in a slice; the next ones in the next. Steps from the eighth on count as one */
+  uint64_t timed;        /* 24 1: calls are timed, one of mdl_slice_plan.means by chance, and one tells its caller; 0: they are
+                               counted only */
+  uint64_t period_nanos; /* 32 there is one slice in each; 0: none */
+  uint64_t settling_nanos; /* 40 how long its probes are on before it begins */
+  uint64_t length_nanos; /* 48 of a slice */
+  uint64_t next;         /* 56 the function that the next slice begins with */
+  uint64_t agent_nanos;  /* 64 CPU time that the agent took to open and close slices */
+  uint64_t slices[8];    /* 72 how many there have been, of each step of functions: MDL_SLICE_STEPS */
+  uint64_t cpu_nanos[8]; /* 136 CPU time of the program in them */
+};
+
+#define MDL_SLICINGS 4
+#define MDL_SLICE_STEPS 8
+
+struct mdl_slice_plan {
+  uint64_t apart;        /*  0 uint64_t[function_capacity]: calls that count slices do not count, modulo 2^64 */
+  uint64_t means;        /*  8 uint32_t[function_capacity]: of how many calls one is timed in duration slices */
+  double ticks_per_nano; /* 16 */
+  struct mdl_slicing of[MDL_SLICINGS]; /* 24 */
+};
+
 /* Bytes of a request and of its answer. */
 #define MDL_REQUEST_MAX 4096
 #define MDL_ANSWER_MAX 65536
@@ -202,6 +229,9 @@ struct mdl_api {
   uint64_t pc_forget; /* 672 void (void): addresses' frames may be others */
   uint64_t pc_map;    /* 680 int64_t (int64_t pid, char *text, int64_t capacity): what a process says of code that it has made at run
                              time, in /tmp/perf-PID.map: bytes in the file, of which as many are in `text` as fit; or -errno */
+
+  uint64_t plan_slices; /* 688 void (struct mdl_slice_plan *plan): slices are opened and closed by it from now on, whenever Java waits
+                               in await_opening; 0: none are */
 };
 
 /* An address in code. */
@@ -224,6 +254,7 @@ static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
-static_assert(sizeof(struct mdl_api) == 688, "mdl_api");
+static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
+static_assert(sizeof(struct mdl_api) == 696, "mdl_api");
 
 #endif

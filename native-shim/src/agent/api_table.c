@@ -21,6 +21,7 @@
 #include "record/files.h"
 #include "record/program_cpu.h"
 #include "record/record.h"
+#include "record/slices.h"
 #include "record/windows.h"
 #include "session/log.h"
 #include "session/options.h"
@@ -142,6 +143,7 @@ const struct mdl_api *api_table(void) {
       .pc_frame = address((void *)call_paths_frame),
       .pc_forget = address((void *)call_paths_forget),
       .pc_map = address((void *)perf_map_read),
+      .plan_slices = address((void *)slices_plan),
   };
   return &table;
 }

@@ -3,6 +3,8 @@
 #include "agent/control.h"
 #include "code/libraries.h"
 #include "os/sys.h"
+#include "record/slices.h"
+#include "session/memory.h"
 #include "session/session.h"
 
 /* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. They do not grow where
@@ -15,13 +17,23 @@ int64_t agent_sleep(uint64_t nanos) {
   uint32_t done = libraries_openings_followed();
   uint64_t now = clock_nanos(CLOCK_MONOTONIC);
   uint64_t end = now + nanos;
+  uint64_t expired = __atomic_load_n(&session->expired, __ATOMIC_RELAXED);
   uint64_t most = nanos > LONG_NANOS ? IDLE_AGE_NANOS : CLOCK_AGE_NANOS;
   for (;;) {
     uint32_t bell = libraries_bell();
-    if (libraries_openings() != done || control_has_request() || now >= end) {
+    if (libraries_openings() != done || control_has_request() || now >= end ||
+        __atomic_load_n(&session->expired, __ATOMIC_RELAXED) != expired) {
       break;
     }
-    libraries_sleep(bell, end - now < most ? end - now : most);
+    uint64_t settling = slices_open(now);
+    if (settling) {
+      libraries_sleep(bell, settling);
+      libraries_sleep(bell, slices_begin());
+      slices_close();
+    } else {
+      uint64_t wake = end < slices_next() ? end : slices_next();
+      libraries_sleep(bell, wake - now < most ? wake - now : most);
+    }
     session_renew_now();
     now = clock_nanos(CLOCK_MONOTONIC);
   }

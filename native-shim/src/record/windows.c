@@ -115,28 +115,44 @@ static void confirm_all(const uint32_t *indices, int64_t n) {
 }
 
 /* Steps: see the head of this file. Exits go on before entries, so that no frame is opened that nothing would close. */
-int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64_t n) {
-  struct mdl_function *functions = (struct mdl_function *)session->functions;
-  uint64_t stores = 0;
-  for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
-    struct mdl_function *function = &functions[indices[i]];
-    const uint32_t *list = (const uint32_t *)function->site_list;
-    __atomic_exchange_n(&function->state, MDL_REARMING, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&function->closers, __ATOMIC_SEQ_CST) != 0) {
-      __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
-      continue;
-    }
-    stores += switch_all(list, function->exit_sites, true);
-    __atomic_store_n(&function->deadline, __rdtsc() + longest_ticks[i], __ATOMIC_RELAXED);
-    __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);
-    stores += switch_all(list + function->exit_sites, function->entry_sites, true);
+static uint64_t open_window(struct mdl_function *function, uint64_t longest_ticks, bool timed) {
+  const uint32_t *list = (const uint32_t *)function->site_list;
+  __atomic_exchange_n(&function->state, MDL_REARMING, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&function->closers, __ATOMIC_SEQ_CST) != 0) {
+    __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
+    return 0;
   }
+  uint64_t stores = timed ? switch_all(list, function->exit_sites, true) : 0;
+  __atomic_store_n(&function->deadline, __rdtsc() + longest_ticks, __ATOMIC_RELAXED);
+  __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);
+  return stores + switch_all(list + function->exit_sites, function->entry_sites, true);
+}
+
+static void confirm_open(const uint32_t *indices, int64_t n, uint64_t stores) {
   confirm_all(indices, n);
   count_toggles(stores);
   if (agent_is_dead()) {
     code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
   }
+}
+
+int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64_t n) {
+  struct mdl_function *functions = (struct mdl_function *)session->functions;
+  uint64_t stores = 0;
+  for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
+    stores += open_window(&functions[indices[i]], longest_ticks[i], true);
+  }
+  confirm_open(indices, n, stores);
   return (int64_t)stores;
+}
+
+void record_open_slice(const uint32_t *indices, int64_t n, uint64_t longest_ticks, bool timed) {
+  struct mdl_function *functions = (struct mdl_function *)session->functions;
+  uint64_t stores = 0;
+  for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
+    stores += open_window(&functions[indices[i]], longest_ticks, timed);
+  }
+  confirm_open(indices, n, stores);
 }
 
 /* The agent's way to close: the state first, so that no frame is opened after the exits have begun to switch off. */

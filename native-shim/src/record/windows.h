@@ -9,6 +9,9 @@
 int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);
 int64_t record_disarm(const uint32_t *functions, int64_t n);
 
+/* The same as record_arm for all alike. Where calls are not timed, exits stay off. */
+void record_open_slice(const uint32_t *functions, int64_t n, uint64_t longest_ticks, bool timed);
+
 /* By a thread that finds a window over. */
 void record_expire_entry(struct mdl_site *site);
 void record_expire_exit(struct mdl_site *site);

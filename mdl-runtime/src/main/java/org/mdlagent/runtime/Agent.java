@@ -110,8 +110,6 @@ public final class Agent {
                         | (exact ? 0 : HeaderDescriptor.FLAG_MIXED)
                         | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
                         | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
-        Memory.putInt(header + HeaderDescriptor.SAMPLE_SIZE, options.sampleSize());
-        Memory.putInt(header + HeaderDescriptor.EPOCH_MILLIS, options.epochMillis());
         Probes probes = new Probes(api, sync(), exact, options.libraryFunctions(), new Filter(options), notes);
         api.renewClocks();
         Collector collector = collector(probes, exact);
@@ -182,8 +180,6 @@ public final class Agent {
         return new SampledProfiler(
                 api,
                 probes,
-                options.sampleSize(),
-                options.epochMillis() * 1e6,
                 budget,
                 tscHz(),
                 () -> log.line("the functions of exact= and counted= cost more than the budget of "
@@ -341,6 +337,9 @@ public final class Agent {
             long opened = api.awaitOpening(wait);
             control.serve(api);
             if (opened == followed) {
+                if (collector.isUrgent()) {
+                    ticks.goOn();
+                }
                 continue;
             }
             if (follow(probes, collector, true)) {

@@ -142,11 +142,8 @@ class CLibraryIT {
         Dist.Outcome alone = Dist.run(directory, Map.of(), List.of("./difficult"));
 
         Dist.Outcome exact = run(directory.resolve("exact"), List.of("--exact"), List.of("*"), "./difficult");
-        Dist.Outcome storm = run(
-                directory.resolve("storm"),
-                List.of("--windowed=*", "--sample-size=1", "--epoch=2", "--budget=100"),
-                List.of("*"),
-                "./difficult");
+        Dist.Outcome storm =
+                run(directory.resolve("storm"), List.of("--windowed=*", "--budget=100"), List.of("*"), "./difficult");
 
         for (Dist.Outcome outcome : List.of(exact, storm)) {
             assertThat(outcome.status()).as(outcome.err()).isZero();

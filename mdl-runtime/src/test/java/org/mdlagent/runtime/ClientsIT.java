@@ -56,12 +56,12 @@ class ClientsIT {
         HOOKS + ", exit, profile=off",
         HOOKS + ", entry, exact",
         HOOKS + ", exit, exact",
-        HOOKS + ", entry, epochMillis=2",
-        HOOKS + ", exit, epochMillis=2",
+        HOOKS + ", entry, budgetPercent=100",
+        HOOKS + ", exit, budgetPercent=100",
         WHOLE + ", entry, profile=off",
         WHOLE + ", exit, profile=off",
         WHOLE + ", exit, exact",
-        WHOLE + ", exit, epochMillis=2"
+        WHOLE + ", exit, budgetPercent=100"
     })
     void shouldRunSomeClientAtEveryCallWhileOneThreadChangesThemAMillionTimes(String flags, String kind, String options)
             throws Exception {

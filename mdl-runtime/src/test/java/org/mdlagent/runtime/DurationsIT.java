@@ -18,7 +18,7 @@ class DurationsIT {
     Path directory;
 
     @ParameterizedTest
-    @ValueSource(strings = {"--exact", "--sample-size=10"})
+    @ValueSource(strings = {"--exact", "--budget=1"})
     void shouldReportKnownDurations(String mode) throws Exception {
         Path program = Dist.compile(directory, "spin", "-finstrument-functions");
         Path session = directory.resolve("session");

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// When the agent cannot work, the program runs to its normal end and the reason stands in the log or on the command
-/// line.
+/// When the agent cannot work, the program runs to its normal end and the reason stands in the log or on the
+/// command line.
 class FailureIT {
     /// What a JVM refuses to start with.
     private static final Map<String, String> JVM_OPTIONS =
@@ -262,9 +262,9 @@ class FailureIT {
 
     @Test
     void shouldRunAndSayUnknownOptionInTheLog() throws Exception {
-        assertThat(runUnder(Dist.root(), "wait,noSuchKey=1,sampleSize=many,session=" + session))
+        assertThat(runUnder(Dist.root(), "wait,noSuchKey=1,countedMean=many,session=" + session))
                 .contains("noSuchKey")
-                .contains("sampleSize");
+                .contains("countedMean");
         assertThat(Dist.calls(Dist.report(directory, session))).containsKey("recurse");
     }
 

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// Forked processes are profiled by the agent of the one that forked them, each by itself, and go on without probes
-/// when it ends.
+/// Forked processes are profiled by the agent of the one that forked them, each by itself, and go on without
+/// probes when it ends.
 class FamilyIT {
     private static final int WORKERS = 4;
     private static final int CALLS_PER_STEP = 1000;
@@ -183,8 +183,7 @@ class FamilyIT {
     void shouldToggleInAllProcesses() throws Exception {
         Path program = Dist.compile(directory, "prefork", "-finstrument-functions");
         Path session = directory.resolve("session");
-        Process process =
-                Dist.start(List.of(program.toString(), "input"), "wait,sampleSize=1,epochMillis=4,session=" + session);
+        Process process = Dist.start(List.of(program.toString(), "input"), "wait,session=" + session);
         try {
             Dist.await("the workers", () -> seenByWorkers(session).size() == WORKERS);
             for (int window = 0; window < WINDOWS; window++) {
@@ -262,7 +261,7 @@ class FamilyIT {
 
     @Test
     void shouldEndWindowsByThemselvesWhenTheProcessWithTheAgentIsKilled() throws Exception {
-        try (Family family = new Family("sampleSize=10")) {
+        try (Family family = new Family("windowed=*")) {
             family.step();
             assertThat(callsSeen(family)).isBetween(1L, (long) CALLS_PER_STEP);
             assertThat(family.end("KILL")).isEqualTo(128 + 9);
@@ -303,7 +302,7 @@ class FamilyIT {
     @Test
     void shouldSwitchOffWithoutJavaWhenTheAgentsThreadIsStuck() throws Exception {
         Path stopper = Dist.compile(directory, "stop_thread");
-        try (Family family = new Family("sampleSize=10")) {
+        try (Family family = new Family("windowed=*")) {
             family.step();
             Process stopping = new ProcessBuilder(stopper.toString(), Long.toString(family.pid()), "1").start();
             assertThat(stopping.inputReader().readLine()).isEqualTo("stopped");

@@ -17,11 +17,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// A signal handler may come at any instruction of a stub or of the recording code, and run probed functions itself.
-/// The program delivers one at every instruction, one after the other, so that nothing is left to chance.
+/// A signal handler may come at any instruction of a stub or of the recording code, and run probed functions
+/// itself. The program delivers one at every instruction, one after the other, so that nothing is left to
+/// chance.
 ///
-/// A handler that runs between the reading of the clock and the sum of what callees have taken must not make the own
-/// time of a function negative: its own takes longer than all that is stepped through, so one wrong order shows.
+/// A handler that runs between the reading of the clock and the sum of what callees have taken must not make the
+/// own time of a function negative: its own takes longer than all that is stepped through, so one wrong order
+/// shows.
 class HandlersIT {
     private static final String LONG = "20000000";
     private static final String SHORT = "100000";
@@ -142,7 +144,7 @@ class HandlersIT {
 
     /// Windows open and close meanwhile.
     private void sample(String probes, String ends, String stride) throws Exception {
-        run("epochMillis=2", probes, ends, SHORT, "warm", stride, "alone");
+        run("windowed=*", probes, ends, SHORT, "warm", stride, "alone");
         Map<String, Long> counted = counts();
 
         // A negative sum of own times is refused as damage here.

@@ -182,10 +182,8 @@ class LibrariesIT {
         List<String> command =
                 List.of(host().toString(), "cycles", plugin().toString(), "2000", Integer.toString(CALLS));
 
-        Dist.Outcome run = Dist.run(
-                directory,
-                Dist.preload("wait,sampleSize=1,epochMillis=2,budgetPercent=100,session=" + session),
-                command);
+        Dist.Outcome run =
+                Dist.run(directory, Dist.preload("wait,windowed=*,budgetPercent=100,session=" + session), command);
 
         assertThat(run.status()).isZero();
         assertThat(run.err()).isEmpty();

@@ -126,7 +126,7 @@ class OnDemandIT {
 
     @Test
     void shouldCountInALibraryThatComesAndGoes() throws Exception {
-        start("epochMillis=10", false);
+        start("budgetPercent=1", false);
         assertThat(ask("metric enable " + TWICE)).startsWith("ok\n");
         assertThat(ask("metric enable " + SAME)).startsWith("ok\n");
         tell(100);
@@ -203,7 +203,7 @@ class OnDemandIT {
 
     /// One after the other, each by a request of its own, while threads execute them.
     @ParameterizedTest
-    @ValueSource(strings = {"epochMillis=2,budgetPercent=100,windowed=*,sampleSize=1", "exact"})
+    @ValueSource(strings = {"budgetPercent=100,windowed=*", "exact"})
     void shouldComputeTheSameWhileFunctionsAreProbed(String options) throws Exception {
         start(options + ",libraryFunctions=10000", true);
         List<String> symbols = symbols(process.pid());

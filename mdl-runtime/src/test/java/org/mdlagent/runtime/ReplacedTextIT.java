@@ -14,14 +14,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Programs that put other memory in place of their text, as some do that want huge pages for it, go on as without the
-/// agent: also when what they copy has probes, and whenever that is.
+/// Programs that put other memory in place of their text, as some do that want huge pages for it, go on as
+/// without the agent: also when what they copy has probes, and whenever that is.
 class ReplacedTextIT {
     private static final int RUNS = 1000;
     private static final int MILLIS_WHEN_ARMED = 200;
     private static final int MILLIS_FROM_START = 600;
     private static final long SEED = Long.getLong("mdl.seed", 1);
-    private static final String STORM = "sampleSize=1,epochMillis=2";
+    private static final String STORM = "windowed=*";
     private static final List<String> FLAGS =
             List.of("-fno-lto", "-finstrument-functions", "-fpatchable-function-entry=5");
     private static final List<String> WAYS = List.of("over", "move", "write", "advise");

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/// Runs of scripts that start programs with agents: each in the same empty directory, with nothing in its environment
-/// but what is said here, so that two runs can be compared. What one leaves stays until the next.
+/// Runs of scripts that start programs with agents: each in the same empty directory, with nothing in its
+/// environment but what is said here, so that two runs can be compared. What one leaves stays until the next.
 final class ScriptRuns {
     /// All probes are switched on and off all the time.
-    static final String TOGGLING = "windowed=*,sampleSize=1,epochMillis=2,budgetPercent=100";
+    static final String TOGGLING = "windowed=*,budgetPercent=100";
 
     private final Path directory;
 

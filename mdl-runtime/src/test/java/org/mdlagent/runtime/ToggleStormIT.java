@@ -60,7 +60,7 @@ class ToggleStormIT {
 
         Dist.Outcome under = Dist.run(
                 directory,
-                Dist.preload("wait,sampleSize=1,epochMillis=2,budgetPercent=100,session=" + session),
+                Dist.preload("wait,windowed=*,budgetPercent=100,session=" + session),
                 List.of(program.toString()));
 
         assertThat(under.out()).isEqualTo(alone.out());

@@ -56,7 +56,7 @@ class TransparencyIT {
             "executes_in_thread",
             "forks_and_exits");
 
-    private static final String STORM = "wait,sampleSize=1,epochMillis=2";
+    private static final String STORM = "wait,windowed=*";
 
     @TempDir
     static Path built;

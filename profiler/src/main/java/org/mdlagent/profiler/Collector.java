@@ -3,13 +3,14 @@ package org.mdlagent.profiler;
 import java.util.List;
 import org.mdlagent.fastinst.install.Tier;
 
-/// What collects figures of the program's functions by their probes: how long they take, how often they are called.
-/// The agent finds functions, and calls all this on its own thread, the first time when nothing is armed yet.
+/// What collects figures of the program's functions by their probes: how long they take, how often they are
+/// called. The agent finds functions, and calls all this on its own thread, the first time when nothing is armed
+/// yet.
 ///
 /// Functions are told by their numbers in the session.
 public interface Collector {
-    /// Begins to collect functions that have come with an image, or by a first call; some may have been here before,
-    /// because their image was closed meanwhile.
+    /// Begins to collect functions that have come with an image, or by a first call; some may have been here
+    /// before, because their image was closed meanwhile.
     ///
     /// @param whole whether none of their calls has been missed
     void open(List<Integer> functions, boolean whole);
@@ -26,6 +27,11 @@ public interface Collector {
     ///
     /// @return nanoseconds until it wants to go on
     double tick();
+
+    /// Whether it wants to go on at once, whatever it said at last.
+    default boolean isUrgent() {
+        return false;
+    }
 
     /// Writes down in the session what has been collected so far.
     ///

@@ -17,11 +17,11 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
 ///
-/// Every function has at most three integer parameters and at most one integer result, so one method handle of that
-/// shape calls them all: an additional argument register is ignored by the System V calling convention, and each
-/// further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the collector run
-/// meanwhile: no other Java thread would notice. The one that sleeps is not, and has its own handle, made when it is
-/// first called.
+/// Every function has at most three integer parameters and at most one integer result, so one method handle of
+/// that shape calls them all: an additional argument register is ignored by the System V calling convention, and
+/// each further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the
+/// collector run meanwhile: no other Java thread would notice. The one that sleeps is not, and has its own
+/// handle, made when it is first called.
 ///
 /// Long because it is a list: the table's functions, each with its types.
 public final class NativeApi implements CodeWriter {
@@ -110,7 +110,8 @@ public final class NativeApi implements CodeWriter {
     static final long PC_FRAME = 664;
     static final long PC_FORGET = 672;
     static final long PC_MAP = 680;
-    static final long SIZE = 688;
+    static final long PLAN_SLICES = 688;
+    static final long SIZE = 696;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -187,8 +188,8 @@ public final class NativeApi implements CodeWriter {
         takeRequest = function(TAKE_REQUEST);
     }
 
-    /// The table that a library's function `mdl_harness_api` returns: the shim's, outside of any target process, as
-    /// tests and benchmarks use it.
+    /// The table that a library's function `mdl_harness_api` returns: the shim's, outside of any target process,
+    /// as tests and benchmarks use it.
     ///
     /// @throws IllegalArgumentException when there is no such library or function
     public static NativeApi ofHarness(Path library) {
@@ -281,7 +282,8 @@ public final class NativeApi implements CodeWriter {
         return call(tsc, 0, 0, 0);
     }
 
-    /// What it costs here to ask the kernel for the running thread's CPU time, in ticks: the least of some attempts.
+    /// What it costs here to ask the kernel for the running thread's CPU time, in ticks: the least of some
+    /// attempts.
     public long threadClockTicks() {
         MemorySegment syscall = MemorySegment.ofAddress(findSymbol("syscall", ""));
         long asking = Long.MAX_VALUE;
@@ -295,6 +297,13 @@ public final class NativeApi implements CodeWriter {
             nothing = Math.min(nothing, tsc() - asked);
         }
         return Math.max(1, asking - nothing);
+    }
+
+    /// Opens and closes slices by a plan whenever this thread waits in [#awaitOpening].
+    ///
+    /// @param plan address of a `struct mdl_slice_plan`, 0 for none
+    public void planSlices(long plan) {
+        call(function(PLAN_SLICES), plan, 0, 0);
     }
 
     /// Renews the header's second clock pair and the agent's CPU time.
@@ -325,7 +334,8 @@ public final class NativeApi implements CodeWriter {
         return call(function(COUNTERS), 0, 0, 0);
     }
 
-    /// From now on no image is closed until [#releaseImages]: its memory may be read, and [#show] replaces its text.
+    /// From now on no image is closed until [#releaseImages]: its memory may be read, and [#show] replaces its
+    /// text.
     ///
     /// @return false, and nothing is held, while one is being closed, or opened by somebody who waits
     public boolean holdImages() {
@@ -336,8 +346,8 @@ public final class NativeApi implements CodeWriter {
         call(function(RELEASE), 0, 0, 0);
     }
 
-    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), or a request has
-    /// come, at most `nanos`.
+    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), or a
+    /// request has come, at most `nanos`.
     ///
     /// @return how many libraries it has waited for so far, for [#followed]
     public long awaitOpening(long nanos) {
@@ -354,13 +364,14 @@ public final class NativeApi implements CodeWriter {
         call(function(FOLLOWED), opened, 0, 0);
     }
 
-    /// Takes the clients of `count` probes, whose numbers (int) stand at `probes`: their library has gone. They are
-    /// open to none until `SiteDescriptor.BODIES` is written again.
+    /// Takes the clients of `count` probes, whose numbers (int) stand at `probes`: their library has gone. They
+    /// are open to none until `SiteDescriptor.BODIES` is written again.
     public void forgetClients(long probes, int count) {
         call(function(FORGET_CLIENTS), probes, count, 0);
     }
 
-    /// The request that has come to the control socket, which [#answerRequest] must follow; null when there is none.
+    /// The request that has come to the control socket, which [#answerRequest] must follow; null when there is
+    /// none.
     public @Nullable String takeRequest() {
         long length = call(takeRequest, scratch.address(), 0, 0);
         return length == 0 ? null : new String(Memory.copy(scratch.address(), (int) length), StandardCharsets.UTF_8);
@@ -394,7 +405,8 @@ public final class NativeApi implements CodeWriter {
         return call(function(SHOW), texts, count, 0);
     }
 
-    /// Alias of the first copy of text. Others lie as far from it as they do from the start of the file `mdl-text`.
+    /// Alias of the first copy of text. Others lie as far from it as they do from the start of the file `mdl-
+    /// text`.
     public long textAlias() {
         return Memory.getLong(table + TEXT);
     }
@@ -430,8 +442,8 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Spins until the time-stamp counter has reached `tsc`, and returns what it shows then. The thread is not given
-    /// up, and the collector has to wait: for microseconds only.
+    /// Spins until the time-stamp counter has reached `tsc`, and returns what it shows then. The thread is not
+    /// given up, and the collector has to wait: for microseconds only.
     public long waitUntil(long tsc) {
         return call(waitUntil, tsc, 0, 0);
     }
@@ -481,8 +493,8 @@ public final class NativeApi implements CodeWriter {
         return call(toggle, sites, count, on ? 1 : 0);
     }
 
-    /// Lets `function`, which follows the C calling convention, run at `count` probes, whose numbers (int) stand at
-    /// `probes`; 0: none.
+    /// Lets `function`, which follows the C calling convention, run at `count` probes, whose numbers (int) stand
+    /// at `probes`; 0: none.
     ///
     /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
     public long attach(long probes, int count, long function) {
@@ -501,9 +513,9 @@ public final class NativeApi implements CodeWriter {
         return Memory.getLong(table + COUNTER);
     }
 
-    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that each may
-    /// last in ticks (long) at `longest`. A function whose last window is still being closed by an application
-    /// thread is left out.
+    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that
+    /// each may last in ticks (long) at `longest`. A function whose last window is still being closed by an
+    /// application thread is left out.
     ///
     /// @return the number of stores made to sites
     public long arm(long functions, long longest, int count) {

@@ -19,6 +19,8 @@ class LayoutTest {
     private static final Map<String, Class<?>> DESCRIPTORS = Map.ofEntries(
             Map.entry("mdl_trap", TrapDescriptor.class),
             Map.entry("mdl_trap_index", TrapIndexDescriptor.class),
+            Map.entry("mdl_slicing", SlicingDescriptor.class),
+            Map.entry("mdl_slice_plan", SlicePlanDescriptor.class),
             Map.entry("mdl_instruction", InstructionDescriptor.class),
             Map.entry("mdl_header", HeaderDescriptor.class),
             Map.entry("mdl_function", FunctionDescriptor.class),
@@ -53,6 +55,8 @@ class LayoutTest {
     @CsvSource({
         "mdl_trap, none",
         "mdl_trap_index, none",
+        "mdl_slicing, none",
+        "mdl_slice_plan, none",
         "mdl_instruction, none",
         "mdl_header, none",
         "mdl_function, none",

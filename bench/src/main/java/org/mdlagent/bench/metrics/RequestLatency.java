@@ -68,7 +68,7 @@ public final class RequestLatency {
             Path program = program(build);
             Path directory = SourceTree.scratch("run");
             List<Request> requests = under(
-                    new Tracer.Agent("sampleSize=10", true),
+                    new Tracer.Agent("budgetPercent=1", true),
                     program,
                     directory,
                     () -> new RequestLatency(Tracer.Agent.session(directory)).measure());
@@ -94,8 +94,8 @@ public final class RequestLatency {
         }
     }
 
-    /// Milliseconds from the start of bpftrace, which is how it is asked, until it has seen a call; none when it sees
-    /// none.
+    /// Milliseconds from the start of bpftrace, which is how it is asked, until it has seen a call; none when it
+    /// sees none.
     private static double[] askBpftrace(Path program) throws IOException, InterruptedException {
         double[] millis = new double[TRACES];
         for (int i = 0; i < TRACES; i++) {

@@ -24,9 +24,9 @@ import org.mdlagent.bench.tools.Tracer;
 
 /// What a probe adds to a call of a function that does nothing, beside other tools that record calls.
 ///
-/// Variants take turns: in each round each has a process of its own, which makes the same calls several times; their
-/// median is the round's figure. The cost is that figure less the one of the variant that it is compared with, in the
-/// same round. Each tool must have seen the calls, which is looked up in what it wrote.
+/// Variants take turns: in each round each has a process of its own, which makes the same calls several times;
+/// their median is the round's figure. The cost is that figure less the one of the variant that it is compared
+/// with, in the same round. Each tool must have seen the calls, which is looked up in what it wrote.
 public final class CallCosts {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 9);
 
@@ -38,10 +38,6 @@ public final class CallCosts {
 
     /// For what takes microseconds.
     private static final Calls FEW = new Calls(1, 3, 500, false);
-
-    /// A thread's ring holds 8,192 records: half a ring at once, and the next calls when the agent has emptied it.
-    /// The first bursts warm up the agent, whose code is compiled late.
-    private static final Calls BURSTS = new Calls(10, 31, 4096, true);
 
     private static final String THIS_AGENT = "this agent";
     private static final String OTHERS = "other tools";
@@ -78,9 +74,7 @@ public final class CallCosts {
 
     private void addPrepared() {
         CallVariant gcc = add("a call without probe", Build.PLAIN, ALONE, LOOP, null);
-        CallVariant gccBursts = add("the same, with pauses", Build.PLAIN, ALONE, BURSTS, null);
         CallVariant clang = add("a call without probe", Build.PLAIN_CLANG, ALONE, LOOP, null);
-        CallVariant clangBursts = add("the same, with pauses", Build.PLAIN_CLANG, ALONE, BURSTS, null);
         add(TWO_READINGS, Build.CLOCK, ALONE, LOOP, gcc);
         add(INCREMENT, Build.COUNTER, ALONE, LOOP, gcc);
         add("counter at the entry", Build.MCOUNT, EXACT, LOOP, gcc).target(Target.COUNTER);
@@ -89,8 +83,6 @@ public final class CallCosts {
             boolean isClang = build == Build.XRAY;
             add("entry and exit, exact table", build, EXACT, LOOP, isClang ? clang : gcc)
                     .target(Target.EXACT_TABLE);
-            add("entry and exit, ring record", build, CallRun.RING, BURSTS, isClang ? clangBursts : gccBursts)
-                    .target(Target.RING_RECORD);
         }
         Tracer uftrace = new Tracer.Uftrace(List.of());
         add("uftrace", Build.MCOUNT, uftrace, SHORT, gcc).published("218-270");
@@ -112,12 +104,11 @@ public final class CallCosts {
         }
     }
 
-    /// Of functions that no compiler has prepared: one shorter than a jump, one with a frame, and one whose calls can
-    /// be counted only.
+    /// Of functions that no compiler has prepared: one shorter than a jump, one with a frame, and one whose
+    /// calls can be counted only.
     private void addBare() {
         for (Build build : List.of(Build.PLAIN, Build.FRAMED)) {
             CallVariant alone = add("a call without probe", build, ALONE, LOOP, null);
-            CallVariant bursts = add("the same, with pauses", build, ALONE, BURSTS, null);
             if (build == Build.PLAIN) {
                 add(TWO_READINGS, Build.CLOCK, ALONE, LOOP, alone);
                 add(INCREMENT, Build.COUNTER, ALONE, LOOP, alone);
@@ -126,8 +117,6 @@ public final class CallCosts {
             add("counter, one call in a million timed", build, COUNTED, LOOP, alone)
                     .target(Target.BARE_COUNTER);
             add("entry and exit, exact table", build, EXACT, LOOP, alone).target(Target.BARE_EXACT_TABLE);
-            add("entry and exit, ring record", build, CallRun.RING, BURSTS, bursts)
-                    .target(Target.BARE_RING_RECORD);
             add("uftrace", build, new Tracer.Uftrace(List.of("-P", ".")), SHORT, alone);
             add(UPROBE, build, new Tracer.Uprobe(false), FEW, alone).published("41,500");
             add("bpftrace, uprobe and uretprobe", build, new Tracer.Uprobe(true), FEW, alone);
@@ -322,8 +311,6 @@ public final class CallCosts {
         List<String> names = switch (target) {
             case COUNTER -> List.of("gprof", INCREMENT);
             case BARE_COUNTER -> List.of(UPROBE, INCREMENT);
-            case RING_RECORD, BARE_RING_RECORD ->
-                List.of("uftrace", "XRay, flight data recorder", "LTTng-UST", TWO_READINGS);
             case EXACT_TABLE, BARE_EXACT_TABLE ->
                 List.of(
                         "uftrace",

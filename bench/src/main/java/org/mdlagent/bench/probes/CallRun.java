@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.bench.probes.CallVariant.Calls;
 import org.mdlagent.bench.probes.CallVariant.Ticks;
 import org.mdlagent.bench.report.Machine;
@@ -17,18 +16,10 @@ import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
-import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.report.session.SessionReader;
 
 /// Runs variants, each in a process of its own: makes the calls, and takes their ticks.
 final class CallRun {
-    /// Every call is timed: more than there are calls between two ticks of the agent, at whatever cost.
-    static final Tracer RING = new Tracer.Agent("sampleSize=1000000,budgetPercent=100", true);
-
-    private static final long DRAIN_NANOS_MAX = 2_000_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
-    private static final long TICK_NANOS = 1_250_000;
-    private static final long IDLE_NANOS = 200_000_000;
 
     private final Machine machine;
     private final Map<Build, Path> programs = new EnumMap<>(Build.class);
@@ -61,22 +52,16 @@ final class CallRun {
         }
         Path program = Objects.requireNonNull(programs.get(variant.build));
         Path directory = SourceTree.scratch("run");
-        Path session = Tracer.Agent.session(directory);
         Ticks ticks = Ticks.NONE;
         String problem = null;
         long calls;
         try (CallLoop loop = new CallLoop(variant.tracer.start(program, directory))) {
-            boolean drained = variant.tracer.equals(RING);
-            Pause pause = drained
-                    ? () -> awaitDrained(session)
-                    : variant.calls.pauses() ? () -> LockSupport.parkNanos(PAUSE_NANOS) : () -> {};
+            Pause pause = variant.calls.pauses() ? () -> LockSupport.parkNanos(PAUSE_NANOS) : () -> {};
             try {
                 for (int i = 0; i < variant.calls.warmUps(); i++) {
                     double unused = repeat(variant.calls, loop, pause);
                 }
-                ticks = drained
-                        ? drained(variant.calls, loop, pause, session)
-                        : new Ticks(repeat(variant.calls, loop, pause), 0);
+                ticks = new Ticks(repeat(variant.calls, loop, pause), 0);
             } catch (TimeoutException e) {
                 problem = e.getMessage();
             }
@@ -109,44 +94,5 @@ final class CallRun {
         }
         pause.take();
         return Percentile.median(ticks);
-    }
-
-    /// With the CPU time of the agent, less what it takes while there is nothing to drain.
-    private Ticks drained(Calls calls, CallLoop loop, Pause pause, Path session) throws IOException, TimeoutException {
-        SessionFacts start = facts(session);
-        LockSupport.parkNanos(IDLE_NANOS);
-        SessionFacts idle = facts(session);
-        double program = repeat(calls, loop, pause);
-        SessionFacts busy = facts(session);
-        double idlePart = (double) (idle.agentNanos() - start.agentNanos()) / (elapsed(idle) - elapsed(start));
-        double nanos = busy.agentNanos() - idle.agentNanos() - idlePart * (elapsed(busy) - elapsed(idle));
-        return new Ticks(program, nanos * machine.ticksPerNano() / ((double) calls.repeats() * calls.count()));
-    }
-
-    /// By the agent's own clock, which it reads together with its CPU time.
-    private static long elapsed(SessionFacts facts) {
-        return facts.elapsedNanos().orElseThrow();
-    }
-
-    private static SessionFacts facts(Path session) throws IOException {
-        try (SessionReader reader = SessionReader.open(session)) {
-            return reader.facts();
-        }
-    }
-
-    /// @throws TimeoutException when the agent does not get on
-    private static void awaitDrained(Path session) throws IOException, TimeoutException {
-        SessionMemory memory = new SessionMemory(session);
-        long deadline = System.nanoTime() + DRAIN_NANOS_MAX;
-        while (!memory.threads()
-                .allMatch(thread ->
-                        memory.word(thread + ThreadDescriptor.TAIL) == memory.word(thread + ThreadDescriptor.HEAD))) {
-            if (System.nanoTime() > deadline) {
-                throw new TimeoutException("the agent does not empty the ring");
-            }
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
-        // It tells its CPU time at the end of the same tick.
-        LockSupport.parkNanos(TICK_NANOS);
     }
 }

@@ -7,11 +7,9 @@ import java.util.Locale;
 /// What is aimed at: section 13 of the design.
 public enum Target {
     COUNTER("counter at a function's entry", 3, "ticks"),
-    RING_RECORD("entry and exit of every call, ring record", 60, "ticks"),
     EXACT_TABLE("entry and exit of every call, exact table", 70, "ticks"),
     INACTIVE("an inactive probe", 1, "ticks"),
     BARE_COUNTER("counter in an unmodified binary", 6, "ticks", "uprobe 41,500"),
-    BARE_RING_RECORD("entry and exit in an unmodified binary, ring record", 65, "ticks"),
     BARE_EXACT_TABLE("entry and exit in an unmodified binary, exact table", 75, "ticks"),
     BARE_ON_DEMAND(
             "making a probe of a function of a library that is opened",

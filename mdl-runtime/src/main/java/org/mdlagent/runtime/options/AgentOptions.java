@@ -23,8 +23,6 @@ import org.mdlagent.fastinst.install.Tier;
 /// @param windowedFunctions functions of which windows choose some calls
 /// @param countedMean      of how many of their calls one is timed
 /// @param cpuTime          whether calls last as long as their thread has a processor, and not as time passes
-/// @param sampleSize       calls timed in each window
-/// @param epochMillis      time between two windows of a function
 /// @param sliceMillis      time that a slice of the session's history covers, 0 for one that grows with its age
 /// @param budgetPercent    of the CPU time, for probes and agent together
 /// @param include          functions to probe; empty for all
@@ -46,8 +44,6 @@ public record AgentOptions(
         List<FunctionGlob> windowedFunctions,
         int countedMean,
         boolean cpuTime,
-        int sampleSize,
-        int epochMillis,
         int sliceMillis,
         double budgetPercent,
         List<FunctionGlob> include,
@@ -68,8 +64,6 @@ public record AgentOptions(
     public static final String WINDOWED = "windowed";
     public static final String COUNTED_MEAN = "countedMean";
     public static final String TIME = "time";
-    public static final String SAMPLE_SIZE = "sampleSize";
-    public static final String EPOCH_MILLIS = "epochMillis";
     public static final String SLICE_MILLIS = "sliceMillis";
     public static final String BUDGET_PERCENT = "budgetPercent";
     public static final String INCLUDE = "include";
@@ -83,7 +77,7 @@ public record AgentOptions(
     public static final String REPORT = "report";
 
     private static final String KEYS =
-            "session, wait, profile, exact, counted, windowed, countedMean, time, sampleSize, epochMillis, sliceMillis, "
+            "session, wait, profile, exact, counted, windowed, countedMean, time, sliceMillis, "
                     + "budgetPercent, include, exclude, mdl, metric, libraryFunctions, sync, startDelayMillis, "
                     + "children, report";
     private static final int LIBRARY_FUNCTIONS_DEFAULT = 4096;
@@ -262,8 +256,6 @@ public record AgentOptions(
                     globs(WINDOWED, texts(WINDOWED)),
                     number(COUNTED_MEAN, COUNTED_MEAN_DEFAULT, 2, Tier.MEAN_MAX),
                     isCpuTime(),
-                    number(SAMPLE_SIZE, 10, 1, 1_000_000),
-                    number(EPOCH_MILLIS, 10, 1, 60_000),
                     number(SLICE_MILLIS, 0, 0, 600_000),
                     percent(BUDGET_PERCENT, 1),
                     globs(INCLUDE, texts(INCLUDE)),
@@ -288,8 +280,6 @@ public record AgentOptions(
                         WINDOWED,
                         COUNTED_MEAN,
                         TIME,
-                        SAMPLE_SIZE,
-                        EPOCH_MILLIS,
                         SLICE_MILLIS,
                         BUDGET_PERCENT,
                         INCLUDE,

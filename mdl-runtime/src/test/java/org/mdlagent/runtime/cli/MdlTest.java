@@ -66,7 +66,7 @@ class MdlTest {
         --frobnicate                              | Unknown option: '--frobnicate'
         run                                       | Missing required parameter
         run --frobnicate -- true                  | Unknown option: '--frobnicate'
-        run --sample-size 0 -- true               | sampleSize is a whole number from 1 to 1000000
+        run --budget 0 -- true                    | budgetPercent is a number of percent above 0
         run --sync now -- true                    | sync is auto, tmax, membarrier or strict
         run --report=xml -- true                  | report is table, json, FORMAT:FILE or off
         run --report=doc:x -- true                | there is no format doc
@@ -165,8 +165,8 @@ class MdlTest {
 
     @Test
     void shouldNameEveryBadOption() {
-        assertThat(mdl.execute("run", "--sample-size=x", "--epoch=y", "true")).isEqualTo(2);
-        assertThat(err()).contains("mdl: sampleSize=x").contains("mdl: epochMillis=y");
+        assertThat(mdl.execute("run", "--budget=x", "--time=y", "true")).isEqualTo(2);
+        assertThat(err()).contains("mdl: budgetPercent=x").contains("mdl: time=y");
     }
 
     @Test

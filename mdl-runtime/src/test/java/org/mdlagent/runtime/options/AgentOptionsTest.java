@@ -43,8 +43,6 @@ class AgentOptionsTest {
                         List.of(),
                         100,
                         false,
-                        10,
-                        10,
                         0,
                         1,
                         List.of(),
@@ -60,7 +58,7 @@ class AgentOptionsTest {
 
     @Test
     void shouldReadEveryKey() {
-        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,sampleSize=20,epochMillis=5,"
+        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,countedMean=20,"
                 + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
                 + "libraryFunctions=120000,sync=strict,startDelayMillis=7,children=all,report=json");
 
@@ -70,8 +68,7 @@ class AgentOptionsTest {
         assertThat(options.exact()).isTrue();
         assertThat(options.cpuTime()).isTrue();
         assertThat(options.children()).isEqualTo(AgentOptions.Children.ALL);
-        assertThat(options.sampleSize()).isEqualTo(20);
-        assertThat(options.epochMillis()).isEqualTo(5);
+        assertThat(options.countedMean()).isEqualTo(20);
         assertThat(options.sliceMillis()).isEqualTo(250);
         assertThat(options.budgetPercent()).isEqualTo(0.5);
         assertThat(options.include()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
@@ -92,10 +89,10 @@ class AgentOptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-        sampleSize=0        | sampleSize is a whole number from 1 to 1000000
-        sampleSize=ten      | sampleSize is a whole number from 1 to 1000000
-        sampleSize          | sampleSize is a whole number from 1 to 1000000
-        epochMillis=-1      | epochMillis is a whole number from 1 to 60000
+        countedMean=ten     | countedMean is a whole number from 2 to 16777216
+        countedMean         | countedMean is a whole number from 2 to 16777216
+        sliceMillis=-1      | sliceMillis is a whole number from 0 to 600000
+        sampleSize=10       | unknown option "sampleSize"
         budgetPercent=0     | budgetPercent is a number of percent above 0 and up to 100
         budgetPercent=NaN   | budgetPercent is a number of percent above 0 and up to 100
         budgetPercent=101   | budgetPercent is a number of percent above 0 and up to 100
@@ -152,10 +149,10 @@ class AgentOptionsTest {
 
     @Test
     void shouldNameEachProblemAndKeepWhatIsRight() {
-        AgentOptions.Reading reading = read("sampleSize=0,sync=x,epochMillis=20");
+        AgentOptions.Reading reading = read("countedMean=0,sync=x,sliceMillis=20");
 
         assertThat(reading.problems()).hasSize(2);
-        assertThat(reading.options().epochMillis()).isEqualTo(20);
+        assertThat(reading.options().sliceMillis()).isEqualTo(20);
     }
 
     @Test
@@ -187,16 +184,16 @@ class AgentOptionsTest {
     void shouldLetTheNearerSourceWinKeyByKey() throws IOException {
         Path near = directory.resolve("near.properties");
         Path far = directory.resolve("far.properties");
-        Files.writeString(near, "sampleSize=20\ninclude=a,b(int\\\\, char)\n# a comment\n");
-        Files.writeString(far, "sampleSize=30\nepochMillis=30\ninclude=c\nexact=on\n");
+        Files.writeString(near, "countedMean=20\ninclude=a,b(int\\\\, char)\n# a comment\n");
+        Files.writeString(far, "countedMean=30\nsliceMillis=30\ninclude=c\nexact=on\n");
 
         AgentOptions.Reading reading =
                 AgentOptions.read(AgentOptionsText.parse("exact=off"), List.of(near, directory.resolve("none"), far));
 
         assertThat(reading.problems()).isEmpty();
         assertThat(reading.options().exact()).isFalse();
-        assertThat(reading.options().sampleSize()).isEqualTo(20);
-        assertThat(reading.options().epochMillis()).isEqualTo(30);
+        assertThat(reading.options().countedMean()).isEqualTo(20);
+        assertThat(reading.options().sliceMillis()).isEqualTo(30);
         assertThat(reading.options().include())
                 .extracting(FunctionGlob::toString)
                 .containsExactly("a", "b(int, char)");
@@ -205,7 +202,7 @@ class AgentOptionsTest {
     @Test
     void shouldReportAFileThatCannotBeRead() throws IOException {
         Path broken = directory.resolve("broken.properties");
-        Files.writeString(broken, "sampleSize=\\uXYZ\n");
+        Files.writeString(broken, "countedMean=\\uXYZ\n");
 
         assertThat(AgentOptions.read(AgentOptionsText.parse(""), List.of(broken))
                         .problems())
@@ -230,7 +227,7 @@ class AgentOptionsTest {
     @Test
     void shouldReadOrReportAnythingThatIsGiven() {
         String[] pieces =
-                ("session|wait|profile|exact|sampleSize|epochMillis|budgetPercent|include|exclude|mdl|metric|sync"
+                ("session|wait|profile|exact|countedMean|sliceMillis|budgetPercent|include|exclude|mdl|metric|sync"
                                 + "|startDelayMillis|report|=|=|=|,|,|,|on|off|0|-1|10|99999999999999999999|1e308|NaN|0.5|a!b*|*:?"
                                 + "|!|:|\\,|\\\\|\\| |\n|\u0000|\ud800|\u00e4|/tmp|json|strict")
                         .split("[|]");

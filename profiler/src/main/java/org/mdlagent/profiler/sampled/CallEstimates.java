@@ -6,53 +6,52 @@ import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.tier.Allowance;
 
-/// By function: its calls so far, counted while it is *open*, and estimated while it is *windowed* ([CallEstimate]).
+/// By function: its calls so far, counted while its probes stay on, and estimated while it is sliced
+/// ([CallEstimate]).
 ///
-/// CPU times are in nanoseconds.
+/// Counting makes the program slower while it is on: what that has taken, as it is predicted, is no time of the
+/// program's.
 final class CallEstimates {
-    /// They are written down so often at most, for each function that there is.
-    private static final double PUBLISHED_NANOS_OF_EACH = 100e3;
+    /// However wrong the prediction is, this part of the CPU time in slices was the program's.
+    private static final double PASSED_MIN = 0.25;
 
     private final Probes probes;
-    private final Readings readings;
+    private final Slicer slicer;
+    private final ProbeCost cost;
+    private final double ticksPerNano;
     private final long header;
-    private final double windowNanos;
 
     /// Null of functions that were not called yet.
     private @Nullable CallEstimate[] estimates = {};
 
-    private boolean[] windowed = {};
-
-    /// By windowed function: calls for each nanosecond of CPU time, smoothed; not a number while it is not known.
-    private double[] rates = {};
-
-    /// By open function: calls that are in its estimate; and whether that has changed since it was written down.
+    /// By function: counted calls that are in its estimate.
     private long[] counted = {};
 
+    /// By function: whether its estimate has changed since it was written down.
     private boolean[] changed = {};
 
-    /// By windowed function: the program's progress when calls of it were last timed.
-    private double[] timed = {};
+    private long cpuAtLook;
+    private long tscAtLook;
 
-    private long publishTsc;
+    /// CPU time that counting in slices has taken so far, in nanoseconds.
+    private double lost;
 
-    /// @param windowNanos how long a window's calls are counted
-    CallEstimates(Probes probes, Readings readings, long header, double windowNanos) {
+    CallEstimates(Probes probes, Slicer slicer, ProbeCost cost, long header, double ticksPerNano) {
         this.probes = probes;
-        this.readings = readings;
+        this.slicer = slicer;
+        this.cost = cost;
         this.header = header;
-        this.windowNanos = windowNanos;
+        this.ticksPerNano = ticksPerNano;
     }
 
     /// Makes room for functions that have come.
     void grow(int functions) {
         estimates = Arrays.copyOf(estimates, functions);
-        windowed = Arrays.copyOf(windowed, functions);
-        rates = Arrays.copyOf(rates, functions);
         counted = Arrays.copyOf(counted, functions);
         changed = Arrays.copyOf(changed, functions);
-        timed = Arrays.copyOf(timed, functions);
     }
 
     private CallEstimate estimate(int function) {
@@ -64,102 +63,113 @@ final class CallEstimates {
         return known;
     }
 
-    boolean isWindowed(int function) {
-        return windowed[function];
+    boolean isSliced(int function) {
+        CallEstimate known = estimates[function];
+        return known != null && known.isSliced();
     }
 
-    /// Of a windowed function: calls for each nanosecond of CPU time; not a number while that is not known.
+    /// Calls for each nanosecond of CPU time, of late; not a number while that is not known.
     double rate(int function) {
-        return rates[function];
+        CallEstimate known = estimates[function];
+        return known == null ? Double.NaN : known.rate();
     }
 
-    /// @param calls of an open function, so far
-    /// @return those that are not in its estimate yet
-    long fresh(int function, long calls) {
-        return calls - counted[function];
+    /// The function's calls so far.
+    double calls(int function) {
+        CallEstimate known = estimates[function];
+        return known == null ? 0 : known.calls();
     }
 
-    /// Adds what is fresh.
-    ///
-    /// @param nanos CPU time of the program since the last look
-    void count(int function, long calls, double nanos) {
-        estimate(function).addExact(fresh(function, calls), readings.progress(), nanos);
-        counted[function] = calls;
-        changed[function] = true;
+    /// CPU time that counting in slices has taken so far, in nanoseconds.
+    double lost() {
+        return lost;
     }
 
-    /// The function is windowed from now on.
-    ///
-    /// @param rate  as far as that is known, where it was not counted of late
-    /// @param known whether a window is not needed to know how often it is called
-    void startWindows(int function, double now, double rate, boolean known) {
-        windowed[function] = true;
-        double late = estimate(function).lateRate(readings.progress());
-        double best = late > 0 ? late : rate;
-        rates[function] = known ? best : Double.NaN;
-        timed[function] = now;
-        estimate(function).startWindows(now, best, windowNanos);
+    /// Calls of a function that count: those in slices that time them do not.
+    private long seen(int function, Readings readings) {
+        return readings.calls(function) - slicer.apart(function);
     }
 
-    /// @param now      its end
-    /// @param calls    in the window
-    /// @param slowdown how much longer than without it the program took for them, as predicted
-    /// @param observed CPU time of the program in the window
-    /// @param weight   of the window's rate, beside what is known of it: above 0 and up to 1
-    /// @param block    of so many windows one estimate is made
-    void addWindow(int function, double now, double calls, double slowdown, double observed, double weight, int block) {
-        CallEstimate estimate = estimate(function);
-        estimate.addWindow(now, calls, slowdown, observed);
-        if (estimate.windows() >= block) {
-            estimate.endBlock(now);
+    /// Of a function whose probes stay on: calls that are not in its estimate yet.
+    long fresh(int function, Readings readings) {
+        return seen(function, readings) - counted[function];
+    }
+
+    /// Adds what there was since the last look.
+    void look(Readings readings) {
+        double all = readings.cpu() - cpuAtLook;
+        double[] nanos = new double[Slicer.NUMBERS];
+        for (int i = 0; i < estimates.length; i++) {
+            int slicing = slicer.slicingOf(i);
+            if (slicing >= 0 && isSliced(i)) {
+                long calls = fresh(i, readings);
+                double rate = Double.isNaN(rate(i)) ? 0 : rate(i);
+                nanos[slicing] += calls * cost.counted(1e9 * rate) / ticksPerNano;
+            }
         }
-        if (observed > 0) {
-            double rate = calls * slowdown / observed;
-            double before = Double.isNaN(rates[function]) ? rate : rates[function];
-            rates[function] = before + weight * (rate - before);
+        for (int s = 0; s < nanos.length; s++) {
+            double in = slicer.cpuNanos(s);
+            double passed = Math.max(PASSED_MIN * in, in - nanos[s]);
+            all -= in - passed;
+            lost += in - passed;
+            nanos[s] = passed;
         }
+        for (int i = 0; i < estimates.length; i++) {
+            long fresh = fresh(i, readings);
+            CallEstimate known = estimates[i];
+            if (known == null && fresh == 0) {
+                continue;
+            }
+            if (isSliced(i)) {
+                int slicing = slicer.slicingOf(i);
+                estimate(i)
+                        .addSlices(
+                                all, fresh, slicing < 0 ? 0 : slicer.slices(slicing), slicing < 0 ? 0 : nanos[slicing]);
+            } else {
+                double open = all * openPart(i, readings);
+                estimate(i).addExact(fresh, open);
+                estimate(i).addGap(all - open);
+            }
+            counted[i] += fresh;
+            changed[i] |= isSliced(i) || fresh != 0;
+        }
+        cpuAtLook = readings.cpu();
+        tscAtLook = readings.tsc();
     }
 
-    /// For how long timed calls of a windowed function stand now: since others were.
-    double untimed(int function, double now) {
-        return now - timed[function];
+    /// The part of the time since the last look that the probes of a function were on: less than all when a
+    /// thread has stopped it.
+    private double openPart(int function, Readings readings) {
+        long record = probes.function(function);
+        if (!Allowance.isStopped(record) || probes.isLeftOut(function)) {
+            return 1;
+        }
+        double open = Memory.getLong(record + FunctionDescriptor.DEADLINE) - tscAtLook;
+        return Math.clamp(open / Math.max(1, readings.tsc() - tscAtLook), 0, 1);
     }
 
-    /// Calls of a windowed function have been timed.
-    void endTiming(int function, double now) {
-        timed[function] = now;
+    /// The function is sliced from now on.
+    ///
+    /// @param rate calls for each nanosecond, where that is known better; else not a number
+    void startSlices(int function, double rate) {
+        estimate(function).startSlices(rate);
     }
 
-    /// The function is open from now on.
-    void endWindows(int function, double now, long calls) {
-        windowed[function] = false;
-        estimate(function).endWindows(now);
-        counted[function] = calls;
-        changed[function] = true;
-    }
-
-    /// Whether it is time to write calls down, while nobody asks for them.
-    boolean arePublishedLongAgo() {
-        return readings.isDue(publishTsc, SampledProfiler.CLOSE_LOOK_NANOS, PUBLISHED_NANOS_OF_EACH);
+    /// The function's probes stay on from now on.
+    void endSlices(int function) {
+        estimate(function).endSlices();
     }
 
     /// Writes down all functions' calls, where readers of the session find them.
-    void publish() {
-        publishTsc = readings.tsc();
-        double now = readings.progress();
+    void publish(Readings readings) {
         for (int i = 0; i < estimates.length; i++) {
-            long fresh = fresh(i, readings.calls(i));
-            if (!windowed[i] && fresh == 0 && !changed[i]) {
-                continue;
+            if (changed[i]) {
+                changed[i] = false;
+                long record = probes.function(i);
+                Memory.putDouble(record + FunctionDescriptor.CALLS, estimate(i).calls());
+                Memory.putDouble(
+                        record + FunctionDescriptor.CALLS_VARIANCE, estimate(i).variance());
             }
-            double estimate = estimate(i).calls(now);
-            // Of an open function the calls since the last look are not in the estimate yet.
-            double all = windowed[i] ? estimate : estimate + fresh;
-            changed[i] = false;
-            long record = probes.function(i);
-            Memory.putDouble(record + FunctionDescriptor.CALLS, all);
-            Memory.putDouble(
-                    record + FunctionDescriptor.CALLS_VARIANCE, estimate(i).variance(now));
         }
         Memory.putLong(header + HeaderDescriptor.CALLS_TSC, readings.tsc());
     }

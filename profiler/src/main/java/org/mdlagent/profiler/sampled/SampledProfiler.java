@@ -1,11 +1,12 @@
 package org.mdlagent.profiler.sampled;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
@@ -13,155 +14,160 @@ import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.policy.SlicePolicy;
 import org.mdlagent.profiler.records.RingDrain;
-import org.mdlagent.profiler.records.SampleWeights;
 import org.mdlagent.profiler.tier.Allowance;
 import org.mdlagent.profiler.tier.ChanceTiming;
 import org.mdlagent.profiler.tier.TierChoice;
 import org.mdlagent.profiler.tier.Tiers;
 
-/// The sampled latency profiler ("Living on the Edge", PLDI 2016, section 9), with windows of time instead of windows
-/// of calls.
+/// The sampled latency profiler: what "Living on the Edge" (PLDI 2016, section 9) does with windows of calls, by
+/// slices of time.
 ///
-/// Every function is open or windowed. An *open* one ([OpenFunctions]) has probes that stay on, so its count of calls
-/// is exact: it is rare, or machine code counts its calls and times some by chance ([Tiers] chooses those). The
-/// *windowed* ones ([Windows]) are divided into groups, which take turns in a *rotation*; then all rest, for as long
-/// as the budget demands ([Governor]). Those that are too rare for a window to meet them, and too many for all to be
-/// open, take longer turns ([Turns]). In either state some calls are timed, the others only counted: by chance, by
-/// machine code ([ChanceTiming]), or where there is no memory for that, in runs ([SampleRuns]).
-/// What open functions cost counts, but the windowed ones keep a part of the budget.
+/// The probes of most functions stay on, and all of their calls are counted; machine code times all of them, or
+/// some by chance ([Tiers] chooses). Functions that are too frequent for the budget are *sliced*: their probes
+/// are on in short slices ([SlicePolicy] says when, [Slicer] lets the shim do it), and their calls are estimated
+/// ([CallEstimates]).
+///
+/// What was never called costs nothing, so its probes stay on. When it becomes dear, the thread that calls it
+/// stops it ([Allowance]), and it is sliced from then on.
 ///
 /// Used by one thread, the agent's.
 public final class SampledProfiler implements Collector {
-    /// How long calls are counted in a window, as a part of an epoch.
-    private static final int WINDOWS_PER_EPOCH = 4;
+    /// The program is looked at so long after the first probes are in place, then after twice as long each time,
+    /// up to a limit: a short program is seen from its begin to its end.
+    private static final double FIRST_NANOS = 10e6;
 
-    /// Open functions are looked at so often at most, while windows rest: the first answer to a program that has
-    /// changed.
     static final double LOOK_NANOS = 200e6;
 
-    /// Functions that are too hot to be counted are closed so long after that was found: their exits are on until calls
-    /// have ended that were recorded.
-    private static final double IN_FLIGHT_NANOS = 2e6;
+    /// After so long already, where functions have been stopped.
+    private static final double URGENT_NANOS = 10e6;
 
-    /// Each of them is looked at so often, else what they cost together.
-    static final double CLOSE_LOOK_NANOS = 250e6;
+    /// But not before so long for each function: a look at many is dear.
+    private static final double NANOS_OF_EACH = 5e3;
 
-    /// The first lease of open functions, as a multiple: the agent reads line tables before it comes back.
+    /// Probes that stay on switch themselves off so long after the last sign of life of this profiler, should its
+    /// process
+    /// be killed and others of the family go on.
+    private static final double LEASE_NANOS = 5e9;
+
+    private static final int RENEWALS_PER_LEASE = 5;
+
+    /// The first lease, as a multiple: the agent reads line tables before it comes back.
     private static final int FIRST_LEASE_FACTOR = 12;
 
     private final NativeApi api;
     private final Probes probes;
     private final double ticksPerNano;
     private final long header;
+    private final double budget;
+    private final Runnable overBudget;
     private final Readings readings;
+    private final Pace pace = new Pace();
     private final Tiers tiers;
-    private final Spending spending;
     private final Allowance allowance;
     private final Idleness idleness;
     private final Waiting waiting;
     private final PcSamples pcs;
+    private final SlicePolicy policy;
+    private final Slicer slicer;
     private final CallEstimates estimates;
     private final ChanceTiming chance;
-    private final SampleWeights weights = new SampleWeights();
-    private final SampleRuns runs;
+    private final Told told;
     private final RingDrain rings;
-    private final Windows windows;
-    private final Turns turns;
-    private final OpenFunctions open;
     private final StoppedFunctions stopped;
+    private final long leaseTicks;
 
     /// Functions whose probes are switched in between.
     private final ArmList changes;
 
-    /// When functions were found to be too hot to be counted that are not closed yet, else 0.
-    private long demotionTsc;
+    private double nanosToNext = FIRST_NANOS;
 
-    /// All calls when they were last written down.
-    private long callsSettled;
+    /// Functions that are sliced.
+    private int sliced;
 
-    private boolean rotating;
+    private long renewalTsc;
+    private boolean exceeded;
+    private double namedBefore;
+    private double cpuBefore;
 
-    /// The group that is next.
-    private int group;
-
-    /// @param sampleSize calls recorded in each window, rounded down to a power of two
-    /// @param epochNanos between the begins of two rotations at least, on average; windows count for a quarter
     /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
     /// @param tscHz      frequency of the time-stamp counter, roughly
     /// @param overBudget what is done when functions whose tier is named cost more than the budget, the first time
     /// @param log        where it is said what cannot be measured, and why
     public SampledProfiler(
-            NativeApi api,
-            Probes probes,
-            int sampleSize,
-            double epochNanos,
-            double budget,
-            double tscHz,
-            Runnable overBudget,
-            Consumer<String> log) {
+            NativeApi api, Probes probes, double budget, double tscHz, Runnable overBudget, Consumer<String> log) {
         this.api = api;
         this.probes = probes;
+        this.budget = budget;
+        this.overBudget = overBudget;
         ticksPerNano = tscHz / 1e9;
         header = api.session();
-        int runLength = Integer.highestOneBit(sampleSize);
-        double windowNanos = epochNanos / WINDOWS_PER_EPOCH;
         ProbeCost cost =
                 new ProbeCost((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0);
+        readings = new Readings(api);
         tiers = new Tiers(cost, header, budget, ticksPerNano);
-        spending = new Spending(api, cost, tiers, budget, epochNanos, ticksPerNano, overBudget);
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
         waiting = new Waiting(header);
         pcs = new PcSamples(api, probes, ticksPerNano, log);
-        readings = new Readings(api, tiers, windowNanos, ticksPerNano);
-        chance = new ChanceTiming(probes, cost, windowNanos * ticksPerNano, budget * tscHz);
-        runs = new SampleRuns(runLength);
+        policy = new SlicePolicy(cost, budget, ticksPerNano);
+        slicer = new Slicer(api, probes, policy, ticksPerNano);
+        estimates = new CallEstimates(probes, slicer, cost, header, ticksPerNano);
+        chance = new ChanceTiming(probes, cost, budget * tscHz);
         rings = new RingDrain(api, probes.returnSites()::at);
-        estimates = new CallEstimates(probes, readings, header, windowNanos);
+        told = new Told(api, probes, rings, budget, ticksPerNano);
+        stopped = new StoppedFunctions(tiers, budget, ticksPerNano);
         changes = new ArmList(api);
-        Sampling sampling = new Sampling(
-                api,
-                probes,
-                readings,
-                estimates,
-                tiers,
-                chance,
-                runs,
-                weights,
-                spending,
-                rings,
-                pcs,
-                budget,
-                runLength,
-                ticksPerNano);
-        windows = new Windows(sampling, windowNanos);
-        turns = new Turns(sampling);
-        open = new OpenFunctions(sampling, turns, changes);
-        stopped = new StoppedFunctions(sampling, open, windows, turns, changes, windowNanos);
+        leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
     }
 
-    /// Windows that are open now end.
     @Override
     public void open(List<Integer> functions, boolean whole) {
         int before = readings.functions();
         rings.forgetCallSites();
-        readings.read();
-        closeWindows();
-        grow();
+        grow(before);
+        look();
         probes.activateOpenedUnknown();
         changes.clear();
         for (int function : functions) {
             if (function >= before || !whole) {
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, whole ? 1 : 0);
             }
-            if (!estimates.isWindowed(function) && !probes.isLeftOut(function)) {
-                changes.add(function, FIRST_LEASE_FACTOR * open.leaseTicks());
+            if (!estimates.isSliced(function) && !probes.isLeftOut(function)) {
+                changes.add(function, FIRST_LEASE_FACTOR * leaseTicks);
             }
         }
-        open.beginLeases();
+        renewalTsc = api.tsc();
         changes.arm();
         tiers.start(api.tsc());
+        nanosToNext = FIRST_NANOS;
+    }
+
+    private void grow(int before) {
+        int functions = probes.functionCount();
+        tiers.grow(functions);
+        readings.grow(functions);
+        slicer.grow(functions);
+        estimates.grow(functions);
+        told.grow(functions);
+        chance.grow(functions);
+        pcs.grow(functions);
+        for (int i = before; i < functions; i++) {
+            tiers.begin(i, probes.tier(i), probes.isTierNamed(i));
+            beginTiming(i);
+            if (probes.isTierNamed(i)) {
+                Allowance.lift(probes.function(i));
+            }
+        }
+    }
+
+    /// Times some of the calls of a function whose probes stay on.
+    private void beginTiming(int function) {
+        if (!tiers.isCounted(function) && tiers.hasRoom()) {
+            chance.open(function, 1e9 * pace.running() * tiers.rate(function));
+        }
+        told.begin(function, 1, estimates.calls(function));
     }
 
     @Override
@@ -175,16 +181,15 @@ public final class SampledProfiler implements Collector {
     }
 
     private void record(List<Integer> functions, boolean on) {
-        readings.read();
-        closeWindows();
+        look();
         changes.clear();
         for (int function : functions) {
             if (probes.isLeftOut(function) == on) {
                 probes.leaveOut(function, !on);
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
-                open.endWindows(function);
-                open.beginTiming(function);
-                changes.add(function, open.leaseTicks());
+                endSlices(function);
+                beginTiming(function);
+                changes.add(function, leaseTicks);
             }
         }
         if (on) {
@@ -192,85 +197,112 @@ public final class SampledProfiler implements Collector {
         } else {
             changes.disarm();
         }
+        slice();
     }
 
-    /// Windows that are open now end.
     @Override
     public void setTier(List<Integer> functions, Tier tier) {
-        readings.read();
-        closeWindows();
+        look();
         drainRings();
         changes.clear();
         for (int function : functions) {
-            open.move(function, tier, true);
+            stay(function, tier, true);
             if (!probes.isLeftOut(function)) {
-                changes.add(function, open.leaseTicks());
+                changes.add(function, leaseTicks);
             }
         }
         changes.arm();
+        slice();
     }
 
-    private void grow() {
-        int before = readings.functions();
-        int functions = probes.functionCount();
-        tiers.grow(functions);
-        readings.grow(functions);
-        windows.grow(functions);
-        open.grow(functions);
-        estimates.grow(functions);
-        weights.grow(functions);
-        runs.grow(functions);
-        chance.grow(functions);
-        turns.grow(functions);
-        pcs.grow(functions);
-        open.begin(before);
+    /// The function's probes stay on from now on, or will.
+    private void stay(int function, Tier tier, boolean named) {
+        probes.setTier(function, tier);
+        chance.forget(function);
+        tiers.move(function, tier, named, readings.calls(function));
+        if (named) {
+            Allowance.lift(probes.function(function));
+        }
+        if (!probes.isLeftOut(function)) {
+            endSlices(function);
+            beginTiming(function);
+        }
     }
 
-    /// Goes on with the windows of one group or opens those of the next, or looks at the open functions.
+    private void endSlices(int function) {
+        if (estimates.isSliced(function)) {
+            estimates.endSlices(function);
+        }
+    }
+
+    /// The function is sliced from now on: its probes go off, and calls are counted only.
+    ///
+    /// @param rate calls for each nanosecond of CPU time, where that is known better; else not a number
+
+    private void startSlices(int function, double rate) {
+        chance.forget(function);
+        probes.setTier(function, Tier.WINDOWED);
+        tiers.move(function, Tier.WINDOWED, probes.isTierNamed(function), readings.calls(function));
+        estimates.startSlices(function, rate);
+        new FunctionRecordWriter(probes.function(function)).setRemaining(0);
+        changes.add(function);
+    }
+
     @Override
     public double tick() {
-        long beginTsc = api.tsc();
-        if (windows.areOpen()) {
-            readings.readAtOnce();
-            double part = windows.goOn();
-            if (part > 0) {
-                return part;
-            }
-        } else {
-            readings.read();
+        keepOut(probes.adoptLearnedSites());
+        look();
+        if (allowance.haveStopped()) {
+            takeStopped();
         }
-        Set<Integer> learned = probes.adoptLearnedSites();
-        closeWindows();
-        keepOut(learned);
-        if (!rotating) {
-            chooseTiers(api.tsc());
+        chooseTiers(api.tsc());
+        renewLeases();
+        pcs.look();
+        slice();
+        tellCallers();
+        if (rings.isDue()) {
+            drainRings();
         }
-        return rotating ? goOn() : rest(beginTsc);
+        estimates.publish(readings);
+        double idle = idleness.lookNanos(api.tsc(), readings.cpu(), tiers.calls());
+        if (idle > LOOK_NANOS && allowance.isSet()) {
+            slicer.rest();
+            api.renewClocks();
+            return idle;
+        }
+        double now = nanosToNext;
+        nanosToNext = Math.min(2 * nanosToNext, LOOK_NANOS);
+        return Math.max(now, NANOS_OF_EACH * readings.functions());
     }
 
-    /// Not in the midst of a rotation.
+    /// A thread has stopped functions: what they are called until the next look is not counted.
     @Override
-    public boolean settle() {
-        if (rotating) {
-            return false;
-        }
-        waiting.look();
-        readings.read();
-        windowStopped();
-        open.takeTurns(windows);
-        drainRings();
-        estimates.publish();
-        open.renew();
-        return true;
+    public boolean isUrgent() {
+        return allowance.wouldHaveStopped() && api.tsc() - readings.tsc() > URGENT_NANOS * ticksPerNano;
     }
 
-    private void closeWindows() {
-        changes.clear();
-        for (int function : windows.close()) {
-            open.reopen(function);
-            changes.add(function, open.leaseTicks());
+    private void look() {
+        slicer.take();
+        readings.read();
+        tiers.count(readings.calls());
+        estimates.look(readings);
+        pace.look(readings.tsc() / ticksPerNano, readings.cpu());
+        Memory.putLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS, readings.cpu());
+        lookAtNamed();
+    }
+
+    /// Functions whose tier somebody has named may cost more than the budget.
+    private void lookAtNamed() {
+        double named = tiers.namedTicks() / ticksPerNano;
+        double passed = readings.cpu() - cpuBefore;
+        if (passed > LOOK_NANOS) {
+            if (named - namedBefore > budget * passed && !exceeded) {
+                exceeded = true;
+                overBudget.run();
+            }
+            namedBefore = named;
+            cpuBefore = readings.cpu();
         }
-        changes.arm();
     }
 
     /// Sites that were found to be of functions that are left out are on still.
@@ -284,116 +316,138 @@ public final class SampledProfiler implements Collector {
         changes.disarm();
     }
 
-    /// Gives functions the tiers that suit their rates, when that is due. No windows are open.
-    private void chooseTiers(long now) {
-        if (stopped.areDue()) {
-            windowStopped();
+    private void takeStopped() {
+        drainRings();
+        changes.clear();
+        int goOn = 0;
+        int[] again = new int[readings.functions()];
+        for (int i = 0; i < readings.functions(); i++) {
+            if (!estimates.isSliced(i) && !probes.isLeftOut(i) && Allowance.isStopped(probes.function(i))) {
+                if (stopped.goesOn(i, estimates.rate(i))) {
+                    new FunctionRecordWriter(probes.function(i)).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
+                    again[goOn++] = i;
+                } else {
+                    startSlices(i, Double.NaN);
+                }
+            }
         }
+        changes.disarm();
+        changes.clear();
+        for (int i = 0; i < goOn; i++) {
+            changes.add(again[i], leaseTicks);
+        }
+        changes.arm();
+    }
+
+    /// Gives functions the tiers that suit their rates, when that is due.
+    private void chooseTiers(long now) {
         int[] chosen = tiers.choose(
                 now,
                 readings.cpu(),
-                spending.pace(),
-                spending.generosity() * turns.partOfOthers(),
+                pace.running(),
+                pace.generosity() * (sliced > 0 ? SlicePolicy.PART_OF_OTHERS : 1),
                 readings.calls(),
-                i -> estimates.isWindowed(i) ? estimates.rate(i) : -1,
+                i -> estimates.isSliced(i) ? estimates.rate(i) : -1,
                 pcs::shares);
         if (chosen != null) {
             stopped.forget();
-            allowance.set(spending.pace());
+            allowance.set(pace.running());
             moveTo(chosen);
         }
     }
 
     private void moveTo(int[] means) {
-        chance.setLeft((int)
-                Arrays.stream(means).filter(mean -> mean == TierChoice.WINDOWED).count());
+        drainRings();
         changes.clear();
-        int moved = 0;
         for (int i = 0; i < means.length; i++) {
-            boolean crowdedOut = chance.times(i) && !tiers.hasRoom();
-            if (means[i] == tiers.mean(i) && !crowdedOut || probes.isLeftOut(i)) {
-                continue;
+            boolean slices = means[i] == TierChoice.WINDOWED && tiers.rate(i) > 0;
+            if (slices && !estimates.isSliced(i) && !probes.isLeftOut(i)) {
+                startSlices(i, tiers.rate(i));
             }
-            if (moved++ == 0) {
-                drainRings();
-            }
-            boolean wasWindowed = estimates.isWindowed(i);
-            open.move(i, new Tier(means[i]), false);
-            if (wasWindowed) {
-                changes.add(i, open.leaseTicks());
-            }
-            if (means[i] == TierChoice.WINDOWED) {
-                demotionTsc = api.tsc();
+        }
+        changes.disarm();
+        changes.clear();
+        for (int i = 0; i < means.length; i++) {
+            if (means[i] != TierChoice.WINDOWED && means[i] != tiers.mean(i) && !probes.isLeftOut(i)) {
+                boolean sliced = estimates.isSliced(i);
+                stay(i, new Tier(means[i]), false);
+                if (sliced) {
+                    changes.add(i, leaseTicks);
+                }
             }
         }
         changes.arm();
-        windows.beginRest();
     }
 
-    private void windowStopped() {
-        if (allowance.haveStopped()) {
-            drainRings();
-            stopped.look();
-        }
-    }
-
-    private double rest(long tickTsc) {
-        open.renewLeases(this::windowStopped);
-        pcs.look();
+    /// Lets probes stay on, and switches those on anew that have switched themselves off, because the agent was
+    /// stopped.
+    private void renewLeases() {
         long now = api.tsc();
-        double look = idleness.lookNanos(now, readings.cpu(), tiers.calls());
-        if (look > LOOK_NANOS && tiers.calls() == callsSettled && demotionTsc == 0 && allowance.isSet()) {
-            api.renewClocks();
-            return look;
+        if (now - renewalTsc < leaseTicks / RENEWALS_PER_LEASE) {
+            return;
         }
-        long beginTsc = spending.nextRotation(now);
-        boolean demoting = demotionTsc != 0 && now - demotionTsc < IN_FLIGHT_NANOS * ticksPerNano;
-        // Those that are to be closed do not wait for a rotation, which is long where they are many.
-        if (now >= beginTsc && demotionTsc == 0) {
-            rotating = true;
-            spending.beginRotation(now);
-            group = 0;
-            return goOn();
-        }
-        if (open.isLookDue(now) || !demoting && (demotionTsc != 0 || open.haveBecomeHot())) {
-            demotionTsc = 0;
-            open.look(windows, false);
-            estimates.publish();
-            callsSettled = tiers.calls();
-            open.setLook(now, api.tsc());
-        }
-        open.takeTurns(windows);
-        spending.endLook(tickTsc, api.tsc());
-        double next = (Math.min(beginTsc, tiers.nextChoice()) - now) / ticksPerNano;
-        return demoting ? IN_FLIGHT_NANOS : Math.min(spending.lookNanos(), next);
-    }
-
-    private double goOn() {
-        while (group < Windows.GROUPS) {
-            if (windows.choose(group++, turns)) {
-                if (rings.isDue()) {
-                    drainRings();
-                }
-                return windows.open();
+        renewalTsc = now;
+        changes.clear();
+        for (int i = 0; i < readings.functions(); i++) {
+            long record = probes.function(i);
+            if (estimates.isSliced(i) || probes.isLeftOut(i)) {
+                continue;
+            }
+            Memory.putLong(record + FunctionDescriptor.DEADLINE, now + leaseTicks);
+            if (Memory.getIntAcquire(record + FunctionDescriptor.STATE) != FunctionDescriptor.STATE_SAMPLING) {
+                new FunctionRecordWriter(record).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
+                changes.add(i, leaseTicks);
             }
         }
-        rotating = false;
-        windowStopped();
-        drainRings();
-        // Not before the windows: a function that is found to be hot now would be seen so at once, and be taken to be
-        // so until its next window.
-        open.look(windows, true);
-        callsSettled = tiers.calls();
-        long now = api.tsc();
-        double rest = spending.endRotation(now, readings.cpu());
-        return Math.min(spending.lookNanos(), Math.min(rest, (tiers.nextChoice() - now) / ticksPerNano));
+        changes.arm();
+    }
+
+    private void slice() {
+        int[] functions = IntStream.range(0, readings.functions())
+                .filter(i -> estimates.isSliced(i) && !probes.isLeftOut(i))
+                .toArray();
+        sliced = functions.length;
+        boolean room = tiers.hasRoom();
+        SlicePolicy.Observation seen = new SlicePolicy.Observation(
+                functions,
+                estimates::rate,
+                pcs::share,
+                i -> room || pcs.share(i) > 0,
+                pace.running(),
+                pace.used(),
+                slicer.switching());
+        slicer.follow(policy.plan(seen), seen);
+    }
+
+    private void tellCallers() {
+        int called = (int) IntStream.range(0, readings.functions())
+                .filter(i -> estimates.calls(i) > 0)
+                .count();
+        double each = told.ofEach(api.tsc(), pace.used(), called);
+        if (each > 0) {
+            for (int i = 0; i < readings.functions(); i++) {
+                if (estimates.calls(i) > 0 && !estimates.isSliced(i)) {
+                    told.begin(i, each, estimates.calls(i));
+                }
+            }
+        }
     }
 
     private void drainRings() {
-        if (estimates.arePublishedLongAgo()) {
-            estimates.publish();
+        for (int i = 0; i < readings.functions(); i++) {
+            if (estimates.isSliced(i)) {
+                told.sliced(i, slicer.told(i), estimates.calls(i));
+            }
         }
-        open.weigh();
-        Memory.addLong(header + HeaderDescriptor.SAMPLES, rings.drain(weights));
+        Memory.addLong(header + HeaderDescriptor.SAMPLES, told.drain(estimates));
+    }
+
+    @Override
+    public boolean settle() {
+        waiting.look();
+        look();
+        drainRings();
+        estimates.publish(readings);
+        return true;
     }
 }

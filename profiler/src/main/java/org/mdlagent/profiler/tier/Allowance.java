@@ -5,8 +5,8 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 
-/// What a thread may spend on measuring by itself. Machine code keeps to it: a function that becomes hot between two
-/// looks of the agent is stopped by the thread that calls it. Functions whose tier is named are not.
+/// What a thread may spend on measuring by itself. Machine code keeps to it: a function that becomes hot between
+/// two looks of the agent is stopped by the thread that calls it. Functions whose tier is named are not.
 public final class Allowance {
     /// Parts of a tick in which prices are told.
     private static final int PARTS = 256;
@@ -44,11 +44,16 @@ public final class Allowance {
         new FunctionRecordWriter(record).addFlags(FunctionDescriptor.FLAG_NAMED);
     }
 
-    /// Whether functions have been stopped since this was last asked, or their windows were late.
+    /// Whether functions have been stopped since this was last asked.
     public boolean haveStopped() {
         long before = expired;
         expired = Memory.getLongAcquire(header + HeaderDescriptor.EXPIRED);
         return expired != before;
+    }
+
+    /// The same, asked again by the next call of it.
+    public boolean wouldHaveStopped() {
+        return Memory.getLongAcquire(header + HeaderDescriptor.EXPIRED) != expired;
     }
 
     public static boolean isStopped(long record) {

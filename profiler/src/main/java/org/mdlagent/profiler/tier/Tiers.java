@@ -9,16 +9,18 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// The tiers of a session's functions ([Tier]): what their calls cost, how often they are called, and which tier is the
-/// best for that ([TierChoice]).
+/// The tiers of a session's functions ([Tier]): what their calls cost, how often they are called, and which tier
+/// is the best for that ([TierChoice]).
 ///
-/// A function's rate is its highest of late: what has been called often keeps the price of that for some seconds. So a
-/// function that becomes hot loses its tier at once, and gets it back when it has been calm for a while.
+/// A function's rate is its highest of late: what has been called often keeps the price of that for some
+/// seconds. So a function that becomes hot loses its tier at once, and gets it back when it has been calm for a
+/// while.
 public final class Tiers {
     /// After so long without calls, a rate is taken to be a third of what it was.
     private static final double MEMORY_SECONDS = 2;
 
-    /// Tiers are chosen so long after the first probes are in place, then after twice as long each time, up to a limit.
+    /// Tiers are chosen so long after the first probes are in place, then after twice as long each time, up to a
+    /// limit.
     private static final double FIRST_SECONDS = 0.02;
 
     private static final double SECONDS_MAX = 0.5;
@@ -26,8 +28,8 @@ public final class Tiers {
     /// They are chosen at once where counted functions have cost so many times the budget since the last look.
     private static final double BURST = 1;
 
-    /// But not before so many seconds for each function: a choice among many is dear. In the first seconds, what all
-    /// begin with is dearer.
+    /// But not before so many seconds for each function: a choice among many is dear. In the first seconds, what
+    /// all begin with is dearer.
     private static final double SECONDS_OF_EACH = 1e-4;
 
     private static final double BURST_SECONDS_OF_EACH = 2e-5;
@@ -42,14 +44,14 @@ public final class Tiers {
 
     private static final int ROW_BYTES = 2500;
 
-    /// Of a program that has taken less CPU time since, nothing new is known: tiers stay, for so many seconds at most.
-    /// But the first choice is made when it is due: machine code limits what is spent from then on.
+    /// Of a program that has taken less CPU time since, nothing new is known: tiers stay, for so many seconds at
+    /// most. But the first choice is made when it is due: machine code limits what is spent from then on.
     private static final double CPU_SECONDS_MIN = 0.01;
 
     private static final double STAY_SECONDS_MAX = 5;
 
-    /// A rate is of so many seconds of CPU time at least: a burst of some milliseconds is none. What keeps its tier for
-    /// that reason costs what the budget has for its tier in so long, at most.
+    /// A rate is of so many seconds of CPU time at least: a burst of some milliseconds is none. What keeps its
+    /// tier for that reason costs what the budget has for its tier in so long, at most.
     private static final double RATE_SECONDS_MIN = 0.05;
 
     /// No clock of CPU time is finer.
@@ -80,8 +82,8 @@ public final class Tiers {
     /// Functions that were called, at the last choice.
     private int called;
 
-    /// The calls of functions while windows chose, those of all, and what the others have cost, in ticks; of that, what
-    /// those have cost whose tier is named.
+    /// The calls of functions while windows chose, those of all, and what the others have cost, in ticks; of
+    /// that, what those have cost whose tier is named.
     private long callsSampled;
 
     private double sampledTicks;
@@ -89,7 +91,8 @@ public final class Tiers {
     private double ticks;
     private double namedTicks;
 
-    /// What the first and the last two have of functions that were not then what they are now, or cost something else.
+    /// What the first and the last two have of functions that were not then what they are now, or cost something
+    /// else.
     private long callsMoved;
 
     private double sampledTicksMoved;
@@ -266,10 +269,11 @@ public final class Tiers {
         return nextChoiceTsc;
     }
 
-    /// What windows say of rates.
-    public interface WindowRates {
-        /// @return calls for each nanosecond of CPU time; below 0 where windows do not choose, and not a number where
-        ///         they do not know yet
+    /// What slices say of rates.
+    public interface SliceRates {
+        /// @return calls for each nanosecond of CPU time; below 0 where the function is not sliced, and not a
+        /// number
+        ///         where slices do not tell yet
         double of(int function);
     }
 
@@ -287,7 +291,7 @@ public final class Tiers {
             double lastPace,
             double part,
             long[] calls,
-            WindowRates windows,
+            SliceRates slices,
             Supplier<IntToDoubleFunction> clock) {
         boolean burst = ticks - ticksAtLook > BURST * budget * lastPace * (now - lookTsc);
         lookTsc = now;
@@ -307,7 +311,7 @@ public final class Tiers {
         }
         choiceTsc = now;
         cpuAtChoice = cpu;
-        return choose(seconds, Math.max(cpuSeconds, CPU_SECONDS_LEAST), part * budget, calls, windows, clock.get());
+        return choose(seconds, Math.max(cpuSeconds, CPU_SECONDS_LEAST), part * budget, calls, slices, clock.get());
     }
 
     private int[] choose(
@@ -315,14 +319,14 @@ public final class Tiers {
             double cpuSeconds,
             double budget,
             long[] calls,
-            WindowRates windows,
+            SliceRates slices,
             IntToDoubleFunction clock) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
         double rateSeconds = Math.max(cpuSeconds, RATE_SECONDS_MIN);
         double[] free = new double[calls.length];
         double taken = 0;
         for (int i = 0; i < calls.length; i++) {
-            double seen = windows.of(i);
+            double seen = slices.of(i);
             if (Double.isNaN(seen)) {
                 free[i] = -1;
                 continue;
@@ -347,8 +351,8 @@ public final class Tiers {
         return chosen;
     }
 
-    /// By function: its part of the time of a thread, as its timed calls tell, but for those that cost next to nothing,
-    /// or as the clock tells.
+    /// By function: its part of the time of a thread, as its timed calls tell, but for those that cost next to
+    /// nothing, or as the clock tells.
     private double[] shares(double income, long[] calls, IntToDoubleFunction clock) {
         double[] shares = new double[calls.length];
         timed.forgetSome();

@@ -92,12 +92,6 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
     private boolean cpuTime;
 
-    @Option(names = "--sample-size", paramLabel = "N", description = "Calls timed in each window (10).")
-    private @Nullable String sampleSize;
-
-    @Option(names = "--epoch", paramLabel = "MS", description = "Time between windows (10).")
-    private @Nullable String epoch;
-
     @Option(
             names = "--budget",
             paramLabel = "PCT",
@@ -240,8 +234,6 @@ public final class RunCommand implements Callable<Integer> {
         windowed.forEach(value -> text.add(AgentOptions.WINDOWED, value));
         addIf(countedMean, AgentOptions.COUNTED_MEAN, text);
         addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
-        addIf(sampleSize, AgentOptions.SAMPLE_SIZE, text);
-        addIf(epoch, AgentOptions.EPOCH_MILLIS, text);
         addIf(budget, AgentOptions.BUDGET_PERCENT, text);
         include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
         exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));

@@ -71,7 +71,7 @@ class ManualCommandTest {
     @ParameterizedTest
     @CsvSource({
         "mdl rep, report",
-        "mdl run --sam, --sample-size",
+        "mdl run --bud, --budget",
         "mdl report --form, --format",
         "mdl run --wait bas, bash",
         "mdl top --nothing, ''",

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.runtime.cli.Mdl;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
-/// `mdl run` is what the program would be. In a process of its own, because it takes over signals; the library that
-/// it preloads here does nothing but write how it was asked.
+/// `mdl run` is what the program would be. In a process of its own, because it takes over signals; the library
+/// that it preloads here does nothing but write how it was asked.
 class RunCommandTest {
     private static final long LIMIT_SECONDS = 600;
 
@@ -152,7 +152,7 @@ class RunCommandTest {
                 "sh",
                 "-c",
                 "echo $MDL_OPTIONS; echo $LD_PRELOAD");
-        builder.environment().put("MDL_OPTIONS", "exact=off,sampleSize=20");
+        builder.environment().put("MDL_OPTIONS", "exact=off,countedMean=20");
 
         String[] lines = run(builder).out().split("\n", -1);
 
@@ -162,7 +162,7 @@ class RunCommandTest {
                         "wait=on",
                         "include=f(int\\, int)",
                         "session=" + directory.resolve("session"),
-                        "sampleSize=20");
+                        "countedMean=20");
         assertThat(lines[1])
                 .isEqualTo(directory.resolve("dist/lib/libmdlagent.so").toString());
         assertThat(directory.resolve("session")).isDirectory();

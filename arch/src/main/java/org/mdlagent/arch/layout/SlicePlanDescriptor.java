@@ -1,0 +1,17 @@
+package org.mdlagent.arch.layout;
+
+/// Offsets in `struct mdl_slice_plan` of `mdl/api.h`: bytes from its start. What each field means, its unit and
+/// its writer stand there.
+public final class SlicePlanDescriptor {
+    public static final long APART = 0;
+    public static final long MEANS = 8;
+    public static final long TICKS_PER_NANO = 16;
+    public static final long OF = 24;
+
+    /// Slicings in a plan.
+    public static final int SLICINGS = 4;
+
+    public static final long SIZE = OF + SLICINGS * SlicingDescriptor.SIZE;
+
+    private SlicePlanDescriptor() {}
+}

@@ -1,0 +1,150 @@
+#include "record/slices.h"
+
+#include "os/sys.h"
+#include "record/program_cpu.h"
+#include "record/windows.h"
+#include "session/blocks.h"
+#include "session/memory.h"
+
+#include <x86intrin.h>
+
+/* A slice that the agent closes late ends by itself after so many times its length: in the application's threads (windows.c). */
+enum { LATE = 8 };
+
+static struct {
+  struct mdl_slice_plan *plan;
+  uint64_t period_begin[MDL_SLICINGS]; /* of the next slice */
+  uint64_t begin[MDL_SLICINGS];        /* of that slice; 0: at once */
+  struct mdl_slicing *open;
+  int64_t count;
+  uint64_t cpu; /* of the program when the slice was opened */
+  uint64_t random;
+} slices;
+
+/* xorshift64 (Marsaglia 2003). */
+static uint64_t below(uint64_t bound) {
+  uint64_t x = slices.random ? slices.random : __rdtsc() | 1;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  slices.random = x;
+  return bound ? x % bound : 0;
+}
+
+void slices_plan(struct mdl_slice_plan *plan) {
+  bool same = plan && plan == slices.plan;
+  slices.plan = plan;
+  for (int i = 0; plan && i < MDL_SLICINGS; i++) {
+    /* The first slice at once: a program may be short. So one whose period has become shorter. */
+    if (!same || slices.begin[i] - slices.period_begin[i] > plan->of[i].period_nanos) {
+      slices.period_begin[i] = 0;
+      slices.begin[i] = 0;
+    }
+  }
+}
+
+static bool is_planned(const struct mdl_slicing *slicing) { return slicing->count && slicing->period_nanos; }
+
+/* The slice of the next period. Periods in which the agent had other things to do are left out. */
+static void place_next(int i, uint64_t now) {
+  const struct mdl_slicing *slicing = &slices.plan->of[i];
+  uint64_t end = slices.period_begin[i] + slicing->period_nanos;
+  uint64_t period_begin = end + slicing->period_nanos > now ? end : now;
+  uint64_t room = slicing->period_nanos > slicing->length_nanos ? slicing->period_nanos - slicing->length_nanos : 0;
+  slices.period_begin[i] = period_begin;
+  slices.begin[i] = period_begin + below(room);
+}
+
+uint64_t slices_next(void) {
+  uint64_t next = UINT64_MAX;
+  for (int i = 0; slices.plan && i < MDL_SLICINGS; i++) {
+    if (is_planned(&slices.plan->of[i]) && slices.begin[i] < next) {
+      next = slices.begin[i];
+    }
+  }
+  return next;
+}
+
+static uint64_t calls_of(uint32_t function) {
+  uint64_t calls = 0;
+  for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
+    const uint64_t *counters = (const uint64_t *)__atomic_load_n(&thread->calls, __ATOMIC_ACQUIRE);
+    calls += counters ? __atomic_load_n(&counters[function], __ATOMIC_RELAXED) : 0;
+  }
+  return calls;
+}
+
+static const uint32_t *list(void) { return (const uint32_t *)slices.open->functions + slices.open->next; }
+
+/* Calls while slices settle, and in those that time calls, which last longer, are counted apart. */
+static void count_apart(bool from_now_on) {
+  uint64_t *apart = (uint64_t *)slices.plan->apart;
+  for (int64_t i = 0; i < slices.count; i++) {
+    uint64_t calls = calls_of(list()[i]);
+    apart[list()[i]] += from_now_on ? -calls : calls;
+  }
+}
+
+static void time_calls(bool on) {
+  const uint32_t *means = (const uint32_t *)slices.plan->means;
+  struct mdl_function *functions = (struct mdl_function *)session->functions;
+  for (int64_t i = 0; i < slices.count; i++) {
+    uint32_t index = list()[i];
+    __atomic_store_n(&functions[index].mean, on ? means[index] : 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&functions[index].remaining, on, __ATOMIC_RELAXED);
+  }
+}
+
+static uint64_t agent_nanos(void) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
+
+uint64_t slices_open(uint64_t now) {
+  for (int i = 0; slices.plan && i < MDL_SLICINGS; i++) {
+    struct mdl_slicing *slicing = &slices.plan->of[i];
+    if (!is_planned(slicing) || slices.begin[i] > now) {
+      continue;
+    }
+    uint64_t begin = agent_nanos();
+    place_next(i, now);
+    slices.open = slicing;
+    slicing->next = slicing->next < slicing->count ? slicing->next : 0;
+    uint64_t left = slicing->count - slicing->next;
+    slices.count = (int64_t)(slicing->step < left ? slicing->step : left);
+    count_apart(true);
+    uint64_t open_nanos = slicing->settling_nanos + slicing->length_nanos;
+    uint64_t longest = (uint64_t)((double)(LATE * open_nanos) * slices.plan->ticks_per_nano);
+    record_open_slice(list(), slices.count, longest, slicing->timed);
+    slicing->agent_nanos += agent_nanos() - begin;
+    return slicing->settling_nanos;
+  }
+  return 0;
+}
+
+uint64_t slices_begin(void) {
+  struct mdl_slicing *slicing = slices.open;
+  uint64_t begin = agent_nanos();
+  if (slicing->timed) {
+    time_calls(true);
+  } else {
+    count_apart(false);
+  }
+  slices.cpu = (uint64_t)record_program_cpu_nanos();
+  slicing->agent_nanos += agent_nanos() - begin;
+  return slicing->length_nanos;
+}
+
+void slices_close(void) {
+  struct mdl_slicing *slicing = slices.open;
+  uint64_t begin = agent_nanos();
+  uint64_t step = slicing->next / slicing->step;
+  step = step < MDL_SLICE_STEPS ? step : MDL_SLICE_STEPS - 1;
+  slicing->cpu_nanos[step] += (uint64_t)record_program_cpu_nanos() - slices.cpu;
+  record_disarm(list(), slices.count);
+  if (slicing->timed) {
+    time_calls(false);
+    count_apart(false);
+  }
+  slicing->next += (uint64_t)slices.count;
+  slicing->slices[step]++;
+  slicing->agent_nanos += agent_nanos() - begin;
+  slices.open = NULL;
+}

@@ -1,0 +1,160 @@
+/* Slices: what is on when, and which calls count. */
+#include "record/slices.h"
+
+#include "fixture.h"
+#include "record/program_cpu.h"
+#include "record/record.h"
+
+enum { LENGTH = 1000, SETTLING = 300, PERIOD = 1000000 };
+
+static uint32_t list[] = {1, 2, 3};
+static uint64_t apart[FUNCTIONS];
+static uint32_t means[FUNCTIONS];
+static struct mdl_slice_plan plan;
+
+/* Of all functions in the list. */
+static void follow(uint64_t step, bool timed) {
+  fixture(false);
+  session->flags |= MDL_MIXED;
+  memset(apart, 0, sizeof apart);
+  plan = (struct mdl_slice_plan){.apart = (uintptr_t)apart,
+                                 .means = (uintptr_t)means,
+                                 .ticks_per_nano = 1e6, /* no slice ends by itself in a test */
+                                 .of = {{.functions = (uintptr_t)list,
+                                         .count = 3,
+                                         .step = step,
+                                         .timed = timed,
+                                         .period_nanos = PERIOD,
+                                         .settling_nanos = SETTLING,
+                                         .length_nanos = LENGTH}}};
+  slices_plan(NULL);
+  slices_plan(&plan);
+}
+
+static void call(int function) { record_sample_entry_slow(entry_of(function), address_of(function), 0x7f0000000000); }
+
+static uint64_t calls(int function) { return ((const uint64_t *)mdl_self->calls)[function]; }
+
+static void shouldHaveNoSlicesWithoutAPlan(void) {
+  fixture(false);
+  slices_plan(NULL);
+  CHECK_EQUAL(slices_next(), UINT64_MAX);
+  CHECK_EQUAL(slices_open(1), 0);
+}
+
+static void shouldSwitchEntriesOnForASliceAndLeaveExitsOff(void) {
+  follow(3, false);
+  CHECK_EQUAL(slices_open(PERIOD), SETTLING);
+  CHECK_EQUAL(code[2], ENTRY_ON);
+  CHECK_EQUAL(code[3], OFF);
+  CHECK_EQUAL(code[4], ENTRY_ON);
+  CHECK_EQUAL(code[0], OFF);
+  CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
+  CHECK_EQUAL(slices_begin(), LENGTH);
+  slices_close();
+  CHECK_EQUAL(code[2], OFF);
+  CHECK_EQUAL(code[4], OFF);
+  CHECK_EQUAL(functions[1].state, MDL_EXPIRED);
+  CHECK_EQUAL(plan.of[0].slices[0], 1);
+}
+
+static void shouldNotCountCallsWhileASliceSettles(void) {
+  follow(3, false);
+  slices_open(PERIOD);
+  call(1);
+  call(1);
+  slices_begin();
+  call(1);
+  call(2);
+  slices_close();
+  CHECK_EQUAL(calls(1), 3);
+  CHECK_EQUAL(calls(1) - apart[1], 1);
+  CHECK_EQUAL(calls(2) - apart[2], 1);
+  slices_open(2 * PERIOD);
+  call(1);
+  slices_begin();
+  call(1);
+  slices_close();
+  CHECK_EQUAL(calls(1) - apart[1], 2);
+}
+
+static void shouldTimeCallsInDurationSlicesAndCountThemApart(void) {
+  follow(3, true);
+  means[1] = 4;
+  slices_open(PERIOD);
+  CHECK_EQUAL(code[3], EXIT_ON);
+  CHECK_EQUAL(functions[1].mean, 0);
+  call(1);
+  slices_begin();
+  CHECK_EQUAL(functions[1].mean, 4);
+  CHECK_EQUAL(functions[1].remaining, 1);
+  call(1);
+  slices_close();
+  CHECK_EQUAL(functions[1].mean, 0);
+  CHECK_EQUAL(functions[1].remaining, 0);
+  CHECK_EQUAL(calls(1), 2);
+  CHECK_EQUAL(calls(1) - apart[1], 0);
+}
+
+static void shouldTakeFunctionsInTurn(void) {
+  follow(2, false);
+  for (uint64_t i = 0; i < 4; i++) {
+    CHECK_EQUAL(slices_open((i + 1) * PERIOD), SETTLING);
+    CHECK_EQUAL(code[2], i % 2 == 0 ? ENTRY_ON : OFF);
+    CHECK_EQUAL(code[4], i % 2 == 0 ? ENTRY_ON : OFF);
+    CHECK_EQUAL(code[6], i % 2 == 0 ? OFF : ENTRY_ON);
+    slices_begin();
+    slices_close();
+  }
+  CHECK_EQUAL(plan.of[0].slices[0], 2);
+  CHECK_EQUAL(plan.of[0].slices[1], 2);
+}
+
+static void shouldBeginAtARandomPlaceOfEachPeriod(void) {
+  follow(3, false);
+  uint64_t now = PERIOD;
+  uint64_t halves[2] = {0, 0};
+  for (int i = 0; i < 200; i++) {
+    CHECK_EQUAL(slices_open(now), SETTLING);
+    slices_begin();
+    slices_close();
+    uint64_t next = slices_next();
+    CHECK(next < now + 2 * (uint64_t)PERIOD);
+    CHECK(next > now);
+    halves[(next % PERIOD) * 2 / PERIOD]++;
+    CHECK_EQUAL(slices_open(next - 1), 0);
+    now = next;
+  }
+  CHECK(halves[0] > 50 && halves[1] > 50); /* by chance in one of 10^12 runs */
+}
+
+static void shouldLeaveOutPeriodsInWhichTheAgentHadOtherThingsToDo(void) {
+  follow(3, false);
+  slices_open(PERIOD);
+  slices_begin();
+  slices_close();
+  uint64_t late = 1000 * (uint64_t)PERIOD;
+  CHECK_EQUAL(slices_open(late), SETTLING);
+  slices_begin();
+  slices_close();
+  CHECK(slices_next() >= late);
+}
+
+static void shouldKeepASliceOfAClosedPlanClosed(void) {
+  follow(3, false);
+  slices_open(PERIOD);
+  slices_begin();
+  slices_close();
+  slices_plan(NULL);
+  CHECK_EQUAL(slices_open(100 * (uint64_t)PERIOD), 0);
+  CHECK_EQUAL(code[2], OFF);
+}
+
+TESTS({"shouldHaveNoSlicesWithoutAPlan", shouldHaveNoSlicesWithoutAPlan},
+      {"shouldSwitchEntriesOnForASliceAndLeaveExitsOff", shouldSwitchEntriesOnForASliceAndLeaveExitsOff},
+      {"shouldNotCountCallsWhileASliceSettles", shouldNotCountCallsWhileASliceSettles},
+      {"shouldTimeCallsInDurationSlicesAndCountThemApart", shouldTimeCallsInDurationSlicesAndCountThemApart},
+      {"shouldTakeFunctionsInTurn", shouldTakeFunctionsInTurn},
+      {"shouldBeginAtARandomPlaceOfEachPeriod", shouldBeginAtARandomPlaceOfEachPeriod},
+      {"shouldLeaveOutPeriodsInWhichTheAgentHadOtherThingsToDo", shouldLeaveOutPeriodsInWhichTheAgentHadOtherThingsToDo},
+      {"shouldKeepASliceOfAClosedPlanClosed", shouldKeepASliceOfAClosedPlanClosed})

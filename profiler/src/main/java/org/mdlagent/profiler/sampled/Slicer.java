@@ -1,0 +1,190 @@
+package org.mdlagent.profiler.sampled;
+
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.SlicePlanDescriptor;
+import org.mdlagent.arch.layout.SlicingDescriptor;
+import org.mdlagent.arch.session.FunctionRecordWriter;
+import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.policy.SlicePolicy;
+import org.mdlagent.profiler.policy.Slicing;
+
+/// Lets the shim slice functions by a plan (`record/slices.h`), and reads what has come of it.
+final class Slicer {
+    private final NativeApi api;
+    private final Probes probes;
+    private final SlicePolicy policy;
+    private final double ticksPerNano;
+
+    /// `struct mdl_slice_plan`, 0 before the first; and where its functions' numbers are.
+    private long plan;
+
+    private final long[] lists = new long[SlicePlanDescriptor.SLICINGS];
+    private long apart;
+    private long means;
+    private boolean planned;
+
+    /// By function: the number of the slices that count its calls, and of those that time them, -1 where none do.
+    private int[] slicingOf = {};
+
+    private int[] timingOf = {};
+
+    /// What slices have shown since the last look, for each slicing and step: how many there were, and the
+    /// program's CPU time in them.
+    static final int NUMBERS = SlicePlanDescriptor.SLICINGS * SlicingDescriptor.STEPS;
+
+    private final long[] slices = new long[NUMBERS];
+    private final long[] cpuNanos = new long[NUMBERS];
+
+    /// What it takes to open and close a slice, for each function of it, besides what it always takes.
+    private static final double EACH_NANOS_MIN = 20;
+
+    private static final double EACH_NANOS_MAX = 2_000;
+    private static final double EACH_WEIGHT = 0.2;
+    private double switching = 50;
+
+    Slicer(NativeApi api, Probes probes, SlicePolicy policy, double ticksPerNano) {
+        this.api = api;
+        this.probes = probes;
+        this.policy = policy;
+        this.ticksPerNano = ticksPerNano;
+    }
+
+    /// Makes room for functions that have come.
+    void grow(int functions) {
+        int before = slicingOf.length;
+        slicingOf = Arrays.copyOf(slicingOf, functions);
+        timingOf = Arrays.copyOf(timingOf, functions);
+        Arrays.fill(slicingOf, before, functions, -1);
+        Arrays.fill(timingOf, before, functions, -1);
+        if (plan == 0) {
+            long most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
+            plan = Arena.global().allocate(SlicePlanDescriptor.SIZE, Long.BYTES).address();
+            apart = Arena.global().allocate(most * Long.BYTES, Long.BYTES).address();
+            means = Arena.global().allocate(most * Integer.BYTES, Long.BYTES).address();
+            for (int i = 0; i < lists.length; i++) {
+                lists[i] = Arena.global()
+                        .allocate(most * Integer.BYTES, Long.BYTES)
+                        .address();
+                Memory.putLong(slicing(i) + SlicingDescriptor.FUNCTIONS, lists[i]);
+            }
+            Memory.putLong(plan + SlicePlanDescriptor.APART, apart);
+            Memory.putLong(plan + SlicePlanDescriptor.MEANS, means);
+            Memory.putDouble(plan + SlicePlanDescriptor.TICKS_PER_NANO, ticksPerNano);
+        }
+    }
+
+    private long slicing(int i) {
+        return plan + SlicePlanDescriptor.OF + i * SlicingDescriptor.SIZE;
+    }
+
+    /// A function's calls that were not counted in count slices, so far.
+    long apart(int function) {
+        return Memory.getLong(apart + (long) function * Long.BYTES);
+    }
+
+    double switching() {
+        return switching;
+    }
+
+    /// Takes what slices have shown.
+    void take() {
+        for (int i = 0; i < lists.length; i++) {
+            long at = slicing(i);
+            long all = 0;
+            for (int step = 0; step < SlicingDescriptor.STEPS; step++) {
+                int number = i * SlicingDescriptor.STEPS + step;
+                slices[number] = take(at + SlicingDescriptor.SLICES + (long) step * Long.BYTES);
+                cpuNanos[number] = take(at + SlicingDescriptor.CPU_NANOS + (long) step * Long.BYTES);
+                all += slices[number];
+            }
+            long nanos = take(at + SlicingDescriptor.AGENT_NANOS);
+            long functions = Memory.getLong(at + SlicingDescriptor.STEP);
+            if (all > 0 && functions > 0) {
+                double each = ((double) nanos / all - SlicePolicy.FIXED_NANOS) / functions;
+                switching += EACH_WEIGHT * (Math.clamp(each, EACH_NANOS_MIN, EACH_NANOS_MAX) - switching);
+            }
+        }
+    }
+
+    private static long take(long at) {
+        long value = Memory.getLong(at);
+        Memory.putLong(at, 0);
+        return value;
+    }
+
+    /// The number of the slices that count the calls of a function, -1 where none do.
+    int slicingOf(int function) {
+        return slicingOf[function];
+    }
+
+    /// How many calls of a sliced function have told their callers, of late.
+    double told(int function) {
+        return timingOf[function] < 0 ? 0 : slices[timingOf[function]];
+    }
+
+    /// How many slices of a number were taken last.
+    long slices(int number) {
+        return slices[number];
+    }
+
+    /// CPU time of the program in these, in nanoseconds.
+    long cpuNanos(int number) {
+        return cpuNanos[number];
+    }
+
+    /// Slices by a plan from now on.
+    void follow(SlicePolicy.Plan next, SlicePolicy.Observation seen) {
+        Arrays.fill(slicingOf, -1);
+        Arrays.fill(timingOf, -1);
+        write(0, next.frequent());
+        write(1, next.rare());
+        write(2, next.dear());
+        write(3, next.others());
+        for (Slicing timed : new Slicing[] {next.dear(), next.others()}) {
+            for (int function : timed.functions()) {
+                time(function, timed, seen);
+            }
+        }
+        if (!planned) {
+            planned = true;
+            api.planSlices(plan);
+        }
+    }
+
+    /// No slices from now on, until there is a plan.
+    void rest() {
+        if (planned) {
+            planned = false;
+            api.planSlices(0);
+        }
+    }
+
+    private void write(int i, Slicing slicing) {
+        int[] functions = slicing.functions();
+        for (int k = 0; k < functions.length; k++) {
+            Memory.putInt(lists[i] + (long) k * Integer.BYTES, functions[k]);
+            int step = Math.min(k / slicing.step(), SlicingDescriptor.STEPS - 1);
+            (slicing.timed() ? timingOf : slicingOf)[functions[k]] = i * SlicingDescriptor.STEPS + step;
+        }
+        long at = slicing(i);
+        Memory.putLong(at + SlicingDescriptor.COUNT, functions.length);
+        Memory.putLong(at + SlicingDescriptor.STEP, slicing.step());
+        Memory.putLong(at + SlicingDescriptor.TIMED, slicing.timed() ? 1 : 0);
+        Memory.putLong(at + SlicingDescriptor.PERIOD_NANOS, (long) slicing.periodNanos());
+        Memory.putLong(at + SlicingDescriptor.SETTLING_NANOS, (long) SlicePolicy.SETTLING_NANOS);
+        Memory.putLong(at + SlicingDescriptor.LENGTH_NANOS, (long) slicing.lengthNanos());
+    }
+
+    /// A timed call stands for those between two of its duration slices.
+    private void time(int function, Slicing slicing, SlicePolicy.Observation seen) {
+        double rate = Math.max(0, seen.rate().applyAsDouble(function));
+        int mean = policy.mean(slicing, rate, seen.pace());
+        FunctionRecordWriter record = new FunctionRecordWriter(probes.function(function));
+        Memory.putInt(means + (long) function * Integer.BYTES, mean);
+        record.setWeight((int) Math.clamp(mean / slicing.duty(), mean + 1, 1 << 24));
+    }
+}
