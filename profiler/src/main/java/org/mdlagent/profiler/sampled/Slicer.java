@@ -14,6 +14,12 @@ import org.mdlagent.profiler.policy.Slicing;
 
 /// Lets the shim slice functions by a plan (`record/slices.h`), and reads what has come of it.
 final class Slicer {
+    /// Bounds of [#switching], and how much a look changes it.
+    private static final double EACH_NANOS_MIN = 20;
+
+    private static final double EACH_NANOS_MAX = 2_000;
+    private static final double EACH_WEIGHT = 0.2;
+
     private final NativeApi api;
     private final Probes probes;
     private final SlicePolicy policy;
@@ -40,10 +46,6 @@ final class Slicer {
     private final long[] cpuNanos = new long[NUMBERS];
 
     /// What it takes to open and close a slice, for each function of it, besides what it always takes.
-    private static final double EACH_NANOS_MIN = 20;
-
-    private static final double EACH_NANOS_MAX = 2_000;
-    private static final double EACH_WEIGHT = 0.2;
     private double switching = 50;
 
     Slicer(NativeApi api, Probes probes, SlicePolicy policy, double ticksPerNano) {
@@ -60,7 +62,7 @@ final class Slicer {
         timingOf = Arrays.copyOf(timingOf, functions);
         Arrays.fill(slicingOf, before, functions, -1);
         Arrays.fill(timingOf, before, functions, -1);
-        if (plan == 0) {
+        if (plan == 0 && functions > 0) {
             long most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
             plan = Arena.global().allocate(SlicePlanDescriptor.SIZE, Long.BYTES).address();
             apart = Arena.global().allocate(most * Long.BYTES, Long.BYTES).address();
@@ -86,13 +88,14 @@ final class Slicer {
         return Memory.getLong(apart + (long) function * Long.BYTES);
     }
 
+    /// What it takes to open and close a slice, for each function of it, in nanoseconds.
     double switching() {
         return switching;
     }
 
     /// Takes what slices have shown.
     void take() {
-        for (int i = 0; i < lists.length; i++) {
+        for (int i = 0; plan != 0 && i < lists.length; i++) {
             long at = slicing(i);
             long all = 0;
             for (int step = 0; step < SlicingDescriptor.STEPS; step++) {
@@ -121,7 +124,7 @@ final class Slicer {
         return slicingOf[function];
     }
 
-    /// How many calls of a sliced function have told their callers, of late.
+    /// How many calls of a sliced function have told their callers since the last look.
     double told(int function) {
         return timingOf[function] < 0 ? 0 : slices[timingOf[function]];
     }
@@ -138,6 +141,9 @@ final class Slicer {
 
     /// Slices by a plan from now on.
     void follow(SlicePolicy.Plan next, SlicePolicy.Observation seen) {
+        if (plan == 0) {
+            return;
+        }
         Arrays.fill(slicingOf, -1);
         Arrays.fill(timingOf, -1);
         write(0, next.frequent());
@@ -181,8 +187,8 @@ final class Slicer {
 
     /// A timed call stands for those between two of its duration slices.
     private void time(int function, Slicing slicing, SlicePolicy.Observation seen) {
-        double rate = Math.max(0, seen.rate().applyAsDouble(function));
-        int mean = policy.mean(slicing, rate, seen.pace());
+        double rate = seen.rate().applyAsDouble(function);
+        int mean = policy.mean(slicing, rate > 0 ? rate : 0, seen.pace());
         FunctionRecordWriter record = new FunctionRecordWriter(probes.function(function));
         Memory.putInt(means + (long) function * Integer.BYTES, mean);
         record.setWeight((int) Math.clamp(mean / slicing.duty(), mean + 1, 1 << 24));
