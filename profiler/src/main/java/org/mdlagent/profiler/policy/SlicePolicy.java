@@ -16,6 +16,9 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// Slices of frequent functions are short and many, those of rarer ones long and few: a slice lasts as long as
 /// some hundred calls take, so that switching probes costs less than counting does.
 public final class SlicePolicy {
+    /// The part of the budget that functions have whose probes stay on, while others are sliced.
+    public static final double PART_OF_OTHERS = 0.6;
+
     /// Parts of the budget: for counting in slices, for timing in slices, and for the agent to open and close
     /// them.
     static final double COUNT_PART = 0.25;
