@@ -41,6 +41,9 @@ public final class SlicePolicy {
     /// Frequent functions have at least so many calls in a second of CPU time: 25 in a slice.
     static final double FREQUENT = 50_000;
 
+    /// Of what there is for counting in slices, the part for these.
+    static final double FREQUENT_PART = 0.75;
+
     /// The shortest periods and slices, in nanoseconds: of frequent functions, and of the others.
     static final double PERIOD_NANOS = 20e6;
 
@@ -53,7 +56,7 @@ public final class SlicePolicy {
 
     /// How long probes are on before a slice begins: code that was just switched on, its stubs and its counters
     /// are in no cache, so the program makes fewer calls meanwhile.
-    public static final double SETTLING_NANOS = 250e3;
+    public static final double SETTLING_NANOS = 150e3;
 
     /// Duration slices last longer: calls must end in them.
     static final double TIMED_LENGTH_NANOS = 1e6;
@@ -120,10 +123,11 @@ public final class SlicePolicy {
         int[] dear = which(seen, i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) >= MUCH_TIME);
         int[] others = which(seen, i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) < MUCH_TIME);
         boolean both = frequent.length > 0 && rare.length > 0;
-        double half = COUNT_PART * (both ? 0.5 : 1);
+        double most = COUNT_PART * (both ? FREQUENT_PART : 1);
+        double rest = both ? COUNT_PART - most : COUNT_PART;
         return new Plan(
-                counted(seen, frequent, half, PERIOD_NANOS, LENGTH_NANOS),
-                counted(seen, rare, half, PERIOD_NANOS_RARE, LENGTH_NANOS_RARE),
+                counted(seen, frequent, most, PERIOD_NANOS, LENGTH_NANOS),
+                counted(seen, rare, rest, PERIOD_NANOS_RARE, LENGTH_NANOS_RARE),
                 timed(seen, dear, 0.75, TIMED_LENGTH_NANOS),
                 timed(seen, others, 0.25, TIMED_LENGTH_NANOS_OTHERS));
     }
