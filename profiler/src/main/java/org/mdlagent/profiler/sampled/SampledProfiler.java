@@ -257,7 +257,7 @@ public final class SampledProfiler implements Collector {
         }
         chooseTiers(api.tsc());
         renewLeases();
-        pcs.look();
+        double samples = pcs.look();
         slice();
         tellCallers();
         if (rings.isDue()) {
@@ -268,11 +268,11 @@ public final class SampledProfiler implements Collector {
         if (idle > LOOK_NANOS && allowance.isSet()) {
             slicer.rest();
             api.renewClocks();
-            return idle;
+            return Math.min(idle, samples);
         }
         double now = nanosToNext;
         nanosToNext = Math.min(2 * nanosToNext, LOOK_NANOS);
-        return Math.max(now, NANOS_OF_EACH * readings.functions());
+        return Math.min(Math.max(now, NANOS_OF_EACH * readings.functions()), samples);
     }
 
     /// A thread has stopped functions: what they are called until the next look is not counted.
