@@ -14,6 +14,7 @@ import org.mdlagent.profiler.report.live.LiveFunction;
 import org.mdlagent.profiler.report.live.LiveOrder;
 import org.mdlagent.profiler.report.live.LiveProfile;
 import org.mdlagent.profiler.report.live.LiveThread;
+import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -99,6 +100,7 @@ class TopScreenTest {
                 CpuSamples.NONE,
                 List.of(),
                 List.of(),
+                CallTree.NONE,
                 null);
         LiveThread thread = new LiveThread(new ThreadProfile(42, 1, true, 7, 0), 3, OptionalDouble.of(12.5));
         return new LiveProfile(whole, functions, List.of(thread), OptionalDouble.of(0.25), OptionalDouble.empty());
