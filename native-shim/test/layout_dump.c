@@ -410,6 +410,7 @@ int main(void) {
   FIELD(mdl_api, pc_frame);
   FIELD(mdl_api, pc_forget);
   FIELD(mdl_api, pc_map);
+  FIELD(mdl_api, plan_slices);
   SIZE(mdl_api);
   FIELD(mdl_pc_place, address);
   FIELD(mdl_pc_place, start);

@@ -92,11 +92,13 @@ class SlicePolicyTest {
         Slicing frequent =
                 new SlicePolicy(COST, 0.01, TICKS_PER_NANO).plan(seen(rates, 1)).frequent();
 
+        // A function by itself may be more than what functions together shall be.
+        double alone = load(rates, new Slicing(new int[] {0}, 1, false, 1, 1));
         for (int first = 0; first < frequent.functions().length; first += frequent.step()) {
             int[] on = Arrays.copyOfRange(
                     frequent.functions(), first, Math.min(first + frequent.step(), frequent.functions().length));
             double slowdown = load(rates, new Slicing(on, on.length, false, 1, 1));
-            assertThat(slowdown).isLessThan(0.15);
+            assertThat(slowdown).isLessThan(alone + 2 * SlicePolicy.LOAD_MAX);
         }
     }
 
