@@ -165,8 +165,8 @@ class MdlTest {
 
     @Test
     void shouldNameEveryBadOption() {
-        assertThat(mdl.execute("run", "--budget=x", "--time=y", "true")).isEqualTo(2);
-        assertThat(err()).contains("mdl: budgetPercent=x").contains("mdl: time=y");
+        assertThat(mdl.execute("run", "--budget=x", "--counted-mean=y", "true")).isEqualTo(2);
+        assertThat(err()).contains("mdl: budgetPercent=x").contains("mdl: countedMean=y");
     }
 
     @Test
