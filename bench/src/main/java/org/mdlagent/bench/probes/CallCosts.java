@@ -144,7 +144,7 @@ public final class CallCosts {
     }
 
     private void measure() throws IOException, InterruptedException {
-        CallRun run = CallRun.compile(machine, variants);
+        CallRun run = CallRun.compile(variants);
         for (int round = 0; round < ROUNDS; round++) {
             Progress.round(round, ROUNDS);
             for (CallVariant variant : variants) {

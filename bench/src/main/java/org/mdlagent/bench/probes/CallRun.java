@@ -11,7 +11,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.mdlagent.bench.probes.CallVariant.Calls;
 import org.mdlagent.bench.probes.CallVariant.Ticks;
-import org.mdlagent.bench.report.Machine;
 import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
@@ -21,16 +20,13 @@ import org.mdlagent.bench.tools.Tracer;
 final class CallRun {
     private static final long PAUSE_NANOS = 1_000_000;
 
-    private final Machine machine;
     private final Map<Build, Path> programs = new EnumMap<>(Build.class);
 
-    private CallRun(Machine machine) {
-        this.machine = machine;
-    }
+    private CallRun() {}
 
     /// Compiles the programs that the variants call.
-    static CallRun compile(Machine machine, List<CallVariant> variants) throws IOException, InterruptedException {
-        CallRun run = new CallRun(machine);
+    static CallRun compile(List<CallVariant> variants) throws IOException, InterruptedException {
+        CallRun run = new CallRun();
         for (CallVariant variant : variants) {
             Build build = variant.build;
             if (variant.absence == null && !run.programs.containsKey(build)) {
