@@ -17,6 +17,7 @@
 /// | `records` | timed calls in the threads' rings |
 /// | `profiler` | what a collector is, and that of every call |
 /// | `tier` | which calls are timed |
+/// | `policy` | when the probes of sliced functions are on |
 /// | `estimate` | what recorded figures stand for |
 @NullMarked
 package org.mdlagent.profiler;

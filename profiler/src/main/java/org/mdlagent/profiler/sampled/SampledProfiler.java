@@ -33,6 +33,8 @@ import org.mdlagent.profiler.tier.Tiers;
 /// stops it ([Allowance]), and it is sliced from then on.
 ///
 /// Used by one thread, the agent's.
+///
+/// Long because what is done at a look is one order of steps, each of which rests on those before it.
 public final class SampledProfiler implements Collector {
     /// The program is looked at so long after the first probes are in place, then after twice as long each time,
     /// up to a limit: a short program is seen from its begin to its end.
