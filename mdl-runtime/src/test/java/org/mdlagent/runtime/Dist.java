@@ -116,16 +116,16 @@ final class Dist {
 
     /// Waits until the agent, however seldom it gets a processor, has looked at all that there was when this began.
     static void awaitLook(Path session) throws Exception {
-        // A look that has begun before may end with the first change of the clocks, and it is over when they change
-        // again.
+        // A look ends with the agent's account of its CPU time, which it has always taken some of. One that has begun
+        // before may end with the first change, and it is over when there is another.
         for (int i = 0; i < 3; i++) {
-            long before = clock(session);
-            await("the agent's next look", () -> clock(session) != before);
+            long before = agentNanos(session);
+            await("the agent's next look", () -> agentNanos(session) != before);
         }
     }
 
-    private static long clock(Path session) throws IOException {
-        return SessionWords.of(session).get(HeaderDescriptor.NOW_MONO_NANOS);
+    private static long agentNanos(Path session) throws IOException {
+        return SessionWords.of(session).get(HeaderDescriptor.AGENT_CPU_NANOS);
     }
 
     /// Whether a tool is there and tells its version. One that is there and cannot is as good as absent.

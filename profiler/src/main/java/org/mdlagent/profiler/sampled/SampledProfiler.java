@@ -266,10 +266,10 @@ public final class SampledProfiler implements Collector {
             drainRings();
         }
         estimates.publish(readings);
+        api.renewClocks();
         double idle = idleness.lookNanos(api.tsc(), readings.cpu(), tiers.calls());
         if (idle > LOOK_NANOS && allowance.isSet()) {
             slicer.rest();
-            api.renewClocks();
             return Math.min(idle, samples);
         }
         double now = nanosToNext;
