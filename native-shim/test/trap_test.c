@@ -3,6 +3,7 @@
 #include "os/next.h"
 #include "os/signal_block.h"
 #include "os/sys.h"
+#include "process/actions.h"
 #include "process/dispositions.h"
 #include "process/trap_bit.h"
 #include "record/frames.h"
@@ -673,6 +674,16 @@ WITH_NO_INSTRUCTION(shouldRedirectInTheCleanupOfAWaitThatIsCancelled)
 WITH_NO_INSTRUCTION(shouldRedirectInHandlersThatInterruptAWait)
 WITH_NO_INSTRUCTION(shouldTellWhatATrapCosts)
 
+static void ignore(int signal) { (void)signal; }
+
+/* A JVM that begins in a forked child finds no action of the parent's. */
+static void shouldForgetTheJvmsActionsInAForkedChild(void) {
+  fixture(true);
+  jvm_actions[SIGSEGV].sa_handler = ignore;
+  signals_forked();
+  CHECK(jvm_actions[SIGSEGV].sa_handler == SIG_DFL);
+}
+
 #define TEST(function) {#function, function}
 #define BOTH(function) TEST(function), TEST(function##WithNoInstruction)
 TESTS(BOTH(shouldCallAsTheInstructionDoes), BOTH(shouldJump), BOTH(shouldFindEachRowOfAChain),
@@ -682,4 +693,5 @@ TESTS(BOTH(shouldCallAsTheInstructionDoes), BOTH(shouldJump), BOTH(shouldFindEac
       BOTH(shouldUnblockWhatTheProcessInherited), BOTH(shouldRedirectWhileTheShimItselfBlocksSignals),
       BOTH(shouldRedirectAMillionTimesWithAllSignalsBlocked), BOTH(shouldRedirectInTheFunctionOfATimer),
       BOTH(shouldRedirectInTheCleanupOfAWaitThatIsCancelled), BOTH(shouldRedirectInHandlersThatInterruptAWait),
-      BOTH(shouldTellWhatATrapCosts), TEST(shouldTellWhatMasksCost))
+      BOTH(shouldTellWhatATrapCosts), TEST(shouldTellWhatMasksCost),
+      TEST(shouldForgetTheJvmsActionsInAForkedChild))

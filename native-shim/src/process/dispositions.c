@@ -264,6 +264,7 @@ static void give_back(void) {
 
 void signals_forked(void) {
   atomic_store(&lock, false);
+  memset(jvm_actions, 0, sizeof jvm_actions); /* those of the parent's JVM: one that begins here finds the defaults */
   give_back();
 }
 
