@@ -11,8 +11,7 @@ import org.mdlagent.profiler.estimate.Confidence;
 /// have cost.
 ///
 /// How much slices differ is told by neighbouring blocks: the estimator by successive differences (Wolter,
-/// "Introduction
-/// to Variance Estimation", 2nd edition, chapter 8), which knows phases of the program.
+/// "Introduction to Variance Estimation", 2nd edition, chapter 8), which knows phases of the program.
 final class CallEstimate {
     /// Degrees of freedom of each difference, where blocks are independent.
     private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;

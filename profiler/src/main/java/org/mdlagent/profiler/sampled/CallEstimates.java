@@ -36,9 +36,6 @@ final class CallEstimates {
     private long cpuAtLook;
     private long tscAtLook;
 
-    /// CPU time that counting in slices has taken so far, in nanoseconds.
-    private double lost;
-
     CallEstimates(Probes probes, Slicer slicer, ProbeCost cost, long header, double ticksPerNano) {
         this.probes = probes;
         this.slicer = slicer;
@@ -80,19 +77,9 @@ final class CallEstimates {
         return known == null ? 0 : known.calls();
     }
 
-    /// CPU time that counting in slices has taken so far, in nanoseconds.
-    double lost() {
-        return lost;
-    }
-
-    /// Calls of a function that count: those in slices that time them do not.
-    private long seen(int function, Readings readings) {
-        return readings.calls(function) - slicer.apart(function);
-    }
-
-    /// Of a function whose probes stay on: calls that are not in its estimate yet.
-    long fresh(int function, Readings readings) {
-        return seen(function, readings) - counted[function];
+    /// A function's calls that are not in its estimate yet: those that slices count apart never are.
+    private long fresh(int function, Readings readings) {
+        return readings.calls(function) - slicer.apart(function) - counted[function];
     }
 
     /// Adds what there was since the last look.
@@ -111,7 +98,6 @@ final class CallEstimates {
             double in = slicer.cpuNanos(s);
             double passed = Math.max(PASSED_MIN * in, in - nanos[s]);
             all -= in - passed;
-            lost += in - passed;
             nanos[s] = passed;
         }
         for (int i = 0; i < estimates.length; i++) {

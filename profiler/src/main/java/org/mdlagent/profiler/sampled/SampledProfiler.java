@@ -153,7 +153,6 @@ public final class SampledProfiler implements Collector {
         slicer.grow(functions);
         estimates.grow(functions);
         told.grow(functions);
-        chance.grow(functions);
         pcs.grow(functions);
         for (int i = before; i < functions; i++) {
             tiers.begin(i, probes.tier(i), probes.isTierNamed(i));
@@ -220,7 +219,6 @@ public final class SampledProfiler implements Collector {
     /// The function's probes stay on from now on, or will.
     private void stay(int function, Tier tier, boolean named) {
         probes.setTier(function, tier);
-        chance.forget(function);
         tiers.move(function, tier, named, readings.calls(function));
         if (named) {
             Allowance.lift(probes.function(function));
@@ -240,9 +238,7 @@ public final class SampledProfiler implements Collector {
     /// The function is sliced from now on: its probes go off, and calls are counted only.
     ///
     /// @param rate calls for each nanosecond of CPU time, where that is known better; else not a number
-
     private void startSlices(int function, double rate) {
-        chance.forget(function);
         probes.setTier(function, Tier.WINDOWED);
         tiers.move(function, Tier.WINDOWED, probes.isTierNamed(function), readings.calls(function));
         estimates.startSlices(function, rate);

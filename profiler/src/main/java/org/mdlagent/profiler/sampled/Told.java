@@ -11,8 +11,7 @@ import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
 
 /// Timed calls that tell who has made them, through the rings. That is dear, so there are as many as a part of the
-/// budget
-/// pays for, in turn for all functions.
+/// budget pays for, in turn for all functions.
 final class Told {
     /// The part of the budget for it, and what a call costs that tells, in ticks.
     private static final double PART = 0.05;

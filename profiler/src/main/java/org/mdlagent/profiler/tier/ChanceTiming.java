@@ -1,6 +1,5 @@
 package org.mdlagent.profiler.tier;
 
-import java.util.Arrays;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
@@ -18,28 +17,10 @@ public final class ChanceTiming {
     /// Timed calls that the budget pays for in a second of a thread.
     private final double most;
 
-    /// By function: its mean, 0 where its calls are timed otherwise.
-    private int[] means = {};
-
     /// @param income what may be spent on measuring, in ticks for each second of a thread
     public ChanceTiming(Probes probes, ProbeCost cost, double income) {
         this.probes = probes;
         most = PART * income / cost.timedByChance(1);
-    }
-
-    /// Makes room for functions that have come.
-    public void grow(int functions) {
-        means = Arrays.copyOf(means, functions);
-    }
-
-    /// Whether a function's calls are timed so.
-    public boolean times(int function) {
-        return means[function] != 0;
-    }
-
-    /// They are timed otherwise from now on.
-    public void forget(int function) {
-        means[function] = 0;
     }
 
     /// The function's probes stay on.
@@ -47,7 +28,6 @@ public final class ChanceTiming {
     /// @param rate calls a second, 0 when that is not known
     public void open(int function, double rate) {
         int mean = ChanceMean.of(rate / Math.min(TIMED, most), 0);
-        means[function] = mean;
         probes.timeByChance(function, mean, mean);
     }
 }

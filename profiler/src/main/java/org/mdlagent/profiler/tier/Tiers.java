@@ -65,14 +65,11 @@ public final class Tiers {
     private final TierChoice choice;
 
     /// By function: its mean; what recording one of its calls costs, in ticks, where all are counted, and 0 where
-    /// windows choose some; and whether somebody has named its tier, so that it stays.
+    /// it is sliced; and whether somebody has named its tier, so that it stays.
     private int[] means = {};
 
     private double[] prices = {};
     private boolean[] named = {};
-
-    /// By function: what counting one of its calls costs while windows choose them, in ticks.
-    private double[] sampledPrices = {};
 
     /// By function: its calls in a second of the program's CPU time; and its calls when that was last looked at.
     private double[] rates = {};
@@ -82,20 +79,14 @@ public final class Tiers {
     /// Functions that were called, at the last choice.
     private int called;
 
-    /// The calls of functions while windows chose, those of all, and what the others have cost, in ticks; of
-    /// that, what those have cost whose tier is named.
-    private long callsSampled;
-
-    private double sampledTicks;
+    /// The calls of all functions; what those have cost that were all counted, in ticks; of that, what those have
+    /// cost whose tier is named.
     private long calls;
+
     private double ticks;
     private double namedTicks;
 
-    /// What the first and the last two have of functions that were not then what they are now, or cost something
-    /// else.
-    private long callsMoved;
-
-    private double sampledTicksMoved;
+    /// What the last two have of functions that were not then what they are now, or cost something else.
     private double ticksMoved;
     private double namedTicksMoved;
 
@@ -128,7 +119,6 @@ public final class Tiers {
     public void grow(int functions) {
         means = Arrays.copyOf(means, functions);
         prices = Arrays.copyOf(prices, functions);
-        sampledPrices = Arrays.copyOf(sampledPrices, functions);
         named = Arrays.copyOf(named, functions);
         rates = Arrays.copyOf(rates, functions);
         callsAtChoice = Arrays.copyOf(callsAtChoice, functions);
@@ -141,7 +131,6 @@ public final class Tiers {
     public void begin(int function, Tier tier, boolean named) {
         means[function] = tier.mean();
         prices[function] = price(tier.mean(), rates[function]);
-        sampledPrices[function] = cost.counted(rates[function]);
         this.named[function] = named;
     }
 
@@ -149,13 +138,8 @@ public final class Tiers {
     ///
     /// @param named whether it is to stay there
     public void move(int function, Tier tier, boolean named, long calls) {
-        long sampled = isCounted(function) ? 0 : calls;
         double spent = prices[function] * calls;
-        sampledTicksMoved += sampledPrices[function] * sampled;
         begin(function, tier, named);
-        long sampledNow = isCounted(function) ? 0 : calls;
-        sampledTicksMoved -= sampledPrices[function] * sampledNow;
-        callsMoved += sampled - sampledNow;
         ticksMoved += spent - prices[function] * calls;
     }
 
@@ -175,13 +159,10 @@ public final class Tiers {
             ticksMoved += more;
             namedTicksMoved += named[i] ? more : 0;
             prices[i] = price;
-            double sampledPrice = cost.counted(rates[i]);
-            sampledTicksMoved += isCounted(i) ? 0 : (sampledPrices[i] - sampledPrice) * calls[i];
-            sampledPrices[i] = sampledPrice;
         }
     }
 
-    /// Whether all calls of a function are counted, whatever its windows do.
+    /// Whether all calls of a function are counted.
     public boolean isCounted(int function) {
         return prices[function] > 0;
     }
@@ -195,49 +176,22 @@ public final class Tiers {
         return means[function];
     }
 
-    /// Whether windows choose the calls of any function.
-    public boolean hasWindowed() {
-        for (double price : prices) {
-            if (price == 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /// Adds up what has been called so far.
     public void count(long[] calls) {
         this.calls = 0;
-        callsSampled = callsMoved;
-        sampledTicks = sampledTicksMoved;
         ticks = ticksMoved;
         namedTicks = namedTicksMoved;
         for (int i = 0; i < calls.length; i++) {
             double price = prices[i];
             this.calls += calls[i];
-            if (price > 0) {
-                ticks += price * calls[i];
-                namedTicks += named[i] ? price * calls[i] : 0;
-            } else {
-                callsSampled += calls[i];
-                sampledTicks += sampledPrices[i] * calls[i];
-            }
+            ticks += price * calls[i];
+            namedTicks += named[i] ? price * calls[i] : 0;
         }
     }
 
     /// The calls of all functions.
     public long calls() {
         return calls;
-    }
-
-    /// What counting the calls of functions has cost while they were sampled, in ticks.
-    public double sampledTicks() {
-        return sampledTicks;
-    }
-
-    /// The calls of functions while all were counted, whatever windows did.
-    public long callsCounted() {
-        return calls - callsSampled;
     }
 
     /// What the calls of functions have cost while all were counted, in ticks.
@@ -376,13 +330,6 @@ public final class Tiers {
         long limit = Memory.getLong(header + HeaderDescriptor.LIMIT);
         long threads = Math.max(1, Memory.getInt(header + HeaderDescriptor.THREAD_COUNT));
         return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
-    }
-
-    /// What counting all calls of a function would take, as a part of the program's time.
-    ///
-    /// @param rate calls for each nanosecond of CPU time
-    public double countedPart(double rate) {
-        return choice.countedTicks(1e9 * rate) / (1e9 * ticksPerNano);
     }
 
     /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
