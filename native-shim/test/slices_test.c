@@ -110,6 +110,21 @@ static void shouldTakeFunctionsInTurn(void) {
   CHECK_EQUAL(plan.of[0].slices[1], 2);
 }
 
+static void shouldBeginWithAStepWhenThePlanHasOthers(void) {
+  follow(1, false);
+  slices_open(PERIOD);
+  slices_begin();
+  slices_close();
+  plan.of[0].step = 2;
+  slices_open(2 * PERIOD);
+  CHECK_EQUAL(code[2], ENTRY_ON);
+  CHECK_EQUAL(code[4], ENTRY_ON);
+  CHECK_EQUAL(code[6], OFF);
+  slices_begin();
+  slices_close();
+  CHECK_EQUAL(plan.of[0].slices[0], 2);
+}
+
 static void shouldBeginAtARandomPlaceOfEachPeriod(void) {
   follow(3, false);
   uint64_t now = PERIOD;
@@ -155,6 +170,7 @@ TESTS({"shouldHaveNoSlicesWithoutAPlan", shouldHaveNoSlicesWithoutAPlan},
       {"shouldNotCountCallsWhileASliceSettles", shouldNotCountCallsWhileASliceSettles},
       {"shouldTimeCallsInDurationSlicesAndCountThemApart", shouldTimeCallsInDurationSlicesAndCountThemApart},
       {"shouldTakeFunctionsInTurn", shouldTakeFunctionsInTurn},
+      {"shouldBeginWithAStepWhenThePlanHasOthers", shouldBeginWithAStepWhenThePlanHasOthers},
       {"shouldBeginAtARandomPlaceOfEachPeriod", shouldBeginAtARandomPlaceOfEachPeriod},
       {"shouldLeaveOutPeriodsInWhichTheAgentHadOtherThingsToDo", shouldLeaveOutPeriodsInWhichTheAgentHadOtherThingsToDo},
       {"shouldKeepASliceOfAClosedPlanClosed", shouldKeepASliceOfAClosedPlanClosed})

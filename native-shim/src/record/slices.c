@@ -106,7 +106,8 @@ uint64_t slices_open(uint64_t now) {
     uint64_t begin = agent_nanos();
     place_next(i, now);
     slices.open = slicing;
-    slicing->next = slicing->next < slicing->count ? slicing->next : 0;
+    /* A new plan may have other steps: the CPU time of a slice is that of one step's functions. */
+    slicing->next = slicing->next < slicing->count ? slicing->next - slicing->next % slicing->step : 0;
     uint64_t left = slicing->count - slicing->next;
     slices.count = (int64_t)(slicing->step < left ? slicing->step : left);
     count_apart(true);

@@ -284,6 +284,11 @@ public final class SampledProfiler implements Collector {
         readings.read();
         tiers.count(readings.calls());
         estimates.look(readings);
+        for (int i = 0; i < readings.functions(); i++) {
+            if (estimates.isSliced(i)) {
+                told.sliced(i, slicer.told(i), estimates.calls(i));
+            }
+        }
         pace.look(readings.tsc() / ticksPerNano, readings.cpu());
         Memory.putLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS, readings.cpu());
         lookAtNamed();
@@ -418,25 +423,22 @@ public final class SampledProfiler implements Collector {
     }
 
     private void tellCallers() {
+        long now = api.tsc();
+        if (!told.isDue(now)) {
+            return;
+        }
         int called = (int) IntStream.range(0, readings.functions())
                 .filter(i -> estimates.calls(i) > 0)
                 .count();
-        double each = told.ofEach(api.tsc(), pace.used(), called);
-        if (each > 0) {
-            for (int i = 0; i < readings.functions(); i++) {
-                if (estimates.calls(i) > 0 && !estimates.isSliced(i)) {
-                    told.begin(i, each, estimates.calls(i));
-                }
+        double each = told.ofEach(now, pace.used(), called);
+        for (int i = 0; i < readings.functions(); i++) {
+            if (estimates.calls(i) > 0 && !estimates.isSliced(i)) {
+                told.begin(i, each, estimates.calls(i));
             }
         }
     }
 
     private void drainRings() {
-        for (int i = 0; i < readings.functions(); i++) {
-            if (estimates.isSliced(i)) {
-                told.sliced(i, slicer.told(i), estimates.calls(i));
-            }
-        }
         Memory.addLong(header + HeaderDescriptor.SAMPLES, told.drain(estimates));
     }
 

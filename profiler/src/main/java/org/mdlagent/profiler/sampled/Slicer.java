@@ -33,10 +33,13 @@ final class Slicer {
     private long means;
     private boolean planned;
 
-    /// By function: the number of the slices that count its calls, and of those that time them, -1 where none do.
+    /// By function: the number of the slices that count its calls, and the slicing that times them, -1 where none do.
     private int[] slicingOf = {};
 
     private int[] timingOf = {};
+
+    /// By slicing: in how many slices each of its functions was, since the last look, in the mean.
+    private final double[] slicesOfEach = new double[SlicePlanDescriptor.SLICINGS];
 
     /// What slices have shown since the last look, for each slicing and step: how many there were, and the
     /// program's CPU time in them.
@@ -106,6 +109,7 @@ final class Slicer {
             }
             long nanos = take(at + SlicingDescriptor.AGENT_NANOS);
             long functions = Memory.getLong(at + SlicingDescriptor.STEP);
+            slicesOfEach[i] = (double) all * functions / Math.max(1, Memory.getLong(at + SlicingDescriptor.COUNT));
             if (all > 0 && functions > 0) {
                 double each = ((double) nanos / all - SlicePolicy.FIXED_NANOS) / functions;
                 switching += EACH_WEIGHT * (Math.clamp(each, EACH_NANOS_MIN, EACH_NANOS_MAX) - switching);
@@ -124,9 +128,9 @@ final class Slicer {
         return slicingOf[function];
     }
 
-    /// How many calls of a sliced function have told their callers since the last look.
+    /// How many calls of a sliced function have told their callers since the last look, in the mean: one in each slice.
     double told(int function) {
-        return timingOf[function] < 0 ? 0 : slices[timingOf[function]];
+        return timingOf[function] < 0 ? 0 : slicesOfEach[timingOf[function]];
     }
 
     /// How many slices of a number were taken last.
@@ -173,8 +177,12 @@ final class Slicer {
         int[] functions = slicing.functions();
         for (int k = 0; k < functions.length; k++) {
             Memory.putInt(lists[i] + (long) k * Integer.BYTES, functions[k]);
-            int step = Math.min(k / slicing.step(), SlicingDescriptor.STEPS - 1);
-            (slicing.timed() ? timingOf : slicingOf)[functions[k]] = i * SlicingDescriptor.STEPS + step;
+            if (slicing.timed()) {
+                timingOf[functions[k]] = i;
+            } else {
+                int step = Math.min(k / slicing.step(), SlicingDescriptor.STEPS - 1);
+                slicingOf[functions[k]] = i * SlicingDescriptor.STEPS + step;
+            }
         }
         long at = slicing(i);
         Memory.putLong(at + SlicingDescriptor.COUNT, functions.length);

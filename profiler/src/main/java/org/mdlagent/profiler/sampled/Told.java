@@ -54,15 +54,17 @@ final class Told {
         callsAtBegin = Arrays.copyOf(callsAtBegin, functions);
     }
 
-    /// How many calls of each function are to tell from now on, in the mean; 0: those that are to, still are.
+    /// Whether others are to tell: those that are to, still are.
+    boolean isDue(long now) {
+        return now - lastTsc >= PERIOD_NANOS * ticksPerNano;
+    }
+
+    /// How many calls of each function are to tell from now on, in the mean.
     ///
     /// @param used   CPU time of the program for each nanosecond that has passed
     /// @param called functions that are called
     double ofEach(long now, double used, int called) {
         double passed = now - lastTsc;
-        if (passed < PERIOD_NANOS * ticksPerNano) {
-            return 0;
-        }
         lastTsc = now;
         return Math.min(Math.min(PART * budget * used * passed / TICKS, MOST) / Math.max(1, called), MOST_OF_EACH);
     }
@@ -81,15 +83,16 @@ final class Told {
         rings.expect(n);
     }
 
-    /// A sliced function's calls have told in its duration slices.
+    /// A sliced function's calls have told in its duration slices: they stand for all calls since the last time that
+    /// there were any.
     ///
-    /// @param n     how many, since the last time that there were any
+    /// @param n     how many
     /// @param calls of the function so far
     void sliced(int function, double n, double calls) {
         told[function] = 0;
         if (n > 0) {
-            weights.begin(function, api.tsc());
             weights.set(function, Math.max(n, calls - callsAtBegin[function]), n);
+            weights.begin(function, api.tsc());
             callsAtBegin[function] = calls;
         }
     }
