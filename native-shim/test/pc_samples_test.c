@@ -7,6 +7,7 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -40,12 +41,14 @@ CALLED static void burn(void) {
   }
 }
 
+static const struct mdl_process lives = {.state = MDL_PROCESS_LEADERLESS};
+
 static int64_t self(void) { return syscall(SYS_gettid); }
 
 /* -errno where it is refused. */
 static int64_t open_sampler(int64_t tid) {
   agent_has_own_descriptors = true;
-  int64_t room = pc_samples_open(tid, PERIOD_NANOS);
+  int64_t room = pc_samples_open(tid, PERIOD_NANOS, &lives);
   if (room == -EACCES || room == -EPERM || room == -ENOSYS) {
     skip("the kernel does not allow samples here");
   }
@@ -259,12 +262,38 @@ static void shouldSampleForkedProcesses(void) {
   CHECK(waitpid(child, NULL, 0) == child);
 }
 
+static int open_descriptors(void) {
+  int count = 0;
+  for (int descriptor = 0; descriptor < 1024; descriptor++) {
+    count += fcntl(descriptor, F_GETFD) >= 0;
+  }
+  return count;
+}
+
+/* It executed another program after its threads were asked for. */
+static void shouldLeaveAProcessAloneThatIsNoLongerOurs(void) {
+  static const struct mdl_process ended = {.state = MDL_PROCESS_ENDED};
+  create_session();
+  open_sampler(self());
+  pid_t child = fork();
+  if (child == 0) {
+    pause();
+  }
+  int kept = open_descriptors();
+  CHECK_EQUAL(pc_samples_open(child, PERIOD_NANOS, &ended), -ESRCH);
+  CHECK_EQUAL(open_descriptors(), kept);
+  CHECK(pc_samples_open(child, PERIOD_NANOS, &lives) > 0);
+  CHECK(open_descriptors() > kept);
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, NULL, 0) == child);
+}
+
 static void shouldRefuseWhatCannotBe(void) {
   create_session();
   open_sampler(self());
-  CHECK_EQUAL(pc_samples_open(INT32_MAX, PERIOD_NANOS), -ESRCH);
+  CHECK_EQUAL(pc_samples_open(INT32_MAX, PERIOD_NANOS, &lives), -ESRCH);
   agent_has_own_descriptors = false;
-  CHECK_EQUAL(pc_samples_open(self(), PERIOD_NANOS), -EBADF);
+  CHECK_EQUAL(pc_samples_open(self(), PERIOD_NANOS, &lives), -EBADF);
 }
 
 static void shouldBeginAnewInAForkedProcess(void) {
@@ -346,6 +375,7 @@ TESTS({"shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere", shouldTellWhereAT
       {"shouldSampleThreadsThatAreBegunLater", shouldSampleThreadsThatAreBegunLater},
       {"shouldNotSampleAThreadThatNobodyHasNamed", shouldNotSampleAThreadThatNobodyHasNamed},
       {"shouldSampleForkedProcesses", shouldSampleForkedProcesses},
+      {"shouldLeaveAProcessAloneThatIsNoLongerOurs", shouldLeaveAProcessAloneThatIsNoLongerOurs},
       {"shouldRefuseWhatCannotBe", shouldRefuseWhatCannotBe},
       {"shouldBeginAnewInAForkedProcess", shouldBeginAnewInAForkedProcess},
       {"shouldSayWhichPathsFoundNoRoom", shouldSayWhichPathsFoundNoRoom},

@@ -13,6 +13,7 @@
 #include "agent/descriptors.h"
 #include "agent/unwinder.h"
 #include "os/self.h"
+#include "session/family.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -83,16 +84,26 @@ static int open_event(pid_t tid, int processor, uint64_t period_nanos) {
       .exclude_hv = 1,
       .disabled = sampler.off,
       .inherit = 1,
-      .watermark = 1, /* nobody waits for it */
-      .wakeup_watermark = RING_BYTES,
       .remove_on_exec = 1, /* the program that takes the place of one of ours is none of ours */
   };
   int descriptor = (int)syscall(SYS_perf_event_open, &attributes, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : descriptor;
 }
 
-static int map_ring(struct ring *ring, int descriptor) {
-  for (;;) {
+/* A processor's ring is that of an event which never comes, so that each thread's events can be closed. */
+static int open_ring(int processor) {
+  struct perf_event_attr attributes = {
+      .type = PERF_TYPE_SOFTWARE,
+      .size = sizeof attributes,
+      .config = PERF_COUNT_SW_DUMMY,
+      .exclude_kernel = 1,
+      .exclude_hv = 1,
+      .watermark = 1, /* nobody waits for it */
+      .wakeup_watermark = RING_BYTES,
+  };
+  struct ring *ring = &sampler.ring[processor];
+  int descriptor = (int)syscall(SYS_perf_event_open, &attributes, 0, processor, -1, PERF_FLAG_FD_CLOEXEC);
+  while (descriptor >= 0) {
     void *pages = mmap(NULL, page_size() + sampler.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (pages != MAP_FAILED) {
       madvise(pages, page_size() + sampler.bytes, MADV_DONTFORK);
@@ -100,10 +111,13 @@ static int map_ring(struct ring *ring, int descriptor) {
       return 0;
     }
     if (errno != EPERM || sampler.bytes == RING_BYTES_MIN || sampler.count > 0) {
-      return -errno;
+      int error = -errno;
+      close(descriptor);
+      return error;
     }
     sampler.bytes /= 2; /* others of this user have locked some */
   }
+  return -errno;
 }
 
 static bool begin(void) {
@@ -141,9 +155,10 @@ static int64_t open_on(pid_t tid, int processor, uint64_t period_nanos) {
     return descriptor == -ENODEV ? 0 : descriptor; /* the processor is offline */
   }
   struct ring *ring = &sampler.ring[processor];
-  int error = !ring->pages                                                       ? map_ring(ring, descriptor)
-              : ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, ring->descriptor) != 0 ? -errno
-                                                                                    : 0;
+  int error = ring->pages ? 0 : open_ring(processor);
+  if (error == 0 && ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, ring->descriptor) != 0) {
+    error = -errno;
+  }
   if (error == 0 && !note(descriptor)) {
     error = -ENOMEM;
   }
@@ -153,7 +168,13 @@ static int64_t open_on(pid_t tid, int processor, uint64_t period_nanos) {
   return error;
 }
 
-int64_t pc_samples_open(int64_t tid, uint64_t period_nanos) {
+static void close_to(size_t count) {
+  while (sampler.count > count) {
+    close(sampler.descriptors[--sampler.count]);
+  }
+}
+
+int64_t pc_samples_open(int64_t tid, uint64_t period_nanos, const struct mdl_process *process) {
   if (!agent_has_own_descriptors) {
     return -EBADF;
   }
@@ -168,12 +189,14 @@ int64_t pc_samples_open(int64_t tid, uint64_t period_nanos) {
   for (int processor = 0; processor < sampler.processors; processor++) {
     int64_t error = open_on((pid_t)tid, processor, period_nanos);
     if (error) {
-      /* A thread is sampled wherever it runs, or nowhere. Events whose rings others write to stay. */
-      while (before > 0 && sampler.count > before) {
-        close(sampler.descriptors[--sampler.count]);
-      }
+      close_to(before); /* a thread is sampled wherever it runs, or nowhere */
       return error;
     }
+  }
+  /* What executes another program after this loses the events. */
+  if (process_has_ended(process)) {
+    close_to(before);
+    return -ESRCH;
   }
   unwinder_refresh();
   return call_paths_open(period_nanos) ? (int64_t)(sampler.bytes / sizeof(struct sample)) : -ENOMEM;
@@ -183,12 +206,11 @@ static void close_all(void) {
   for (long i = 0; i < sampler.processors; i++) {
     if (sampler.ring[i].pages) {
       munmap(sampler.ring[i].pages, page_size() + sampler.bytes);
+      close(sampler.ring[i].descriptor);
       sampler.ring[i].pages = NULL;
     }
   }
-  while (sampler.count > 0) {
-    close(sampler.descriptors[--sampler.count]);
-  }
+  close_to(0);
 }
 
 int64_t pc_samples_switch(int64_t on) {

@@ -3,9 +3,11 @@
 #define MDL_PC_SAMPLES_H
 
 #include <mdl/api.h>
+#include <mdl/layout.h>
 #include <stdint.h>
 
-int64_t pc_samples_open(int64_t tid, uint64_t period_nanos);
+/* process: whose thread it is; -ESRCH when that has ended, or executed another program. */
+int64_t pc_samples_open(int64_t tid, uint64_t period_nanos, const struct mdl_process *process);
 int64_t pc_samples_switch(int64_t on);
 int64_t pc_samples_take(struct mdl_pc_place *unknown, int64_t capacity, int64_t weight);
 

@@ -60,7 +60,7 @@ static void note_end(struct mdl_process *process) {
 }
 
 /* One that has no leader has no owner either, and is known to have ended only when it says so. */
-static bool has_ended(const struct mdl_process *process) {
+bool process_has_ended(const struct mdl_process *process) {
   uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
   return state == MDL_PROCESS_ENDED || (state == MDL_PROCESS_LIVE && owner_is_gone(process->owner));
 }
@@ -71,7 +71,7 @@ static struct mdl_process *oldest_ended(uint64_t *started) {
   uint64_t least = ~0ULL;
   for (struct mdl_process *at = first(); at; at = after(at)) {
     uint64_t start = __atomic_load_n(&at->started_nanos, __ATOMIC_ACQUIRE);
-    if (start > *started && start < least && !has_agent(at) && has_ended(at)) {
+    if (start > *started && start < least && !has_agent(at) && process_has_ended(at)) {
       oldest = at;
       least = start;
     }
@@ -160,7 +160,7 @@ bool family_has_children(void) {
 
 bool family_agent_is_gone(void) {
   const struct mdl_process *agents = (const struct mdl_process *)session->agent_process;
-  return agents && agents != family_self && has_ended(agents);
+  return agents && agents != family_self && process_has_ended(agents);
 }
 
 void family_forked(pid_t parent) {
@@ -308,7 +308,7 @@ uint64_t family_cpu_nanos(void) {
 
 void family_sweep(void) {
   for (struct mdl_process *at = first(); at; at = after(at)) {
-    if (at->started_nanos && at->state != MDL_PROCESS_ENDED && has_ended(at) && owner_take(at->owner)) {
+    if (at->started_nanos && at->state != MDL_PROCESS_ENDED && process_has_ended(at) && owner_take(at->owner)) {
       if (at->state == MDL_PROCESS_LIVE) {
         note_end(at);
       }

@@ -30,6 +30,8 @@ void family_goes_apart(int64_t shared);
 void family_begins_anew(void);
 /* This process is about to execute another program, or has failed to. */
 void family_executes(bool does);
+/* Or has executed another program. */
+bool process_has_ended(const struct mdl_process *process);
 /* Notes who has ended without a word. */
 void family_sweep(void);
 /* Of forked processes. */

@@ -6,7 +6,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -117,9 +116,9 @@ public final class ProbeClient {
         return EventCounter.open(api, event, pid, tid);
     }
 
-    /// The session's processes that have not ended, each with the threads that it has now, but for the agent's.
-    public Map<Integer, List<Integer>> processes() {
-        return LiveThreads.byProcess(api);
+    /// The session's processes that have not ended.
+    public List<LiveThreads> processes() {
+        return LiveThreads.all(api);
     }
 
     /// Calls that a probe has seen, by all threads of the session's processes, while [Recorder#COUNT] was attached.

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -162,16 +163,25 @@ class KernelEventsIT {
     void shouldHoldNothingOfWhatIsCountedNoLonger() throws Exception {
         startWith("wait,exact");
         assumeThat(isAllowed()).isTrue();
-        Dist.await("samples of the CPU time", () -> countersHeld() > 0);
-        Dist.awaitLook(session);
-        long ofSamples = countersHeld();
+        // Those of samples are closed at times: a processor has one, and one for each of the program's threads.
+        long ofSamples = 2 * processors();
 
-        enable("");
-        assertThat(countersHeld()).isEqualTo(ofSamples + 2);
+        for (long i = 0; i <= ofSamples; i++) {
+            enable("");
+            assertThat(countersHeld()).isGreaterThanOrEqualTo(2);
+            assertThat(Dist.ask(session, "metric disable page_faults")).isEqualTo("ok\n1\n");
+            assertThat(Dist.ask(session, "metric disable context_switches")).isEqualTo("ok\n1\n");
+        }
 
-        assertThat(Dist.ask(session, "metric disable page_faults")).isEqualTo("ok\n1\n");
-        assertThat(Dist.ask(session, "metric disable context_switches")).isEqualTo("ok\n1\n");
-        assertThat(countersHeld()).isEqualTo(ofSamples);
+        assertThat(countersHeld()).isLessThanOrEqualTo(ofSamples);
+    }
+
+    /// Of the machine, also those that this may not use.
+    private static long processors() throws Exception {
+        try (var devices = Files.list(Path.of("/sys/devices/system/cpu"))) {
+            return devices.filter(one -> one.getFileName().toString().matches("cpu\\d+"))
+                    .count();
+        }
     }
 
     /// By the agent; the program has none.
@@ -189,10 +199,18 @@ class KernelEventsIT {
         long count = 0;
         try (var descriptors = Files.list(task.resolve("fd"))) {
             for (Path one : descriptors.toList()) {
-                count += Files.readSymbolicLink(one).toString().contains("[perf_event]") ? 1 : 0;
+                count += isCounter(one) ? 1 : 0;
             }
         }
         return count;
+    }
+
+    private static boolean isCounter(Path descriptor) throws Exception {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().contains("[perf_event]");
+        } catch (NoSuchFileException closed) {
+            return false; // it was open for a moment
+        }
     }
 
     @Test

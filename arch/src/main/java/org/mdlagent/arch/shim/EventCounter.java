@@ -1,8 +1,8 @@
 package org.mdlagent.arch.shim;
 
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
-import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /// Counts an event of the kernel in threads of the session, from when it is opened until it is closed. No thread but
@@ -19,7 +19,9 @@ public final class EventCounter {
     private static final int TRIES = 10;
 
     private final NativeApi api;
-    private final List<Long> descriptors = new ArrayList<>();
+
+    /// By thread.
+    private final Map<Integer, Long> descriptors = new HashMap<>();
 
     private EventCounter(NativeApi api) {
         this.api = api;
@@ -43,6 +45,7 @@ public final class EventCounter {
             counter.open(event, threads, reach);
             Set<Integer> now = threads(api, pid, tid);
             if (threads.containsAll(now) || tries == TRIES) {
+                counter.closeBut(now);
                 return counter;
             }
             counter.close();
@@ -54,7 +57,7 @@ public final class EventCounter {
         for (int tid : threads) {
             long descriptor = api.openEvent(event.number(), tid, reach);
             if (descriptor >= 0) {
-                descriptors.add(descriptor);
+                descriptors.put(tid, descriptor);
             } else if (descriptor != -PerfEvents.ESRCH) {
                 close();
                 throw new IllegalArgumentException(reason((int) -descriptor));
@@ -64,24 +67,34 @@ public final class EventCounter {
 
     /// How often the event has come, in threads that have ended too.
     public long count() {
-        return descriptors.stream()
+        return descriptors.values().stream()
                 .mapToLong(api::readEvent)
                 .filter(count -> count > 0)
                 .sum();
     }
 
     public void close() {
-        descriptors.forEach(api::closeEvent);
-        descriptors.clear();
+        closeBut(Set.of());
+    }
+
+    /// What had these before may have been executing another program when it was opened.
+    private void closeBut(Set<Integer> threads) {
+        descriptors.entrySet().removeIf(opened -> {
+            boolean ends = !threads.contains(opened.getKey());
+            if (ends) {
+                api.closeEvent(opened.getValue());
+            }
+            return ends;
+        });
     }
 
     private static Set<Integer> threads(NativeApi api, int pid, int tid) {
         Set<Integer> threads = new LinkedHashSet<>();
-        LiveThreads.byProcess(api).forEach((process, own) -> {
-            if (pid == 0 || pid == process) {
-                threads.addAll(own);
+        for (LiveThreads live : LiveThreads.all(api)) {
+            if (pid == 0 || pid == live.pid()) {
+                threads.addAll(live.threads());
             }
-        });
+        }
         threads.removeIf(thread -> tid != 0 && thread != tid);
         return threads;
     }

@@ -2,31 +2,30 @@ package org.mdlagent.arch.shim;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
-/// The session's processes that run, and the threads that the kernel has of them now, but for the agent's.
+/// A process of the session that runs, and the threads that the kernel has of it now, but for the agent's.
 /// Those of another pid namespace are not among them: their ids may be others' here.
-public final class LiveThreads {
+///
+/// @param process address of its row in the session
+/// @param threads their ids
+public record LiveThreads(long process, int pid, List<Integer> threads) {
     private static final int THREADS_FIRST = 1024;
 
-    private LiveThreads() {}
-
-    /// Ids of threads by those of their processes.
-    public static Map<Integer, List<Integer>> byProcess(NativeApi api) {
-        Map<Integer, List<Integer>> threads = new LinkedHashMap<>();
+    /// One for each process.
+    public static List<LiveThreads> all(NativeApi api) {
+        List<LiveThreads> all = new ArrayList<>();
         long process = Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
         for (; process != 0; process = Memory.getLong(process + ProcessDescriptor.NEXT)) {
             int flags = Memory.getInt(process + ProcessDescriptor.FLAGS);
             if (runs(process) && (flags & ProcessDescriptor.FLAG_ELSEWHERE) == 0) {
                 int pid = Memory.getInt(process + ProcessDescriptor.PID);
-                threads.put(pid, of(api, pid));
+                all.add(new LiveThreads(process, pid, of(api, pid)));
             }
         }
-        return threads;
+        return all;
     }
 
     private static boolean runs(long process) {

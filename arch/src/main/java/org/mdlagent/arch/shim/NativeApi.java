@@ -553,9 +553,10 @@ public final class NativeApi implements CodeWriter {
 
     /// Begins to sample where a thread is in user mode, each time that it has taken `periodNanos` of CPU time.
     ///
+    /// @param process row of the process that it is a thread of
     /// @return how many samples there is room for, or `-errno`
-    long openPcSampler(int tid, long periodNanos) {
-        return call(function(PC_OPEN), tid, periodNanos, 0);
+    long openPcSampler(int tid, long periodNanos, long process) {
+        return call(function(PC_OPEN), tid, periodNanos, process);
     }
 
     /// @param on 1 samples threads, 0 does not, -1 does not until they are opened again

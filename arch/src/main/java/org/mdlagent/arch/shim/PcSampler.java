@@ -51,11 +51,12 @@ public final class PcSampler {
 
     /// Begins to sample a thread, and threads that it or its offspring begins, in forked processes too.
     ///
+    /// @param process     row of the process that it is a thread of
     /// @param periodNanos of its CPU time, from one sample to the next
     /// @return how many samples of a processor there is room for until they are taken; 0 when it has ended
     /// @throws IllegalStateException when the kernel refuses it for any thread, with the reason
-    public int open(int tid, long periodNanos) {
-        int room = (int) api.openPcSampler(tid, periodNanos);
+    public int open(int tid, long process, long periodNanos) {
+        int room = (int) api.openPcSampler(tid, periodNanos, process);
         if (room >= 0 || -room == PerfEvents.ESRCH) {
             return Math.max(0, room);
         }

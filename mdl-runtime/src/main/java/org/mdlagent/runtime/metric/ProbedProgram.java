@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.EventCounter;
 import org.mdlagent.arch.shim.KernelEvent;
+import org.mdlagent.arch.shim.LiveThreads;
 import org.mdlagent.fastinst.Probe;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
@@ -120,8 +121,11 @@ final class ProbedProgram implements Program {
     /// A thread of the agent's process that is not the agent's.
     int thread() {
         int pid = (int) ProcessHandle.current().pid();
-        List<Integer> threads = client.processes().getOrDefault(pid, List.of());
-        return threads.isEmpty() ? pid : threads.getFirst();
+        return client.processes().stream()
+                .filter(live -> live.pid() == pid)
+                .flatMap(live -> live.threads().stream())
+                .findFirst()
+                .orElse(pid);
     }
 
     /// What metrics of a focus do not see: probes whose function shows with the first call only, or that several
@@ -249,10 +253,10 @@ final class ProbedProgram implements Program {
     @Override
     public List<Resource> instances() {
         List<Resource> instances = new ArrayList<>();
-        client.processes().forEach((pid, threads) -> {
-            instances.add(Resource.of("/Process/" + pid));
-            threads.forEach(tid -> instances.add(Resource.of("/Thread/" + tid)));
-        });
+        for (LiveThreads live : client.processes()) {
+            instances.add(Resource.of("/Process/" + live.pid()));
+            live.threads().forEach(tid -> instances.add(Resource.of("/Thread/" + tid)));
+        }
         instances.add(Resource.of("/Machine/" + ThreadChoice.host()));
         instances.addAll(objects.seen());
         instances.sort(Comparator.comparing(Resource::hierarchy));

@@ -1,7 +1,6 @@
 package org.mdlagent.profiler.cpu;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -136,9 +135,9 @@ public final class PcSamples {
     /// What there is now is sampled, and so is what it begins from then on.
     private void begin() {
         try {
-            for (List<Integer> threads : LiveThreads.byProcess(api).values()) {
-                for (int tid : threads) {
-                    room = Math.max(room, sampler.open(tid, periodNanos));
+            for (LiveThreads live : LiveThreads.all(api)) {
+                for (int tid : live.threads()) {
+                    room = Math.max(room, sampler.open(tid, live.process(), periodNanos));
                     opened++;
                 }
             }
@@ -181,8 +180,8 @@ public final class PcSamples {
         duty.age();
         Map<Integer, ScheduledTime> before = scheduled;
         scheduled = new HashMap<>();
-        for (List<Integer> threads : LiveThreads.byProcess(api).values()) {
-            for (int tid : threads) {
+        for (LiveThreads live : LiveThreads.all(api)) {
+            for (int tid : live.threads()) {
                 ScheduledTime known = ScheduledTime.of(tid);
                 if (known != null) {
                     ScheduledTime since = known.since(before.get(tid));
