@@ -75,6 +75,11 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return new Quantity(whole, fraction, unit, " ±" + digits + "%");
     }
 
+    /// The same, told to be CPU time; what is not known stays so.
+    Quantity ofCpu() {
+        return equals(UNKNOWN) ? this : new Quantity(whole, fraction, unit + " cpu", tail);
+    }
+
     /// The same, as the least that it can be; what is not known stays so.
     Quantity atLeast() {
         return equals(UNKNOWN) ? this : new Quantity("≥" + whole, fraction, unit, tail);

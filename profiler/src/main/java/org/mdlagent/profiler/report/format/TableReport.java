@@ -128,9 +128,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             columns.get(0).add(Quantity.calls(function));
             columns.get(1).add(hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
             Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
-            Quantity total = whole.part(function.shownTotalNanos(), function.shownTotalError());
             columns.get(2).add(function.areCallsGuessed() ? self.guessed() : self);
-            columns.get(3).add(function.areCallsGuessed() ? total.guessed() : total);
+            columns.get(3).add(whole.total(function));
             columns.get(4).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
             columns.get(5).add(PlainText.duration(function.percentileNanos(50)));
             columns.get(6).add(PlainText.duration(function.percentileNanos(90)));
@@ -288,6 +287,16 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         static Whole of(Profile profile) {
             SessionFacts session = profile.session();
             return new Whole((double) session.measuredNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
+        }
+
+        /// CPU time by samples, where that says more, is told apart by its unit.
+        Quantity total(FunctionProfile function) {
+            if (function.isCpuTotalBetter()) {
+                return part(function.shownCpuTotalNanos(), function.shownCpuTotalError())
+                        .ofCpu();
+            }
+            Quantity total = part(function.shownTotalNanos(), function.shownTotalError());
+            return function.areCallsGuessed() ? total.guessed() : total;
         }
 
         /// A sum above the most that there can be says nothing as a part: shown is the most, with a mark.

@@ -57,6 +57,9 @@ public record FunctionProfile(
     /// The same of calls, of which the order of magnitude tells something.
     private static final double CALLS_ERROR_MAX = 10;
 
+    /// The relative error beyond which TOTAL gives way to CPU time with callees, if that is better known.
+    private static final double TOTAL_ERROR_MAX = 0.25;
+
     /// One whose figures are what they should be, without samples of CPU time.
     public FunctionProfile(
             String name,
@@ -166,6 +169,17 @@ public record FunctionProfile(
     /// How far that may be off, where it is shown.
     public OptionalDouble shownCpuTotalError() {
         return shownCpuTotalNanos().isPresent() ? cpuTotalError : OptionalDouble.empty();
+    }
+
+    /// Whether CPU time with callees says more than TOTAL: TOTAL is unknown, or its error is large and that of CPU time
+    /// smaller.
+    public boolean isCpuTotalBetter() {
+        OptionalLong cpu = shownCpuTotalNanos();
+        if (cpu.isEmpty() || exact && shownTotalNanos().isPresent()) {
+            return false;
+        }
+        double error = shownTotalNanos().isEmpty() ? Double.POSITIVE_INFINITY : totalError.orElse(0);
+        return error > TOTAL_ERROR_MAX && cpuTotalError.orElse(0) < error;
     }
 
     /// Whether the calls are an estimate of which nobody knows how far it is off.

@@ -53,10 +53,7 @@ public enum ProfileOrder {
             // Its CPU time is a part of its own time, and calls that have not returned have that alone.
             case SELF -> larger(function.shownSelfNanos(), function.shownCpuNanos());
             // It has its own time at least.
-            case TOTAL ->
-                larger(
-                        function.shownTotalNanos().isPresent() ? function.shownTotalNanos() : function.shownSelfNanos(),
-                        function.shownCpuNanos());
+            case TOTAL -> larger(total(function), function.shownCpuNanos());
             case CALLS -> function.knownCalls();
             case CPU -> function.shownCpuNanos();
             case MEAN -> latency.meanNanos();
@@ -68,6 +65,13 @@ public enum ProfileOrder {
             case NAME -> OptionalLong.empty();
         };
         return key.orElse(-1);
+    }
+
+    private static OptionalLong total(FunctionProfile function) {
+        if (function.isCpuTotalBetter()) {
+            return function.shownCpuTotalNanos();
+        }
+        return function.shownTotalNanos().isPresent() ? function.shownTotalNanos() : function.shownSelfNanos();
     }
 
     /// Of two of which either may be unknown.

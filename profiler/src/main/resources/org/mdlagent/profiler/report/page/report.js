@@ -88,6 +88,7 @@ const eachTimed = (f) => f.sampled >= f.calls && f.callsError === undefined;
 
 /** Calls of which not even the order of magnitude is known are not shown. */
 const CALLS_ERROR_MAX = 10;
+const TOTAL_ERROR_MAX = 0.25;
 const saysCalls = (f) => f.damage === undefined && !(f.callsError > CALLS_ERROR_MAX);
 
 /** Whether the calls are an estimate of which nobody knows how far it is off. */
@@ -142,9 +143,33 @@ function drawCpu(f, cell) {
   drawShare(f, "cpuNanos", cell);
 }
 
+/** Whether CPU time with callees says more than Total: that is unknown, or its error is large and that of CPU time smaller. */
+function isCpuTotalBetter(f) {
+  if (f.cpuTotalNanos === undefined || (f.exact && f.totalNanos !== undefined)) {
+    return false;
+  }
+  const error = f.totalNanos === undefined ? Infinity : f.totalError ?? 0;
+  return error > TOTAL_ERROR_MAX && (f.cpuTotalError ?? 0) < error;
+}
+
+const timeShown = (f, key) => (key === "totalNanos" && isCpuTotalBetter(f) ? f.cpuTotalNanos : f[key]);
+
+function drawTotal(f, cell) {
+  if (!isCpuTotalBetter(f)) {
+    share("totalNanos")(f, cell);
+    return;
+  }
+  cell.append(`≈ ${duration(f.cpuTotalNanos)} cpu`);
+  appendPlusMinus(cell, f.cpuTotalError);
+  cell.classList.add("share");
+  cell.style.setProperty("--share", `${f.cpuTotalNanos / most.totalNanos * 100}%`);
+}
+
 /** What a column is sorted by. CPU time is a part of the others, and all that a call has that has not returned. */
 function sortedBy(f, key) {
-  const known = key === "selfNanos" || key === "totalNanos" ? [f[key], f.cpuNanos].filter((n) => n !== undefined) : [];
+  const known = key === "selfNanos" || key === "totalNanos"
+    ? [timeShown(f, key), f.cpuNanos].filter((n) => n !== undefined)
+    : [];
   return known.length > 0 ? Math.max(...known) : f[key];
 }
 
@@ -165,7 +190,7 @@ const COLUMNS = [
   },
   { key: "cpuNanos", title: "CPU", draw: drawCpu },
   { key: "selfNanos", title: "Self", draw: share("selfNanos") },
-  { key: "totalNanos", title: "Total", draw: share("totalNanos") },
+  { key: "totalNanos", title: "Total", draw: drawTotal },
   { key: "sampled", title: "n", draw: (f, cell) => cell.append(f.damage === undefined ? count(f.sampled) : "-") },
   ...[["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]].map(([name, title]) => ({
     key: `${name}Nanos`,
@@ -219,7 +244,7 @@ function read() {
     f.rate ??= data.session.measuredNanos > 0 ? f.calls / (data.session.measuredNanos / 1e9) : undefined;
   }
   for (const key of Object.keys(most)) {
-    most[key] = data.functions.reduce((max, f) => Math.max(max, f[key] ?? 0), 0);
+    most[key] = data.functions.reduce((max, f) => Math.max(max, timeShown(f, key) ?? 0), 0);
   }
   byId("grid").classList.toggle("cpu", data.cpu !== undefined);
   [axis.low, axis.high] = decades(data.functions);

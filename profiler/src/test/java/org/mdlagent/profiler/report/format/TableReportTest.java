@@ -63,10 +63,10 @@ class TableReportTest {
     void shouldShowWhereTheCpuTimeWasSpent() throws IOException {
         assertThat(table(SessionImage.cpuSample(), 24, false, 0)).isEqualTo("""
             mdl  app · pid 4711 · 2.0 s · 1 thread · 4 functions, 3 called · sampled · probes 0.5 % · agent's CPU 0.0 % · session app-4711-20231114T221320
-            FUNCTION       CALLS     RATE         CPU   SELF  TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
-            hot       1.20 M ±6%  600 k/s  60.0% ±8%   82.5%  82.5%  8  1.0us    -    -      -  ≥3.0us  █▂▂
-            loop      0      ±?      0 /s  10.0% ±20%   -      -     0      -    -    -      -       -
-            rare      3            1.5 /s   -           0.0%   0.0%  2   70us    -    -      -   ≥90us           █
+            FUNCTION       CALLS     RATE         CPU   SELF           TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
+            hot       1.20 M ±6%  600 k/s  60.0% ±8%   82.5%  82.5%           8  1.0us    -    -      -  ≥3.0us  █▂▂
+            loop      0      ±?      0 /s  10.0% ±20%   -      5.0% cpu ±20%  0      -    -    -      -       -
+            rare      3            1.5 /s   -           0.0%   0.0%           2   70us    -    -      -   ≥90us           █
             3 functions · sorted by total (--sort)
             not probed: 28.7 % of the CPU time: libc.so.6 18.0 %, libz.so.1 10.0 %, elsewhere 0.7 %
             """);
@@ -239,6 +239,35 @@ class TableReportTest {
         }
 
         assertThat(out.toString()).containsPattern("(?m)^f +1 +0.50 /s +- +- +1 ");
+    }
+
+    /// TOTAL is 11 times off at most, 30 % or 20 %; CPU time with callees is 10 % off.
+    @ParameterizedTest
+    @CsvSource({"11, '60.0% cpu ±10%'", "0.3, '60.0% cpu ±10%'", "0.2, '50.0% ±20%'"})
+    void shouldShowCpuTimeWhereTotalIsNotKnownWell(double error, String total) throws IOException {
+        SessionImage.sampledSample().write(directory);
+        FunctionProfile timed = Profiles.function("f", 1_000);
+        FunctionProfile sampled = timed.with(
+                        1,
+                        OptionalDouble.of(0.1),
+                        1,
+                        OptionalLong.of(1_000_000_000),
+                        OptionalLong.of(900_000_000),
+                        OptionalDouble.of(error),
+                        OptionalDouble.empty(),
+                        timed.latency())
+                .withCpu(
+                        OptionalLong.of(100_000_000),
+                        OptionalDouble.of(0.1),
+                        OptionalLong.of(1_200_000_000),
+                        OptionalDouble.of(0.1));
+        StringBuilder out = new StringBuilder();
+        try (SessionReader reader = SessionReader.open(directory)) {
+            Profile profile = Profiles.with(reader.profile(), List.of(sampled));
+            new TableReport(ProfileOrder.TOTAL, 24, false, 0).write(profile, out);
+        }
+
+        assertThat(out.toString()).containsPattern("(?m)^f .* " + total + " ");
     }
 
     @Test
