@@ -5,11 +5,14 @@
 #include "agent/ready.h"
 #include "code/code.h"
 #include "fixture.h"
+#include "record/apart_calls.h"
 #include "record/record.h"
+#include "session/apart.h"
 #include "session/blocks.h"
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/life.h"
+#include "session/owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +25,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 enum { PAGE = 4096, RET = 0xC3, EVIL = 0xCC, NOBODY = 65534, CHILDREN = 80 };
@@ -63,24 +68,25 @@ static void scribble(void) {
   kin->session = EVIL;
 }
 
-/* Each mapping that is shared and leads to a file of ours, by which name whatever. */
+/* Each mapping that is shared and leads to a file of ours, by which name whatever. But for the one that is this process's alone. */
 static void look_for_shared(void) {
-  char line[512];
+  char line[512], own[32];
+  snprintf(own, sizeof own, "-%d.apart\n", getpid());
   FILE *maps = fopen("/proc/self/maps", "r");
   CHECK(maps != NULL);
   while (fgets(line, sizeof line, maps)) {
     char rights[5] = "";
     CHECK_EQUAL(sscanf(line, "%*x-%*x %4s", rights), 1);
-    if (rights[3] == 's') {
+    if (rights[3] == 's' && !strstr(line, own)) {
       fprintf(stderr, "%s", line);
+      _exit(1);
     }
-    CHECK(rights[3] != 's');
   }
   fclose(maps);
   for (int file = 3; file < 64; file++) {
     char link[64], to[256] = "";
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    CHECK(readlink(link, to, sizeof to - 1) < 0 || (!strstr(to, "mdl-text") && !strstr(to, ".mdl")));
+    CHECK(readlink(link, to, sizeof to - 1) < 0 || (!strstr(to, "mdl-text") && !strstr(to, ".mdl") && !strstr(to, ".apart")));
   }
 }
 
@@ -161,18 +167,48 @@ static int confine_child(bool (*way)(void), bool may_look) {
   return WEXITSTATUS(status);
 }
 
+/* With a file that its calls are in, or without. */
+static void cross(bool (*way)(void), bool may_look, bool seen) {
+  scratch_stays = seen;
+  int status = confine_child(way, may_look);
+  if (status == 3) {
+    apart_calls_take(true);
+  }
+  if (seen) {
+    remove_scratch();
+  }
+  if (status == SKIPPED) {
+    _exit(SKIPPED);
+  }
+  CHECK_EQUAL(status, 3);
+  CHECK(goes_on());
+  CHECK_EQUAL(session->processes_apart + session->apart_files, 1);
+  CHECK(seen || session->processes_apart == 1);
+  CHECK_EQUAL(session->children, 0);
+}
+
+static void cross_both_ways(bool (*way)(void), bool may_look) {
+  for (int seen = 0; seen < 2; seen++) {
+    int status;
+    pid_t process = fork();
+    if (process == 0) {
+      cross(way, may_look, seen);
+      _exit(0);
+    }
+    CHECK_EQUAL(waitpid(process, &status, 0), process);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+      skip("see above");
+    }
+    CHECK_EQUAL(status, 0);
+  }
+}
+
 #define CROSSES(name, way, root, may_look)       \
   static void name(void) {                       \
     if (root) {                                  \
       need_root();                               \
     }                                            \
-    int status = confine_child(way, may_look);   \
-    if (status == SKIPPED) {                     \
-      skip("see above");                         \
-    }                                            \
-    CHECK_EQUAL(status, 3);                      \
-    CHECK(goes_on());                            \
-    CHECK_EQUAL(session->processes_apart, 1);    \
+    cross_both_ways(way, may_look);              \
   }
 
 CROSSES(shouldNotExecuteWhatAnotherUserWritesBySetuid, by_setuid, true, true)
@@ -189,6 +225,407 @@ CROSSES(shouldNotExecuteWhatAProcessInAnotherNamespaceWrites, by_namespace, true
 CROSSES(shouldNotExecuteWhatAProcessWithoutCapabilitiesWrites, by_capabilities, true, true)
 CROSSES(shouldNotExecuteWhatAProcessThatCannotGetCapabilitiesWrites, by_bounding_set, true, true)
 CROSSES(shouldNotExecuteWhatALandlockedProcessWrites, by_landlock, false, true)
+
+/* ---- what is counted on the other side */
+
+static int wait_for_end(pid_t child) {
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+static uint64_t sum_of_calls(int function) {
+  uint64_t calls = 0;
+  for (struct mdl_thread *at = block_newest(); at; at = block_after(at)) {
+    calls += ((uint64_t *)at->calls)[function];
+  }
+  return calls;
+}
+
+static struct mdl_row sum_of_rows(int function) {
+  struct mdl_row sum = {.min = ~0ULL};
+  for (struct mdl_thread *at = block_newest(); at; at = block_after(at)) {
+    const struct mdl_row *row = ((struct mdl_row **)at->rows)[function];
+    if (row) {
+      sum.count += row->count;
+      sum.total += row->total;
+      sum.min = row->min < sum.min ? row->min : sum.min;
+      sum.max = row->max > sum.max ? row->max : sum.max;
+      for (int i = 0; i < (int)MDL_ROW_CHUNKS; i++) {
+        const uint64_t *chunk = (const uint64_t *)row->chunks[i];
+        for (int k = 0; chunk && k < (int)MDL_CHUNK_SLOTS; k++) {
+          sum.chunks[0] += chunk[k];
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+static void *call(void *times) {
+  for (int i = 0; i < (int)(intptr_t)times; i++) {
+    record_entry_slow(entry_of(1), address_of(1), KEY(1));
+    record_exit_slow(exit_of(1), address_of(1), KEY(1));
+  }
+  return NULL;
+}
+
+static bool has_file(pid_t process) {
+  char path[APART_NAME + 128];
+  snprintf(path, sizeof path, "%s/mdl-0/%s-%d.apart", scratch, session->id, process);
+  return access(path, F_OK) == 0;
+}
+
+/* A session whose directory stays, so that a process can make a file there. */
+static void family_with_files(void) {
+  need_root();
+  scratch_stays = true;
+  family();
+}
+
+static void shouldCountWhatAProcessCallsThatHasGivenUpRights(void) {
+  family_with_files();
+  int pipes[2][2];
+  CHECK(pipe(pipes[0]) == 0 && pipe(pipes[1]) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    call((void *)10);
+    CHECK(by_setresuid());
+    call((void *)1000);
+    pthread_t thread; /* one that comes later has a block, too */
+    CHECK(pthread_create(&thread, NULL, call, (void *)100) == 0 && pthread_join(thread, NULL) == 0);
+    char byte = 0;
+    CHECK(write(pipes[0][1], &byte, 1) == 1 && read(pipes[1][0], &byte, 1) == 1);
+    call((void *)5);
+    syscall(SYS_exit_group, 3L);
+  }
+  close(pipes[0][1]);
+  char byte;
+  bool counted = read(pipes[0][0], &byte, 1) == 1;
+  apart_calls_take(true);
+  uint64_t meanwhile = sum_of_calls(1);
+  bool had_file = has_file(child);
+  bool told = write(pipes[1][1], "", 1) == 1;
+  int status = wait_for_end(child);
+  CHECK_EQUAL(session->children, 1); /* nobody has looked */
+  apart_calls_take(true);
+  bool has_one = has_file(child);
+  remove_scratch();
+  CHECK(counted && told);
+  CHECK_EQUAL(status, 3);
+  CHECK_EQUAL(meanwhile, 1110);
+  CHECK(had_file && !has_one);
+  CHECK_EQUAL(sum_of_calls(1), 1115);
+  struct mdl_row row = sum_of_rows(1);
+  CHECK_EQUAL(row.count, 1115);
+  CHECK_EQUAL(row.chunks[0], 1115);
+  CHECK(row.min <= row.max && row.max <= row.total);
+  CHECK_EQUAL(session->processes_apart, 0);
+  CHECK_EQUAL(session->children, 0);
+  CHECK_EQUAL(owner_is_gone(((struct mdl_process *)session->processes)->owner), true);
+}
+
+/* Its blocks are others' then, with what was counted in them. */
+static void shouldHandOnTheBlocksOfOneThatWasCounted(void) {
+  family_with_files();
+  for (int i = 0; i < CHILDREN; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      call((void *)1);
+      if (!by_setresuid()) {
+        _exit(9);
+      }
+      call((void *)2);
+      syscall(SYS_exit_group, 3L);
+    }
+    CHECK_EQUAL(wait_for_end(child), 3);
+    apart_calls_take(true);
+    CHECK(!has_file(child));
+  }
+  remove_scratch();
+  CHECK_EQUAL(sum_of_calls(1), 3 * CHILDREN);
+  CHECK_EQUAL(sum_of_rows(1).count, 3 * CHILDREN);
+  CHECK(session->thread_count < 2 * CHILDREN);
+}
+
+static int looked[2];
+
+static void *call_late(void *unused) {
+  char byte;
+  CHECK(read(looked[0], &byte, 1) == 1);
+  call((void *)100);
+  syscall(SYS_exit_group, 3L);
+  return unused;
+}
+
+static void shouldCountAProcessWhoseMainHasEnded(void) {
+  family_with_files();
+  int pipe_of_child[2];
+  CHECK(pipe(pipe_of_child) == 0 && pipe(looked) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    CHECK(by_setresuid());
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, call_late, NULL) == 0);
+    family_leader_ends();
+    apart_leader_ends();
+    CHECK(write(pipe_of_child[1], "", 1) == 1);
+    syscall(SYS_exit, 0L);
+  }
+  char byte;
+  bool ended = read(pipe_of_child[0], &byte, 1) == 1;
+  apart_calls_take(true);
+  int children = (int)session->children;
+  bool told = write(looked[1], "", 1) == 1;
+  int status = wait_for_end(child);
+  apart_calls_take(true);
+  remove_scratch();
+  CHECK(ended && told);
+  CHECK_EQUAL(children, 1);
+  CHECK_EQUAL(status, 3);
+  CHECK_EQUAL(sum_of_calls(1), 100);
+  CHECK_EQUAL(session->children, 0);
+}
+
+static void shouldSayWhatIsNotCounted(void) {
+  family_with_files();
+  pid_t child = fork();
+  if (child == 0) {
+    CHECK(by_setresuid());
+    call((void *)1);
+    pid_t grandchild = fork();
+    if (grandchild == 0) {
+      call((void *)1000);
+      pthread_t thread;
+      CHECK(pthread_create(&thread, NULL, call, (void *)1000) == 0 && pthread_join(thread, NULL) == 0);
+      syscall(SYS_exit_group, 4L);
+    }
+    CHECK_EQUAL(wait_for_end(grandchild), 4);
+    call((void *)1);
+    syscall(SYS_exit_group, 3L);
+  }
+  int status = wait_for_end(child);
+  apart_calls_take(true);
+  remove_scratch();
+  CHECK_EQUAL(status, 3);
+  CHECK_EQUAL(sum_of_calls(1), 2);
+  CHECK_EQUAL(session->processes_apart, 1);
+}
+
+/* ---- what it can still write */
+
+static uint64_t random_state;
+
+static uint64_t random_word(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state;
+}
+
+/* As like what belongs there as not: small numbers, places in the file, great numbers. */
+static uint64_t foreign_word(const struct apart *head) {
+  uint64_t word = random_word();
+  switch (word >> 61) {
+    case 0: return word & 7;
+    case 1:
+    case 2:
+    case 3: return (uintptr_t)head + (word & (APART_ROOM - 8));
+    case 4: return (uintptr_t)session + (word & 0xfff8);
+    case 5: return word & 0xffffffff;
+    default: return word;
+  }
+}
+
+static void fill_with_foreign_words(struct apart *head, uint64_t bytes, int words) {
+  for (int i = 0; i < words; i++) {
+    bool in_tables = random_word() & 1; /* there is more room than tables */
+    uint64_t from = in_tables ? APART_ROOM : sizeof *head, to = in_tables ? bytes : APART_ROOM;
+    *(uint64_t *)((char *)head + from + random_word() % (to - from) / 8 * 8) = foreign_word(head);
+  }
+  head->base = random_word() & 3 ? (uintptr_t)head : random_word();
+  head->next = random_word() & 3 ? APART_ROOM : random_word();
+  head->threads_refused = (uint32_t)random_word();
+  head->forks = (uint32_t)random_word();
+  uint64_t table = apart_table_bytes(FUNCTIONS);
+  for (uint64_t rows = APART_ROOM + table / 2; rows < APART_ROOM + 2 * table; rows += table) {
+    for (uint32_t i = 0; i < FUNCTIONS; i++) { /* rows one above the other, and the same one for several */
+      *(uint64_t *)((char *)head + rows + 8 * i) = (uintptr_t)head + sizeof *head + (random_word() & 0xff8);
+    }
+  }
+}
+
+static struct apart *own_file(uint64_t *bytes) {
+  uint64_t start, end;
+  char line[512], own[32], rights[5];
+  FILE *maps = fopen("/proc/self/maps", "r");
+  snprintf(own, sizeof own, "-%d.apart\n", getpid());
+  while (maps && fgets(line, sizeof line, maps)) {
+    if (strstr(line, own) && sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, rights) == 3) {
+      fclose(maps);
+      *bytes = end - start;
+      return (struct apart *)start;
+    }
+  }
+  return NULL;
+}
+
+static uint64_t all_calls(void) {
+  uint64_t calls = 0;
+  for (int i = 0; i < FUNCTIONS; i++) {
+    calls += sum_of_calls(i);
+  }
+  return calls;
+}
+
+/* What the master and readers hold to: nothing falls, and nothing is more than there was time for. */
+static void check_sanity(uint64_t memory_before) {
+  static uint64_t calls_before;
+  uint64_t calls = all_calls(), ticks = __builtin_ia32_rdtsc() - session->start_tsc;
+  CHECK(calls >= calls_before && calls <= 2 * ticks + 10);
+  calls_before = calls;
+  CHECK(session->arena_next - memory_before <= 2 * APART_ROOM);
+  CHECK(goes_on());
+  for (int i = 0; i < FUNCTIONS; i++) {
+    struct mdl_row row = sum_of_rows(i);
+    CHECK(row.max <= ticks && (row.min <= row.max || row.min == ~0ULL));
+    CHECK(row.total < 1ULL << 60 && row.count < 1ULL << 60 && row.chunks[0] < 1ULL << 60);
+  }
+}
+
+/* It writes at whatever moment, and takes pages away. */
+static void shouldStaySaneWhateverIsWrittenToItsFile(void) {
+  family_with_files();
+  enum { ROUNDS = 400 };
+  pid_t child = fork();
+  if (child == 0) {
+    call((void *)1);
+    CHECK(by_setresuid());
+    uint64_t bytes;
+    struct apart *head = own_file(&bytes);
+    CHECK(head != NULL);
+    for (random_state = 1;;) {
+      fill_with_foreign_words(head, bytes, 4096);
+      if ((random_word() & 15) == 0) {
+        madvise((char *)head + APART_ROOM / 2, APART_ROOM / 4, MADV_REMOVE);
+      }
+    }
+  }
+  while (!session->apart_files) {
+    sched_yield();
+  }
+  uint64_t memory = session->arena_next;
+  for (int i = 0; i < ROUNDS; i++) {
+    apart_calls_take(i % 3 != 0);
+    check_sanity(memory);
+  }
+  kill(child, SIGKILL);
+  CHECK_EQUAL(waitpid(child, NULL, 0), child);
+  apart_calls_take(true);
+  bool has_one = has_file(child);
+  remove_scratch();
+  check_sanity(memory);
+  CHECK(!has_one);
+  CHECK(session->threads_refused <= 1000 * (ROUNDS + 1));
+}
+
+/* The same, one step after the other. */
+static void shouldTakeNothingFromAFileThatCannotBe(void) {
+  family_with_files();
+  enum { ROUNDS = 3000 };
+  pid_t child = fork();
+  if (child == 0) {
+    call((void *)1);
+    CHECK(by_setresuid());
+    pause();
+  }
+  char path[APART_NAME + 128];
+  struct stat status;
+  while (!session->apart_files) {
+    sched_yield();
+  }
+  snprintf(path, sizeof path, "%s/mdl-0/%s-%d.apart", scratch, session->id, child);
+  int file = open(path, O_RDWR);
+  CHECK(file >= 0 && fstat(file, &status) == 0);
+  struct apart *head = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  CHECK(head != MAP_FAILED);
+  uint64_t memory = session->arena_next;
+  random_state = 1;
+  for (int i = 0; i < ROUNDS; i++) {
+    fill_with_foreign_words(head, (uint64_t)status.st_size, 1 << (i % 12));
+    apart_calls_take(i % 3 != 0);
+    check_sanity(memory);
+  }
+  CHECK(ftruncate(file, 100) == 0); /* which the process could not */
+  apart_calls_take(true);
+  check_sanity(memory);
+  kill(child, SIGKILL);
+  CHECK_EQUAL(waitpid(child, NULL, 0), child);
+  apart_calls_take(true);
+  remove_scratch();
+  CHECK_EQUAL(session->children, 0);
+}
+
+/* It says that it is gone. Others have its blocks, and it has its file. */
+static void shouldNotTouchTheBlocksThatItHasLost(void) {
+  family_with_files();
+  int pipes[2][2];
+  CHECK(pipe(pipes[0]) == 0 && pipe(pipes[1]) == 0);
+  pid_t child = fork();
+  char byte = 0;
+  if (child == 0) {
+    close(pipes[1][1]);
+    CHECK(by_setresuid());
+    uint64_t bytes;
+    struct apart *head = own_file(&bytes);
+    *(uint32_t *)head->owner = 0x40000000;
+    CHECK(write(pipes[0][1], &byte, 1) == 1 && read(pipes[1][0], &byte, 1) == 1);
+    memset((char *)head + APART_ROOM, 1, bytes - APART_ROOM);
+    syscall(SYS_exit_group, 3L);
+  }
+  CHECK_EQUAL(read(pipes[0][0], &byte, 1), 1);
+  apart_calls_take(true);
+  CHECK_EQUAL(session->children, 0);
+  pid_t other = fork();
+  if (other == 0) {
+    call((void *)7);
+    syscall(SYS_exit_group, 4L);
+  }
+  CHECK_EQUAL(wait_for_end(other), 4);
+  CHECK_EQUAL(write(pipes[1][1], &byte, 1), 1);
+  CHECK_EQUAL(wait_for_end(child), 3);
+  apart_calls_take(true);
+  remove_scratch();
+  CHECK_EQUAL(sum_of_calls(1), 7);
+}
+
+/* Why it is a file of its own, and not a part of the session's: the broken twin has such a part, and all of the session by it. */
+static void shouldHaveTheWholeOfAFileByAPartOfIt(void) {
+  family_with_files();
+  uint64_t part = session->limit - PAGE;
+  pid_t child = fork();
+  if (child == 0) {
+    char *twin = mremap((char *)session + part, 0, PAGE, MREMAP_MAYMOVE);
+    CHECK(twin != MAP_FAILED && by_setresuid());
+    uint64_t at = (uintptr_t)&entry_of(0)->store - (uintptr_t)session;
+    CHECK_EQUAL(syscall(SYS_remap_file_pages, twin, PAGE, 0, at / PAGE, 0), 0);
+    *(uint64_t *)(twin + at % PAGE) = EVIL;
+    uint64_t bytes;
+    char *own = (char *)own_file(&bytes);
+    CHECK(own != NULL);
+    syscall(SYS_remap_file_pages, own, PAGE, 0, 1L, 0);
+    void *more = mremap(own + PAGE, bytes - PAGE, 2 * bytes, MREMAP_MAYMOVE);
+    CHECK(more == MAP_FAILED || more != NULL);
+    syscall(SYS_exit_group, 3L);
+  }
+  int status = wait_for_end(child);
+  remove_scratch();
+  uint64_t store = entry_of(0)->store;
+  entry_of(0)->store = (uintptr_t)alias; /* where it is written to when the process ends */
+  CHECK_EQUAL(status, 3);
+  CHECK_EQUAL(store, EVIL);
+}
 
 /* ---- the rest of the family */
 
@@ -223,6 +660,12 @@ static bool wait_for(const int pipe[2]) {
   return read(pipe[0], &byte, 1) == 1;
 }
 
+/* So it is not counted. */
+static void make_no_files(void) {
+  const struct rlimit none = {0, RLIM_INFINITY};
+  CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &none), 0);
+}
+
 /* It writes nothing to its block between leaving and looking: as a thread that waits for requests. */
 static void shouldKeepItsBlockWhenAnotherProcessHasTakenItOver(void) {
   need_root();
@@ -234,6 +677,7 @@ static void shouldKeepItsBlockWhenAnotherProcessHasTakenItOver(void) {
   if (child == 0) {
     close(taken[1]); /* so that it ends with its parent */
     record_entry_slow(entry_of(0), address_of(0), KEY(1));
+    make_no_files();
     CHECK(by_setresuid());
     CHECK(go_on(left) && wait_for(taken));
     CHECK_EQUAL(mdl_self->tid, gettid());
@@ -289,6 +733,7 @@ static void shouldTakeNoBlockThatOthersHaveMadeSince(void) {
   pid_t apart = fork();
   if (apart == 0) {
     record_once(NULL);
+    make_no_files();
     CHECK(by_setresuid());
     CHECK(write(pipes[0][1], &byte, 1) == 1 && read(pipes[1][0], &byte, 1) == 1);
     pthread_t thread;
@@ -447,6 +892,14 @@ TESTS({"shouldNotExecuteWhatAnotherUserWritesBySetuid", shouldNotExecuteWhatAnot
       {"shouldNotExecuteWhatAProcessThatCannotGetCapabilitiesWrites",
        shouldNotExecuteWhatAProcessThatCannotGetCapabilitiesWrites},
       {"shouldNotExecuteWhatALandlockedProcessWrites", shouldNotExecuteWhatALandlockedProcessWrites},
+      {"shouldCountWhatAProcessCallsThatHasGivenUpRights", shouldCountWhatAProcessCallsThatHasGivenUpRights},
+      {"shouldHandOnTheBlocksOfOneThatWasCounted", shouldHandOnTheBlocksOfOneThatWasCounted},
+      {"shouldSayWhatIsNotCounted", shouldSayWhatIsNotCounted},
+      {"shouldCountAProcessWhoseMainHasEnded", shouldCountAProcessWhoseMainHasEnded},
+      {"shouldStaySaneWhateverIsWrittenToItsFile", shouldStaySaneWhateverIsWrittenToItsFile},
+      {"shouldTakeNothingFromAFileThatCannotBe", shouldTakeNothingFromAFileThatCannotBe},
+      {"shouldNotTouchTheBlocksThatItHasLost", shouldNotTouchTheBlocksThatItHasLost},
+      {"shouldHaveTheWholeOfAFileByAPartOfIt", shouldHaveTheWholeOfAFileByAPartOfIt},
       {"shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled", shouldHaveTheBlocksOfOneThatHasGoneAsThoughItWereKilled},
       {"shouldKeepItsBlockWhenAnotherProcessHasTakenItOver", shouldKeepItsBlockWhenAnotherProcessHasTakenItOver},
       {"shouldTakeNoBlockThatOthersHaveMadeSince", shouldTakeNoBlockThatOthersHaveMadeSince},

@@ -66,6 +66,7 @@ int main(void) {
   FIELD(mdl_header, boot);
   FIELD(mdl_header, processes_unprobed);
   FIELD(mdl_header, processes_apart);
+  FIELD(mdl_header, apart_files);
   FIELD(mdl_header, wrapper);
   FIELD(mdl_header, expired);
   FIELD(mdl_header, tick_price);
@@ -178,6 +179,7 @@ int main(void) {
   FIELD(mdl_thread, first);
   FIELD(mdl_thread, born);
   FIELD(mdl_thread, stack_room);
+  FIELD(mdl_thread, apart);
   SIZE(mdl_thread);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);
@@ -194,6 +196,7 @@ int main(void) {
   FIELD(mdl_process, last_cpu_nanos);
   FIELD(mdl_process, cpu_read);
   FIELD(mdl_process, cpu_changed);
+  FIELD(mdl_process, apart);
   SIZE(mdl_process);
   FIELD(mdl_metric, next);
   FIELD(mdl_metric, state);

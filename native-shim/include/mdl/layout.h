@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 10u /* raised with each change of what a session holds */
+#define MDL_VERSION 11u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -105,9 +105,10 @@ struct mdl_header {
   uint64_t pc_samples;        /* 472 struct mdl_pc_samples, 0 where the kernel gives none */
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
-  uint32_t processes_apart;   /* 492 that have given up rights: what they have called since is not seen */
+  uint32_t processes_apart;   /* 492 not counted since they or their parents gave up rights (session/apart.h) */
   uint32_t wrapper;           /* 496 process that has executed this one to wait for it; the outermost of several, 0 for none */
-  uint8_t reserved[12];       /* 500 */
+  uint32_t apart_files;       /* 500 created so far by processes that gave up rights (session/apart.h) */
+  uint8_t reserved[8];        /* 504 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -249,6 +250,8 @@ struct mdl_process {
   uint64_t last_cpu_nanos; /* 104 its CPU time when it ended, 0 when that is not known; written by itself */
   uint64_t cpu_read;    /* 112 what the kernel said last */
   uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, when it began to say so */
+  uint64_t apart;       /* 128 inode of the file that it records into since it gave up rights, 0 for none. Until it is 0 again, the
+                               agent alone writes to this record and to the process's blocks */
 };
 /* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else.
  * MDL_APART: it has given up rights, and has left the family with them (agent/border.c).
@@ -298,6 +301,8 @@ struct mdl_thread {
   uint64_t born;      /* 272 tsc when the process was forked, 0 in one that is nobody's child: calls with less before them are those
                              of its parent. ~0: the thread records nothing */
   uint64_t stack_room; /* 280 bytes, from stack_low on */
+  uint32_t apart;      /* 288 number of its table in its process's file, from 1; 0 for none */
+  uint32_t pad;        /* 292 */
 };
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
@@ -560,9 +565,9 @@ static_assert(sizeof(struct mdl_frame) == 40, "mdl_frame");
 static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
-static_assert(sizeof(struct mdl_thread) == 288, "mdl_thread");
+static_assert(sizeof(struct mdl_thread) == 296, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
-static_assert(sizeof(struct mdl_process) == 128, "mdl_process");
+static_assert(sizeof(struct mdl_process) == 136, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);
 static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");

@@ -9,17 +9,21 @@
  *            G3 it fails closed: when G1 cannot be had, the call is not made, and fails for want of memory
  *
  *   the process                                    its family
- *   1 what it stores by the alias of the text is
- *     its own (code_let_go)
- *   2 so is what it writes to the session
+ *   1 it creates a file to record into, and maps
+ *     it (session/apart.h)
+ *   2 its stores by the alias of the text are its
+ *     own (code_let_go)
+ *   3 so are its stores to the session
  *     (session_go_apart)
- *   3 by a last mapping of the shared session: its  takes its blocks and its record as those of one that was killed
- *     locks are those of a thread that is gone
- *   4 it forgets its kin, and unmaps the last
- *   5 the call
+ *   4 without a file: by a last mapping of the      takes its blocks and its record as those of a process that was
+ *     shared session, it marks its locks as those   killed
+ *     of a thread that has ended
+ *   5 it forgets its kin, and unmaps that mapping
+ *   6 it records into the file                      the agent reads the file, and adds to the process's blocks
+ *   7 the call
  *
  * Its probes stay, and follow the agent's stores: the text is mapped privately, and what makes a private page writable makes a copy.
- * What they record is seen by nobody. The report says how many processes have gone (the loss `apart`).
+ * The report says how many processes are not counted (the loss `apart`).
  *
  * Ids that the process can take back, by itself, are no rights given up: whoever takes the process over takes them back.
  */
@@ -32,6 +36,7 @@
 #include "os/next.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "session/apart.h"
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/session.h"
@@ -49,13 +54,17 @@ bool border_is_near(void) { return !is_agent_thread && process_pid && getpid() =
 static bool go_apart(void) {
   int file = session_open_for_reading();
   int64_t shared;
+  bool counted = apart_prepare();
   bool gone = code_let_go() && session_go_apart(file, &shared);
   if (file >= 0) {
     close(file);
   }
   if (gone) {
-    family_goes_apart(shared);
+    family_goes_apart(shared, counted);
     session_let_go(shared);
+  }
+  if (counted) {
+    (gone ? apart_enter : apart_abandon)();
   }
   return gone;
 }

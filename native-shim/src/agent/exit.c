@@ -10,6 +10,7 @@
 #include "os/next.h"
 #include "os/self.h"
 #include "process/threads.h"
+#include "record/apart_calls.h"
 #include "record/thread.h"
 #include "session/family.h"
 #include "session/session.h"
@@ -35,6 +36,7 @@ static void record_end(int status) {
     return;
   }
   if (family_has_agent()) {
+    apart_calls_end();
     agent_process_dies();
     session_ended(status);
     control_end();

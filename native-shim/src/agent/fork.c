@@ -18,6 +18,7 @@
 #include "process/trap_bit.h"
 #include "record/side_memory.h"
 #include "record/thread.h"
+#include "session/apart.h"
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/memory.h"
@@ -33,6 +34,7 @@ static void before_fork(void) {
   }
   if (session) {
     __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
+    apart_forks();
   }
   if (agent_comes() && kin_meet()) {
     atomic_fetch_add(&kin->early, 1);
@@ -69,6 +71,7 @@ static void after_fork_in_child(void) {
   agent_stacks_forked();
   arenas_forked();
   own_memory_forked();
+  apart_forked();
   signals_forked();
   traps_forked();
   libraries_forked();

@@ -3,6 +3,7 @@
 #include "agent/control.h"
 #include "code/libraries.h"
 #include "os/sys.h"
+#include "record/apart_calls.h"
 #include "record/slices.h"
 #include "session/memory.h"
 #include "session/session.h"
@@ -35,6 +36,7 @@ int64_t agent_sleep(uint64_t nanos) {
       libraries_sleep(bell, wake - now < most ? wake - now : most);
     }
     session_renew_now();
+    apart_calls_take_sometimes();
     now = clock_nanos(CLOCK_MONOTONIC);
   }
   return libraries_openings();

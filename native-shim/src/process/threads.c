@@ -13,6 +13,7 @@
 #include "os/thread_end.h"
 #include "process/masks.h"
 #include "record/thread.h"
+#include "session/apart.h"
 #include "session/family.h"
 
 #include <dirent.h>
@@ -102,6 +103,7 @@ static void thread_ended(void) {
     return; /* libc has all of the threads to count, and the kernel is asked nothing */
   }
   family_leader_ends();
+  apart_leader_ends();
   if (atomic_fetch_sub(&application_threads, 1) == 1) {
     last_application_thread_ended();
   }

@@ -4,6 +4,7 @@
  */
 #include "record/record.h"
 
+#include "code/code.h"
 #include "record/frames.h"
 #include "record/functions.h"
 #include "record/mode.h"
@@ -40,8 +41,13 @@ static uint32_t mean_of(const struct mdl_function *function) {
   return is_exact() ? 1 : __atomic_load_n(&function->mean, __ATOMIC_RELAXED);
 }
 
-static bool is_over(const struct mdl_function *function) {
-  return __rdtsc() > __atomic_load_n(&function->deadline, __ATOMIC_RELAXED);
+/* Whether the function's window is over. In a process that cannot close it, calls count for as long as the agent leaves it open. */
+static bool is_over(struct mdl_site *site, const struct mdl_function *function) {
+  if (__rdtsc() <= __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  record_expire_entry(site);
+  return !code_is_foreign();
 }
 
 void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
@@ -79,8 +85,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   if (!function) {
     return;
   }
-  if (is_over(function)) {
-    record_expire_entry(site);
+  if (is_over(site, function)) {
     return;
   }
   uint32_t mean = mean_of(function);
@@ -95,8 +100,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight) {
   struct mdl_function *function = (struct mdl_function *)site->function;
   uint32_t mean = mean_of(function);
-  if (!is_exact() && is_over(function)) {
-    record_expire_entry(site);
+  if (!is_exact() && is_over(site, function)) {
     return false;
   }
   count(thread, function);

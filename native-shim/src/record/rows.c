@@ -2,18 +2,18 @@
 
 #include "record/interruptible.h"
 #include "record/mode.h"
-#include "session/memory.h"
+#include "session/apart.h"
 
 #include <stddef.h>
 
-static struct mdl_row *row_of(struct mdl_thread *thread, const struct mdl_function *function) {
+struct mdl_row *record_row(struct mdl_thread *thread, const struct mdl_function *function) {
   if (!thread->rows || function->index >= session->function_capacity) {
     return NULL;
   }
   uint64_t *slot = (uint64_t *)thread->rows + function->index;
   uint64_t at = __atomic_load_n(slot, __ATOMIC_RELAXED);
   if (!at) {
-    struct mdl_row *row = (struct mdl_row *)session_allocate(sizeof *row);
+    struct mdl_row *row = (struct mdl_row *)apart_allocate(sizeof *row);
     if (!row) {
       return NULL;
     }
@@ -27,8 +27,8 @@ static struct mdl_row *row_of(struct mdl_thread *thread, const struct mdl_functi
   return (struct mdl_row *)at;
 }
 
-static uint64_t *chunk_of(struct mdl_row *row, uint32_t chunk) {
-  return (uint64_t *)session_allocate_once(&row->chunks[chunk], MDL_CHUNK_SLOTS * sizeof(uint64_t));
+uint64_t *record_chunk(struct mdl_row *row, uint32_t chunk) {
+  return (uint64_t *)apart_allocate_once(&row->chunks[chunk], MDL_CHUNK_SLOTS * sizeof(uint64_t));
 }
 
 static uint64_t outermost_ticks(const struct mdl_row *row) {
@@ -54,7 +54,7 @@ void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const
 
 void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t inside, uint64_t ticks,
                    uint64_t self, uint32_t weight) {
-  struct mdl_row *row = row_of(thread, function);
+  struct mdl_row *row = record_row(thread, function);
   if (!row) {
     add(&thread->refused, 1);
     return;
@@ -87,7 +87,7 @@ void record_in_row(struct mdl_thread *thread, const struct mdl_function *functio
   if (index > last) {
     index = last;
   }
-  uint64_t *chunk = chunk_of(row, (uint32_t)(index / MDL_CHUNK_SLOTS));
+  uint64_t *chunk = record_chunk(row, (uint32_t)(index / MDL_CHUNK_SLOTS));
   if (chunk) {
     add(&chunk[index % MDL_CHUNK_SLOTS], weight);
   } else {

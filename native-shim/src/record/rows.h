@@ -23,4 +23,8 @@ void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const
 void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t inside, uint64_t ticks, uint64_t self,
                    uint32_t weight);
 
+/* A function's row in a thread, and a chunk of it, made if need be; NULL when there is no memory. */
+struct mdl_row *record_row(struct mdl_thread *thread, const struct mdl_function *function);
+uint64_t *record_chunk(struct mdl_row *row, uint32_t chunk);
+
 #endif

@@ -1,6 +1,7 @@
 #include "record/slices.h"
 
 #include "os/sys.h"
+#include "record/apart_calls.h"
 #include "record/program_cpu.h"
 #include "record/windows.h"
 #include "session/blocks.h"
@@ -78,6 +79,7 @@ static const uint32_t *list(void) { return (const uint32_t *)slices.open->functi
 
 /* Calls while slices settle, and in those that time calls, which last longer, are counted apart. */
 static void count_apart(bool from_now_on) {
+  apart_calls_take(false);
   uint64_t *apart = (uint64_t *)slices.plan->apart;
   for (int64_t i = 0; i < slices.count; i++) {
     uint64_t calls = calls_of(list()[i]);

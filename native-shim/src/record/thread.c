@@ -7,6 +7,7 @@
 #include "record/frames.h"
 #include "record/side_memory.h"
 #include "record/values.h"
+#include "session/apart.h"
 #include "session/blocks.h"
 #include "session/family.h"
 #include "session/memory.h"
@@ -44,6 +45,9 @@ static struct mdl_thread *acquire(uint64_t here) {
   }
   family_lead();
   struct mdl_thread *thread = blocks_take(family_self);
+  if (thread && !thread->apart) {
+    apart_refuses_thread();
+  }
   if (thread && !frames_create(thread, here)) {
     blocks_give_back(thread);
     return NULL;
@@ -60,6 +64,7 @@ void record_prepare(void) {
 static struct mdl_thread *refuse(void) {
   if (session && !is_agent_thread) {
     __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
+    apart_refuses_thread();
   }
   mdl_self = &mute_thread;
   return mdl_self;

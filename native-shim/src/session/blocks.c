@@ -47,6 +47,7 @@ static struct mdl_thread *claim_any(struct mdl_process *self) {
     if (owner_take(thread->owner)) {
       if (thread->process != (uintptr_t)self) {
         credit(thread);
+        thread->apart = 0;
         __atomic_store_n(&thread->process, (uintptr_t)self, __ATOMIC_RELEASE);
       }
       return thread;

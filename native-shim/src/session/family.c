@@ -41,11 +41,9 @@ enum { PROCESSES_MAX = 1024 };
 
 struct mdl_process *family_self;
 
-static struct mdl_process *first(void) {
+struct mdl_process *family_newest(void) {
   return (struct mdl_process *)__atomic_load_n(&session->processes, __ATOMIC_ACQUIRE);
 }
-
-static struct mdl_process *after(const struct mdl_process *process) { return (struct mdl_process *)process->next; }
 
 static bool has_agent(const struct mdl_process *process) { return session->agent_process == (uintptr_t)process; }
 
@@ -69,7 +67,7 @@ bool process_has_ended(const struct mdl_process *process) {
 static struct mdl_process *oldest_ended(uint64_t *started) {
   struct mdl_process *oldest = NULL;
   uint64_t least = ~0ULL;
-  for (struct mdl_process *at = first(); at; at = after(at)) {
+  for (struct mdl_process *at = family_newest(); at; at = family_before(at)) {
     uint64_t start = __atomic_load_n(&at->started_nanos, __ATOMIC_ACQUIRE);
     if (start > *started && start < least && !has_agent(at) && process_has_ended(at)) {
       oldest = at;
@@ -133,6 +131,7 @@ static struct mdl_process *enter(uint32_t parent, uint32_t flags) {
   process->last_cpu_nanos = 0;
   process->cpu_read = 0;
   process->cpu_changed = 0;
+  process->apart = 0;
   process->pid = (uint32_t)process_pid;
   process->parent = parent;
   process->exit_status = -1;
@@ -243,9 +242,9 @@ static void keep_own(void *record, uint64_t bytes) {
   }
 }
 
-void family_goes_apart(int64_t shared) {
+void family_goes_apart(int64_t shared, bool counted) {
   struct mdl_header *header = (struct mdl_header *)((char *)session + shared);
-  if (!family_has_agent()) {
+  if (!family_has_agent() && !counted) {
     __atomic_fetch_add(&header->processes_apart, 1, __ATOMIC_RELAXED);
   }
   keep_own(session, sizeof *session); /* first: lists that begin there lead to nothing that is not in the copies of other pages */
@@ -255,18 +254,35 @@ void family_goes_apart(int64_t shared) {
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     if (thread->process == (uintptr_t)family_self) {
       keep_own(thread, sizeof *thread);
-      give_up(thread->owner, shared);
+      if (!thread->apart) {
+        give_up(thread->owner, shared);
+      }
     }
   }
   keep_own(family_self, sizeof *family_self);
   struct mdl_process *process = (struct mdl_process *)((char *)family_self + shared);
   process->flags |= MDL_APART;
+  if (counted) {
+    return;
+  }
   if (!has_agent(family_self) && __atomic_exchange_n(&process->state, MDL_PROCESS_ENDED, __ATOMIC_ACQ_REL) !=
                                      MDL_PROCESS_ENDED) {
     __atomic_store_n(&process->ended_nanos, clock_nanos(CLOCK_REALTIME), __ATOMIC_RELAXED);
     __atomic_fetch_sub(&header->children, 1, __ATOMIC_RELAXED);
   }
   give_up(family_self->owner, shared);
+}
+
+void family_is_gone(struct mdl_process *process) {
+  for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
+    if (thread->process == (uintptr_t)process && thread->apart) {
+      thread->apart = 0;
+      give_up(thread->owner, 0);
+    }
+  }
+  __atomic_store_n(&process->apart, 0, __ATOMIC_RELEASE);
+  give_up(process->owner, 0);
+  family_sweep();
 }
 
 /*
@@ -294,7 +310,7 @@ static uint64_t cpu_of(struct mdl_process *process, uint64_t now) {
 uint64_t family_cpu_nanos(void) {
   static uint64_t total; /* the agent's thread alone comes here */
   uint64_t now = clock_nanos(CLOCK_MONOTONIC);
-  for (struct mdl_process *at = first(); at; at = after(at)) {
+  for (struct mdl_process *at = family_newest(); at; at = family_before(at)) {
     if (at != family_self && at->started_nanos && !(at->flags & MDL_ELSEWHERE)) {
       uint64_t nanos = cpu_of(at, now);
       if (nanos > at->cpu_nanos) {
@@ -307,7 +323,7 @@ uint64_t family_cpu_nanos(void) {
 }
 
 void family_sweep(void) {
-  for (struct mdl_process *at = first(); at; at = after(at)) {
+  for (struct mdl_process *at = family_newest(); at; at = family_before(at)) {
     if (at->started_nanos && at->state != MDL_PROCESS_ENDED && process_has_ended(at) && owner_take(at->owner)) {
       if (at->state == MDL_PROCESS_LIVE) {
         note_end(at);

@@ -8,6 +8,8 @@
 #include <sys/types.h>
 
 extern struct mdl_process *family_self; /* NULL when there is no record left for it */
+struct mdl_process *family_newest(void);
+static inline struct mdl_process *family_before(const struct mdl_process *process) { return (struct mdl_process *)process->next; }
 
 /* In the process that has the agent, by a thread that lives as long as it. */
 void family_begin(void);
@@ -24,8 +26,11 @@ void family_lead(void);
 /* The calling thread ends and others of its process do not. */
 void family_leader_ends(void);
 void family_leave(int status);
-/* This process has left the memory that is so far from here, and goes on: to the others it is as if it had been killed. */
-void family_goes_apart(int64_t shared);
+/* This process has left the memory that is so far from here, and goes on. If it is not counted from now on (session/apart.h), it is to
+ * the others as if it had been killed. */
+void family_goes_apart(int64_t shared, bool counted);
+/* By the agent: a counted process of that kind has ended. Its blocks and its record are those of a process that was killed. */
+void family_is_gone(struct mdl_process *process);
 /* This process lives, and is none of this session's any more: it is about to begin one of its own. */
 void family_begins_anew(void);
 /* This process is about to execute another program, or has failed to. */

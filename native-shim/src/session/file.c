@@ -246,3 +246,63 @@ int session_file_create(struct session_file *file, const char *where, const char
   }
   return error;
 }
+
+/* ---- other files */
+
+static int path_in_memory(const char *name, char *path) {
+  int length = snprintf(path, PATH_MAX, "%s/mdl-%u/%s", session_memory_root, geteuid(), name);
+  return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* A file beyond that limit is a signal to the program. */
+static int check_size(uint64_t bytes) {
+  struct rlimit size;
+  return getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur >= bytes ? 0 : -EFBIG;
+}
+
+static int fill(int descriptor, uint64_t bytes) {
+  struct statvfs fs;
+  if (fstatvfs(descriptor, &fs) < 0) {
+    return -errno;
+  }
+  if ((uint64_t)fs.f_bavail * fs.f_frsize / 2 < bytes) {
+    return -ENOSPC;
+  }
+  return fchmod(descriptor, 0600) < 0 || fallocate(descriptor, 0, 0, (off_t)bytes) < 0 ? -errno : 0;
+}
+
+int memory_file_create(const char *name, uint64_t bytes) {
+  char directory[64], path[PATH_MAX];
+  int error = check_size(bytes);
+  error = error ? error : path_in_memory(name, path);
+  error = error ? error : private_directory(session_memory_root, directory, sizeof directory);
+  error = error ? error : check_share(directory);
+  if (error) {
+    return error;
+  }
+  int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return -errno;
+  }
+  error = fill(descriptor, bytes);
+  if (error) {
+    unlink(path);
+    close(descriptor);
+    return error;
+  }
+  return descriptor;
+}
+
+int memory_file_open(const char *name) {
+  char path[PATH_MAX];
+  int error = path_in_memory(name, path);
+  int descriptor = error ? error : open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  return descriptor == -1 ? -errno : descriptor;
+}
+
+void memory_file_remove(const char *name) {
+  char path[PATH_MAX];
+  if (path_in_memory(name, path) == 0) {
+    unlink(path);
+  }
+}

@@ -29,6 +29,11 @@ extern const char *session_memory_root;
 enum { SESSION_FILE_MODE = 0400 };
 /* In `where`, or, if that may be taken and is, below it: 0 or -errno. `id` names the session. */
 int session_file_create(struct session_file *file, const char *where, const char *id, bool may_be_taken);
+/* Another file of the user's in memory, all of it there from the beginning: a descriptor for writing, or -errno. */
+int memory_file_create(const char *name, uint64_t bytes);
+/* One that there is: a descriptor for reading, or -errno. */
+int memory_file_open(const char *name);
+void memory_file_remove(const char *name);
 /* And those above it, for their owner alone: 0 or -errno. */
 int session_make_directories(const char *path);
 /* The user's own directory below `root`, where anybody may have put something of that name before: 0 or -errno. */

@@ -4,6 +4,7 @@
 #include "os/own_memory.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "session/apart.h"
 #include "session/file.h"
 #include "session/kin.h"
 #include "session/log.h"
@@ -260,6 +261,7 @@ struct mdl_header *session_join(int descriptor) {
 
 void session_abandon(void) {
   session_forget();
+  apart_forget();
   file.directory[0] = 0;
   log_path[0] = 0;
 }

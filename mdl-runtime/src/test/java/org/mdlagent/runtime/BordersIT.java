@@ -3,6 +3,8 @@ package org.mdlagent.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,9 +43,34 @@ class BordersIT {
         assertThat(run.text()).contains("the text is a copy").contains("master: done");
         assertThat(directory.resolve("PWNED")).doesNotExist();
         assertThat(run.status()).as(run.err()).isZero();
-        assertThat(Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()))
-                        .text())
-                .contains("1 process has given up rights: their calls since are not known");
+    }
+
+    /// Of four workers that become another user each; one of them writes over all that it can write.
+    @ParameterizedTest
+    @ValueSource(strings = {"honest", "forks", "scribbles"})
+    void shouldCountWhatWorkersCallThatHaveGivenUpRights(String kind) throws Exception {
+        Path program = Dist.compile(directory, "confined_workers", "-finstrument-functions", "-pthread");
+        Path session = directory.resolve("session");
+
+        Dist.Outcome run =
+                Dist.run(directory, Map.of(), ExactCountsIT.exactly(session, List.of(program.toString(), kind)));
+
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode report = Dist.report(directory, session);
+        if (!kind.equals("scribbles")) {
+            assertThat(Dist.calls(report)).isEqualTo(Map.of("main", 1L, "of_master", 100L, "of_worker", 4000L));
+            assertThat(Dist.function(report, "of_worker").at("/sampled").asLong())
+                    .isEqualTo(4000);
+        }
+        int master = report.at("/session/pid").asInt();
+        Dist.Outcome ofMaster = Dist.reportOfProcess(directory, session, master);
+        assertThat(Dist.calls(new ObjectMapper().readTree(ofMaster.text())))
+                .as("what a worker writes is told apart")
+                .isEqualTo(Map.of("main", 1L, "of_master", 100L));
+        String text = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", session.toString()))
+                .text();
+        assertThat(text.contains("1 process is not counted since it or its parent gave up rights"))
+                .isEqualTo(kind.equals("forks"));
     }
 
     /// What has a name there may be taken by anybody once its owner has closed it.

@@ -73,6 +73,7 @@ public final class HeaderDescriptor {
     public static final long THREAD_PLACES_TAKEN = 488;
     public static final long PROCESSES_APART = 492;
     public static final long WRAPPER = 496;
+    public static final long APART_FILES = 500;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
@@ -80,7 +81,7 @@ public final class HeaderDescriptor {
     public static final long SIZE = 4096;
 
     public static final long MAGIC_VALUE = 0x31535345534c444dL;
-    public static final int VERSION_VALUE = 10;
+    public static final int VERSION_VALUE = 11;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

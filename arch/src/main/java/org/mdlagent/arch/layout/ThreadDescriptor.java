@@ -38,8 +38,9 @@ public final class ThreadDescriptor {
     public static final long FIRST = 264;
     public static final long BORN = 272;
     public static final long STACK_ROOM = 280;
+    public static final long APART = 288;
 
-    public static final long SIZE = 288;
+    public static final long SIZE = 296;
 
     public static final int STATE_FREE = 0;
     public static final int STATE_LIVE = 1;

@@ -142,7 +142,7 @@ class LossesTest {
                 "4 functions have no probe",
                 "5 processes have no record for want of room",
                 "7 processes that were forked before the probes were in place had none",
-                "8 processes have given up rights: their calls since are not known",
+                "8 processes are not counted since they or their parents gave up rights",
                 "6 calls were not timed for want of room");
         assertThat(table.toString()).contains(sentences);
         assertThat(page.toString()).contains(sentences);

@@ -49,6 +49,9 @@ public final class SharedMemory {
     /// Where this user's sessions are.
     static final Path DIRECTORY = Path.of("/dev/shm/mdl-" + Posix.effectiveUser());
 
+    /// What processes record that have given up rights.
+    private static final String CONFINED = "*.apart";
+
     private static final String COPY = SessionFile.NAME + ".copy";
     private static final int COPY_BYTES = 1 << 16;
 
@@ -102,18 +105,27 @@ public final class SharedMemory {
     }
 
     /// Frees the memory that ended programs have left: moves their data into their sessions' directories, and removes
-    /// what no session leads to.
+    /// what no session leads to, and what nobody reads any more.
     ///
     /// @param sessions lists those known here, among which one that was moved is found
     void reclaim(SessionList sessions) throws IOException {
         if (!isOwnDirectory()) {
             return;
         }
+        forEach("*.mdl", file -> reclaim(file, sessions));
+        forEach(CONFINED, SharedMemory::removeConfined);
+    }
+
+    private interface Action {
+        void on(Path file) throws IOException;
+    }
+
+    private void forEach(String glob, Action action) throws IOException {
         IOException failure = null;
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*.mdl")) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, glob)) {
             for (Path file : files) {
                 try {
-                    reclaim(file, sessions);
+                    action.on(file);
                 } catch (NoSuchFileException | AccessDeniedException e) {
                     // another mdl was faster, or it belongs where we may not look
                 } catch (IOException e) {
@@ -123,6 +135,19 @@ public final class SharedMemory {
         }
         if (failure != null) {
             throw failure;
+        }
+    }
+
+    /// Nobody reads it but the agent, which removes it, unless it is killed.
+    private static void removeConfined(Path file) throws IOException {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        byte[] path = OpenFile.bytes(file);
+        try (OpenFile data = OpenFile.readable(path)) {
+            if (isLeft(data, path)) {
+                OpenFile.remove(path);
+            }
         }
     }
 

@@ -131,6 +131,26 @@ class SharedMemoryTest {
 
     /// Whoever writes how the program ended waits for another `mdl` that is in the middle of moving the data, and then
     /// finds them where they are.
+    /// Whatever is in there.
+    @Test
+    void shouldRemoveWhatAConfinedProcessHasLeft() throws Exception {
+        Path left = Files.write(
+                memory.resolveSibling(memory.getFileName() + "-7.apart"),
+                FakeSession.bytes("app-1-20260101T000000", NOBODY, Instant.now().getEpochSecond()));
+        Process child = mapping(left);
+        try {
+            shared.reclaim(List::of);
+            assertThat(left).exists();
+        } finally {
+            child.destroy();
+            child.waitFor();
+        }
+
+        shared.reclaim(List::of);
+
+        assertThat(left).doesNotExist();
+    }
+
     @Test
     void shouldWriteHowAProgramEndedIntoDataThatAnotherIsMoving() throws Exception {
         Path session = inMemory(NOBODY, Instant.now());

@@ -70,8 +70,11 @@ public final class ProfileNotes {
                 count + (one ? " process that was" : " processes that were")
                         + " forked before the probes were in place had none; --wait puts them in place first";
             case APART ->
-                count + (one ? " process has" : " processes have")
-                        + " given up rights: their calls since are not known";
+                count
+                        + (one
+                                ? " process is not counted since it or its parent"
+                                : " processes are not counted since they or their parents")
+                        + " gave up rights";
             case CALLS -> count + (one ? " call was" : " calls were") + " not timed for want of room";
             case DAMAGE ->
                 "the session is damaged: the figures of " + count + (one ? " function are" : " functions are")

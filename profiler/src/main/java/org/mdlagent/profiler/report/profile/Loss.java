@@ -19,7 +19,8 @@ public record Loss(Reason reason, long count) {
         PROCESSES,
         /// Forked before the probes were in place, they have got none: nothing is known of their calls.
         UNPROBED,
-        /// They have given up rights that others of their family keep: nothing is known of their calls since.
+        /// They or their parents gave up rights that others of their family keep, and have no file to record into.
+        /// Their later calls are not counted.
         APART,
         /// They were counted, but not timed, for want of room.
         CALLS,

@@ -66,8 +66,11 @@ final class FamilyReader {
         int parent = bytes.getInt(at + ProcessDescriptor.PARENT);
         long calls = Math.addExact(callsOutsideBlocks(at), callsInBlocks);
         long agents = bytes.getLong(HeaderDescriptor.AGENT_PROCESS);
+        boolean apart = bytes.getLong(at + ProcessDescriptor.APART) != 0;
+        // Of one that has given up rights the agent alone says that it has ended.
         boolean runs = ProcessDescriptor.runs(
-                bytes.getInt(at + ProcessDescriptor.STATE), bytes.getInt(at + ProcessDescriptor.OWNER));
+                        bytes.getInt(at + ProcessDescriptor.STATE), bytes.getInt(at + ProcessDescriptor.OWNER))
+                && !(apart && facts.ended() != null);
         if (agents != 0 && at == bytes.offset(agents, ProcessDescriptor.SIZE, "a process")) {
             return new ProcessProfile(
                     pid,
