@@ -204,6 +204,31 @@ static void shouldFallBackToTheLastResortAndSaySo(void) {
   remove_scratch();
 }
 
+/* With a link that leads to a directory of root's, and without. */
+static void shouldCreateNothingAsRootInAnotherUsersDirectory(void) {
+  enum { NOBODY = 65534 };
+  if (geteuid() != 0) {
+    skip("only root could");
+  }
+  begin();
+  session_last_resort = scratch;
+  char home[128], elsewhere[128], link[160], expected[700];
+  snprintf(home, sizeof home, "%s", in_scratch("home"));
+  snprintf(elsewhere, sizeof elsewhere, "%s", in_scratch("elsewhere"));
+  snprintf(link, sizeof link, "%s/mdl", home);
+  CHECK_EQUAL(mkdir(home, 0755) + mkdir(elsewhere, 0700) + chown(home, NOBODY, NOBODY) + symlink(elsewhere, link), 0);
+  strcpy(options.state_home, home);
+  CHECK(create("") == NULL);
+  snprintf(expected, sizeof expected, "%s/mdl-0/%s", scratch, session->id);
+  CHECK_TEXT(session->directory, expected);
+  CHECK(log_contains("cannot be written (EPERM)"));
+  CHECK_EQUAL(unlink(link), 0);
+  session_tell_why_not("as a test", "wants");
+  CHECK_EQUAL(rmdir(elsewhere), 0);
+  CHECK_EQUAL(rmdir(home), 0);
+  remove_scratch();
+}
+
 static void shouldRefuseAMemoryDirectoryThatOthersCanEnter(void) {
   begin();
   char path[128];
@@ -468,6 +493,7 @@ TESTS({"shouldHoldMainForAsLongAsThatIsNotInVain", shouldHoldMainForAsLongAsThat
       {"shouldTakeADirectoryBelowWhenTheGivenOneHasASession", shouldTakeADirectoryBelowWhenTheGivenOneHasASession},
       {"shouldUseTheStateDirectoryWhenNoneIsGiven", shouldUseTheStateDirectoryWhenNoneIsGiven},
       {"shouldFallBackToTheLastResortAndSaySo", shouldFallBackToTheLastResortAndSaySo},
+      {"shouldCreateNothingAsRootInAnotherUsersDirectory", shouldCreateNothingAsRootInAnotherUsersDirectory},
       {"shouldRefuseAMemoryDirectoryThatOthersCanEnter", shouldRefuseAMemoryDirectoryThatOthersCanEnter},
       {"shouldNotFollowALinkInPlaceOfTheMemoryDirectory", shouldNotFollowALinkInPlaceOfTheMemoryDirectory},
       {"shouldPutTheFileIntoTheSessionsDirectoryWhenMemoryIsFull",

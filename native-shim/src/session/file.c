@@ -56,7 +56,53 @@ static int make_directory(const char *path) {
   return repair_mode(AT_FDCWD, path, 0700);
 }
 
-int session_make_directories(const char *path) {
+/* Where anybody can replace an entry: then nothing below it is certain to stay where it is. */
+static bool is_changed_by_others(const struct stat *status) {
+  return status->st_uid != 0 || ((status->st_mode & S_IWOTH) && !(status->st_mode & S_ISVTX));
+}
+
+/* Of a path without links: 0 or -errno. */
+static int check_parents(char *path) {
+  struct stat status;
+  for (size_t length = strlen(path); length > 0; length--) {
+    if (path[length] == '/' || path[length] == 0) {
+      path[length] = 0;
+      if (stat(path, &status) < 0) {
+        return -errno;
+      }
+      if (is_changed_by_others(&status)) {
+        return -EPERM;
+      }
+    }
+  }
+  return 0;
+}
+
+/*
+ * Root creates nothing in a directory of another user, who could replace it by a link at any moment: 0, or -EPERM. Other users cannot
+ * be led where they must not write. Each directory on the way is checked, for one of them may be a link.
+ */
+static int check_owners(const char *path) {
+  char above[PATH_MAX], real[PATH_MAX];
+  int error = 0;
+  if (geteuid() != 0) {
+    return 0;
+  }
+  if (strlen(path) >= sizeof above) {
+    return -ENAMETOOLONG;
+  }
+  strcpy(above, path);
+  for (char *slash; !error && (slash = strrchr(above, '/')) != NULL; *slash = 0) {
+    if (realpath(above, real)) {
+      error = check_parents(real);
+    } else {
+      error = errno == ENOENT ? 0 : -errno;
+    }
+  }
+  return error;
+}
+
+static int make_directories(const char *path) {
   char partial[sizeof((struct session_file *)NULL)->directory];
   size_t length = strlen(path);
   if (length >= sizeof partial) {
@@ -75,6 +121,12 @@ int session_make_directories(const char *path) {
     }
   }
   return access(path, W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
+int session_make_directories(const char *path) {
+  int error = check_owners(path);
+  error = error ? error : make_directories(path);
+  return error ? error : check_owners(path); /* what was missing may have been created by others meanwhile */
 }
 
 int private_directory(const char *root, char *path, size_t capacity) {
