@@ -91,9 +91,7 @@ int main(void) {
   FIELD(mdl_function, state);
   FIELD(mdl_function, index);
   FIELD(mdl_function, flags);
-  FIELD(mdl_function, recorded);
-  FIELD(mdl_function, run_mask);
-  FIELD(mdl_function, run_phase);
+  FIELD(mdl_function, weight);
   FIELD(mdl_function, build);
   FIELD(mdl_function, row);
   FIELD(mdl_function, name);

@@ -6,6 +6,7 @@
 #include "record/frames.h"
 #include "record/mode.h"
 #include "record/record.h"
+#include "record/thread.h"
 #include "record/windows.h"
 #include "session/memory.h"
 
@@ -345,18 +346,25 @@ static void shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere(void) {
 
 /* ---- sampled mode */
 
-enum { TIMED = 10 };
+enum { TOLD = 10 };
 
 static void set_mean(int function, uint32_t mean) {
+  session->flags |= MDL_MIXED;
   functions[function].mean = mean;
-  functions[function].recorded = (int32_t)mean; /* of a mean above 1 the weight */
+  functions[function].weight = mean;
 }
 
 static void arm(int function, uint64_t ticks) {
   uint32_t index = (uint32_t)function;
-  functions[function].remaining = TIMED;
-  functions[function].recorded = functions[function].mean > 1 ? functions[function].recorded : TIMED;
+  functions[function].remaining = TOLD;
   record_arm(&index, &ticks, 1);
+}
+
+/* A call that is timed by chance, and stands for as many as the function's weight is. */
+static void enter_timed(int function, uint64_t key) {
+  struct mdl_countdown *countdowns = (struct mdl_countdown *)record_thread()->countdowns;
+  countdowns[function] = (struct mdl_countdown){.left = 1, .weight = functions[function].weight};
+  sample_enter(function, key);
 }
 
 #define LONG_WINDOW (1ULL << 40)
@@ -374,30 +382,20 @@ static void shouldArmExitsAndEntriesAndCountTheStores(void) {
   CHECK(functions[1].deadline > LONG_WINDOW);
 }
 
-static void shouldWriteOneRecordPerTimedCallAndCountTheOthers(void) {
+static void shouldOnlyCountCallsOfWhichNoneIsTimed(void) {
   fixture(false);
-  arm(0, LONG_WINDOW);
-  uint64_t start = __rdtsc();
+  set_mean(1, 0);
   arm(1, LONG_WINDOW);
-  sample_enter(0, KEY(1));
   for (int i = 0; i < 25; i++) {
     sample_enter(1, KEY(2));
+    CHECK_EQUAL(depth(), 0);
     sample_leave(1, KEY(2));
   }
-  sample_leave(0, KEY(1));
   CHECK_EQUAL(calls(1), 25);
   CHECK_EQUAL(functions[1].open, 0);
-  CHECK_EQUAL(functions[0].open, 0);
-  CHECK_EQUAL(mdl_self->head, 11);
-  const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
-  for (uint32_t i = 0; i < 10; i++) {
-    CHECK_EQUAL(records[i].seq, i + 1);
-    CHECK_EQUAL(records[i].function, 1);
-    CHECK_EQUAL(records[i].caller, CALL_SITE);
-    CHECK(records[i].start >= start);
-    CHECK(records[i].start + records[i].duration <= __rdtsc());
-  }
-  CHECK_EQUAL(records[10].function, 0);
+  CHECK_EQUAL(mdl_self->head, 0);
+  CHECK_EQUAL(mdl_self->unmatched, 0);
+  CHECK(row(1) == NULL);
 }
 
 static void *record_and_end(void *unused) {
@@ -410,6 +408,7 @@ static void *record_and_end(void *unused) {
 
 static void shouldKnowWhichRecordsAreOfThreadsThatHaveEnded(void) {
   fixture(false);
+  set_mean(1, 1);
   arm(1, LONG_WINDOW);
   struct mdl_thread *block = NULL;
   for (uint64_t ended = 0; ended < 3; ended++) {
@@ -426,12 +425,12 @@ static void shouldKnowWhichRecordsAreOfThreadsThatHaveEnded(void) {
 
 static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
-  functions[1].mean = 1;
+  set_mean(0, 2);
+  set_mean(1, 1);
   arm(0, LONG_WINDOW);
   uint64_t start = __rdtsc();
   arm(1, LONG_WINDOW);
-  sample_enter(0, KEY(1));
+  enter_timed(0, KEY(1));
   for (int i = 0; i < 25; i++) {
     sample_enter(1, KEY(2));
     sample_leave(1, KEY(2));
@@ -440,11 +439,11 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   CHECK_EQUAL(calls(1), 25);
   CHECK_EQUAL(count(1), 25);
   CHECK_EQUAL(histogram_sum(row(1)), 25);
-  CHECK(row(0) == NULL);
+  CHECK_EQUAL(count(0), 2);
   CHECK_EQUAL(functions[1].open, 0);
   CHECK_EQUAL(functions[0].open, 0);
   CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
-  /* Ten have told who called, and the sampled one is timed as ever. */
+  /* Ten have told who called, and so has the one that was timed by chance. */
   CHECK_EQUAL(mdl_self->head, 11);
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
   uint64_t told = 0;
@@ -455,19 +454,20 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
     told += records[i].duration;
   }
   CHECK(told < row(1)->total);
-  CHECK_EQUAL(records[10].function, 0);
+  CHECK_EQUAL(records[10].function, 0 | MDL_RECORD_TOLD);
 }
 
 static void shouldDiscardFramesOfChosenFunctionsAndOfOthers(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
-  functions[1].mean = 1;
+  set_mean(0, 2);
+  set_mean(1, 1);
+  set_mean(2, 2);
   arm(0, LONG_WINDOW);
   arm(1, LONG_WINDOW);
   arm(2, LONG_WINDOW);
-  sample_enter(0, KEY(1));
+  enter_timed(0, KEY(1));
   sample_enter(1, KEY(2));
-  sample_enter(2, KEY(3));
+  enter_timed(2, KEY(3));
   CHECK_EQUAL(functions[1].open, 0);
   sample_leave(0, KEY(1)); /* after a longjmp */
   CHECK_EQUAL(depth(), 0);
@@ -511,7 +511,6 @@ static void shouldOpenNoFrameOfAChosenFunctionThatWasStopped(void) {
 /* A thousand calls are timed, give or take: the bounds are more than ten standard deviations away. */
 static void shouldTimeCallsByChanceAndCountAll(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
   set_mean(1, 100);
   arm(1, LONG_WINDOW);
   for (int i = 0; i < 100000; i++) {
@@ -547,7 +546,6 @@ static void shouldTakeOffWhatReadingTheClockTakes(void) {
 /* Of all calls that still run; in exact mode what is taken off is another thing. */
 static void shouldTakeOffWhatRecordingOthersTook(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
   for (int i = 0; i < 3; i++) {
     set_mean(i, 1);
     arm(i, LONG_WINDOW);
@@ -575,7 +573,6 @@ static void shouldTakeOffWhatRecordingOthersTook(void) {
 /* Nobody would look at it any more. */
 static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
   for (uint32_t mean = 1; mean <= 2; mean++) {
     set_mean(1, mean);
     arm(1, LONG_WINDOW);
@@ -593,7 +590,6 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
 /* What stands between two timed calls: the shares of a geometric distribution, within ten standard deviations. */
 static void shouldTimeACallWhateverWasTimedBefore(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
   set_mean(1, 4);
   arm(1, LONG_WINDOW);
   int intervals[4] = {0};
@@ -615,11 +611,11 @@ static void shouldTimeACallWhateverWasTimedBefore(void) {
   CHECK(intervals[3] > all * 0.11 && intervals[3] < all * 0.17);
 }
 
-static void shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges(void) {
+static void shouldLetTheFrameSayWhatACallStandsForWhileTheMeanChanges(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
+  set_mean(1, 7);
   arm(1, LONG_WINDOW);
-  sample_enter(1, KEY(1));
+  enter_timed(1, KEY(1));
   CHECK_EQUAL(functions[1].open, 1);
   functions[1].mean = 1;
   sample_enter(1, KEY(2));
@@ -628,28 +624,18 @@ static void shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges(void) {
   sample_leave(1, KEY(2)); /* began as exact */
   CHECK_EQUAL(count(1), 1);
   CHECK_EQUAL(functions[1].open, 1);
-  set_mean(1, 7);
+  set_mean(1, 1);
   functions[1].remaining = 0;
-  sample_leave(1, KEY(1)); /* began in a window */
+  sample_leave(1, KEY(1)); /* began as one of seven */
   CHECK_EQUAL(functions[1].open, 0);
-  CHECK_EQUAL(count(1), 1);
+  CHECK_EQUAL(count(1), 1 + 7);
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
   CHECK_EQUAL(records[0].function, 1 | MDL_RECORD_TOLD);
-  CHECK_EQUAL(records[1].function, 1);
-  CHECK_EQUAL(mdl_self->head, 2);
-  int timed = 0;
-  for (; timed == 0; timed = depth()) {
-    sample_enter(1, KEY(1));
-  }
-  functions[1].mean = 1;
-  sample_leave(1, KEY(1));
-  CHECK_EQUAL(count(1), 1 + 7);
-  CHECK_EQUAL(functions[1].open, 0);
+  CHECK_EQUAL(mdl_self->head, 1);
 }
 
 static void shouldForgetAnIntervalOfAnotherMean(void) {
   fixture(false);
-  session->flags = MDL_MIXED;
   set_mean(1, 1u << 24);
   arm(1, LONG_WINDOW);
   sample_enter(1, KEY(1));
@@ -687,6 +673,7 @@ static void shouldTakeCpuTimeForDurationsAndNotWhatPasses(void) {
 static void shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime(void) {
   fixture(false);
   session->flags |= MDL_CPU_TIME;
+  set_mean(0, 1);
   arm(0, LONG_WINDOW);
   uint64_t before = __rdtsc();
   sample_enter(0, KEY(1));
@@ -725,6 +712,8 @@ static void shouldSayWhereACallWasInlined(void) {
   struct mdl_site *inlined = exit_of(1);
   inlined->owner = (uintptr_t)&functions[0];
   inlined->address = address_of(0) + 8;
+  set_mean(0, 1);
+  set_mean(1, 1);
   arm(0, LONG_WINDOW);
   arm(1, LONG_WINDOW);
   sample_enter(0, KEY(1));
@@ -732,18 +721,18 @@ static void shouldSayWhereACallWasInlined(void) {
   sample_leave(1, KEY(1));
   sample_leave(0, KEY(1));
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
-  CHECK_EQUAL(records[0].function, 1);
+  CHECK_EQUAL(records[0].function, 1 | MDL_RECORD_TOLD);
   CHECK_EQUAL(records[0].caller, address_of(0) + 8);
-  CHECK_EQUAL(records[1].function, 0);
+  CHECK_EQUAL(records[1].function, 0 | MDL_RECORD_TOLD);
   CHECK_EQUAL(records[1].caller, CALL_SITE);
 }
 
 static void shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained(void) {
   enum { RECORDS = 8192, MARGIN = 64 };
   fixture(false);
+  set_mean(0, 1);
   arm(0, LONG_WINDOW);
   functions[0].remaining = INT32_MAX;
-  functions[0].recorded = INT32_MAX;
   for (int i = 0; i < RECORDS; i++) {
     sample_enter(0, KEY(1));
     sample_leave(0, KEY(1));
@@ -759,8 +748,9 @@ static void shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained(void) {
 
 static void shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame(void) {
   fixture(false);
+  set_mean(0, 2);
   arm(0, LONG_WINDOW);
-  sample_enter(0, KEY(1));
+  enter_timed(0, KEY(1));
   functions[0].deadline = __rdtsc() - 1;
   sample_enter(0, KEY(2));
   CHECK_EQUAL(functions[0].state, MDL_EXPIRED);
@@ -778,9 +768,10 @@ static void shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame(void
 
 static void shouldSwitchEntriesOffAtOnceAndExitsAfterTheLastFrameWhenDisarmed(void) {
   fixture(false);
+  set_mean(0, 2);
   arm(0, LONG_WINDOW);
   arm(1, LONG_WINDOW);
-  sample_enter(0, KEY(1));
+  enter_timed(0, KEY(1));
   uint32_t indices[] = {0, 2};
   CHECK_EQUAL(record_disarm(indices, 2), 1); /* 2 has no window */
   CHECK_EQUAL(functions[0].state, MDL_EXPIRED);
@@ -788,7 +779,7 @@ static void shouldSwitchEntriesOffAtOnceAndExitsAfterTheLastFrameWhenDisarmed(vo
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(code[1], EXIT_ON);
   CHECK_EQUAL(code[2], ENTRY_ON);
-  sample_enter(0, KEY(2)); /* by a thread that was past the site already */
+  enter_timed(0, KEY(2)); /* by a thread that was past the site already */
   CHECK_EQUAL(depth(), 1);
   CHECK_EQUAL(functions[0].open, 1);
   sample_leave(0, KEY(1));
@@ -798,11 +789,13 @@ static void shouldSwitchEntriesOffAtOnceAndExitsAfterTheLastFrameWhenDisarmed(vo
 
 static void shouldTakeBackDiscardedFramesFromTheOpenOnes(void) {
   fixture(false);
+  set_mean(0, 2);
+  set_mean(1, 2);
   arm(0, LONG_WINDOW);
   arm(1, LONG_WINDOW);
-  sample_enter(0, KEY(1));
-  sample_enter(1, KEY(2));
-  sample_enter(1, KEY(3));
+  enter_timed(0, KEY(1));
+  enter_timed(1, KEY(2));
+  enter_timed(1, KEY(3));
   CHECK_EQUAL(functions[1].open, 2);
   sample_leave(0, KEY(1));
   CHECK_EQUAL(functions[1].open, 0);
@@ -870,16 +863,14 @@ typedef bool (*opener)(uint64_t ticks);
 
 static bool open_window(uint64_t ticks) {
   uint32_t index = 0;
-  functions[0].recorded = TIMED;
-  __atomic_store_n(&functions[0].remaining, TIMED, __ATOMIC_RELAXED);
+  __atomic_store_n(&functions[0].remaining, TOLD, __ATOMIC_RELAXED);
   return record_arm(&index, &ticks, 1) != 0;
 }
 
 /* The broken twin: opens a window without a look at those who are closing the last. */
 static bool open_window_blindly(uint64_t ticks) {
   struct mdl_function *function = &functions[0];
-  function->recorded = TIMED;
-  __atomic_store_n(&function->remaining, TIMED, __ATOMIC_RELAXED);
+  __atomic_store_n(&function->remaining, TOLD, __ATOMIC_RELAXED);
   code_store(exit_of(0)->store, EXIT_ON, 1);
   __atomic_store_n(&function->deadline, __rdtsc() + ticks, __ATOMIC_RELAXED);
   __atomic_store_n(&function->state, MDL_SAMPLING, __ATOMIC_RELEASE);
@@ -893,6 +884,7 @@ enum { WINDOWS_MIN = 1000, PATIENCE_SECONDS = 300 };
  * many windows, and until callers have had a processor in one. */
 static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   pthread_t threads[CALLERS];
+  set_mean(0, 2);
   for (uintptr_t i = 0; i < CALLERS; i++) {
     pthread_create(&threads[i], NULL, call_while_on, (void *)i);
   }
@@ -980,7 +972,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere",
        shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere},
       {"shouldArmExitsAndEntriesAndCountTheStores", shouldArmExitsAndEntriesAndCountTheStores},
-      {"shouldWriteOneRecordPerTimedCallAndCountTheOthers", shouldWriteOneRecordPerTimedCallAndCountTheOthers},
+      {"shouldOnlyCountCallsOfWhichNoneIsTimed", shouldOnlyCountCallsOfWhichNoneIsTimed},
       {"shouldKnowWhichRecordsAreOfThreadsThatHaveEnded", shouldKnowWhichRecordsAreOfThreadsThatHaveEnded},
       {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",
        shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled},
@@ -989,8 +981,8 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldTakeOffWhatRecordingOthersTook", shouldTakeOffWhatRecordingOthersTook},
       {"shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife", shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife},
       {"shouldTimeACallWhateverWasTimedBefore", shouldTimeACallWhateverWasTimedBefore},
-      {"shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges",
-       shouldLetTheFrameSayWhereTheDurationGoesWhileTheMeanChanges},
+      {"shouldLetTheFrameSayWhatACallStandsForWhileTheMeanChanges",
+       shouldLetTheFrameSayWhatACallStandsForWhileTheMeanChanges},
       {"shouldForgetAnIntervalOfAnotherMean", shouldForgetAnIntervalOfAnotherMean},
       {"shouldDiscardFramesOfChosenFunctionsAndOfOthers", shouldDiscardFramesOfChosenFunctionsAndOfOthers},
       {"shouldSwitchAChosenFunctionOff", shouldSwitchAChosenFunctionOff},

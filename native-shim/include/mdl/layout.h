@@ -130,20 +130,17 @@ struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
   uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
   uint32_t code_size;   /*  16 bytes of its code, as far as it lies in one piece; 0 when that is not known */
-  uint32_t mean;        /*  20 which calls are timed: 0 those that windows choose. Else all are counted, and are recorded in the
-                               threads' rows: 1 all of them, N > 1 each by chance, one of N; `remaining` is how many are
-                               still to tell their callers, by the ring. See tier.h */
-  int32_t remaining;    /*  24 calls that this window still times, about: decrements are not locked */
+  uint32_t mean;        /*  20 which calls are timed: 0 none, they are counted. Else they are counted too, and recorded in the
+                               threads' rows: 1 all of them, N > 1 each by chance, one of N. See tier.h */
+  int32_t remaining;    /*  24 timed calls that are still to tell their callers, by the ring */
   int32_t open;         /*  28 sampled frames not yet closed */
   int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
   uint32_t state;       /*  36 enum mdl_function_state */
   uint32_t index;       /*  40 of this record in header.functions */
   uint32_t flags;       /*  44 enum mdl_function_flag */
-  uint32_t run_mask;    /*  48 sampled mode: a call is timed when (its number in its thread + run_phase) & run_mask is 0, */
-  uint32_t run_phase;   /*  52 see SampledProfiler */
-  uint32_t build;       /*  56 build id of that ELF file, in hexadecimal, 0 when it has none */
-  int32_t recorded;     /*  60 of the calls that remain, so many are recorded, the last: the others warm the caches. Of a mean
-                               above 1 another thing, its weight: the calls that a timed one stands for */
+  uint32_t weight;      /*  48 of a mean above 1: the calls that a timed one stands for */
+  uint32_t build;       /*  52 build id of that ELF file, in hexadecimal, 0 when it has none */
+  uint8_t reserved[8];  /*  56 what probes look at is in one line of the cache */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */

@@ -11,7 +11,7 @@
 
 static inline bool is_exact(void) { return session->flags & MDL_EXACT; }
 
-/* How many calls a call stands for in its thread's row; 0: its duration goes into the ring. */
+/* How many calls a call stands for in its thread's row. */
 static inline uint32_t weight_of(const struct mdl_call *call) {
   return !is_exact() && call->inside & MDL_CALL_WEIGHED ? (uint32_t)call->inside : 1;
 }

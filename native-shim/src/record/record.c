@@ -90,9 +90,8 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   }
   uint32_t mean = mean_of(function);
   count(thread, function);
-  uint32_t weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
-  bool timed = mean == 0 ? record_is_timed(thread, function) : weight != 0;
-  if (timed && has_room(thread) && (weight == 1 ? record_is_sampling(function) : record_opens(function))) {
+  uint32_t weight = tier_weight(thread, function, mean);
+  if (weight != 0 && has_room(thread) && (weight == 1 ? record_is_sampling(function) : record_opens(function))) {
     record_push(thread, function, key, weight);
   }
 }
@@ -104,8 +103,8 @@ bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *w
     return false;
   }
   count(thread, function);
-  *weight = mean == 0 ? 0 : tier_weight(thread, function, mean);
-  return *weight != 0 || (mean == 0 && record_is_timed(thread, function) && record_is_sampling(function));
+  *weight = tier_weight(thread, function, mean);
+  return *weight != 0;
 }
 
 /* Of a call that the clock has been read for. Generated code has done so where it measured (DurationClock). */
@@ -141,10 +140,6 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
   uint64_t ticks = measured ? elapsed : without_reading(complete ? elapsed : elapsed - taken);
   uint64_t start = is_cpu_time() ? call->before : measured ? now - ticks : call->start;
   uint32_t weight = weight_of(call);
-  if (weight == 0) {
-    record_in_ring(thread, function, call_site, start, ticks, 0);
-    return;
-  }
   if (weight > 1) {
     tier_draw(thread);
   }
@@ -154,7 +149,7 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
   record_in_row(thread, function, call->inside & ~FLAGS, ticks, complete ? ticks - at_most(taken, ticks) : 0, weight);
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
-    record_in_ring(thread, function, call_site, start, ticks, MDL_RECORD_TOLD);
+    record_in_ring(thread, function, call_site, start, ticks);
   }
 }
 

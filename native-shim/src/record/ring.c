@@ -5,7 +5,7 @@
 enum { RING_MARGIN = 64 /* nested signal handlers may pass the check for room together */ };
 
 void record_in_ring(struct mdl_thread *thread, const struct mdl_function *function, uint64_t caller, uint64_t start,
-                    uint64_t ticks, uint32_t flags) {
+                    uint64_t ticks) {
   uint64_t filled = __atomic_load_n(&thread->head, __ATOMIC_RELAXED) - __atomic_load_n(&thread->tail, __ATOMIC_ACQUIRE);
   if (filled >= thread->ring_mask + 1 - RING_MARGIN) {
     add(&thread->dropped, 1);
@@ -17,6 +17,6 @@ void record_in_ring(struct mdl_thread *thread, const struct mdl_function *functi
   record->start = start;
   record->duration = ticks;
   record->caller = caller;
-  record->function = function->index | flags;
+  record->function = function->index | MDL_RECORD_TOLD;
   __atomic_store_n(&record->seq, (uint32_t)(position + 1), __ATOMIC_RELEASE);
 }

@@ -1,10 +1,10 @@
-/* The thread's ring, which the agent drains: single calls. Sampled and mixed mode. */
+/* The thread's ring, which the agent drains: calls that tell who has called. Sampled and mixed mode. */
 #ifndef MDL_RING_H
 #define MDL_RING_H
 
 #include <mdl/layout.h>
 
 void record_in_ring(struct mdl_thread *thread, const struct mdl_function *function, uint64_t caller, uint64_t start,
-                    uint64_t ticks, uint32_t flags);
+                    uint64_t ticks);
 
 #endif

@@ -38,8 +38,8 @@ static int32_t interval(const struct mdl_thread *thread, uint32_t mean) {
 }
 
 uint32_t tier_weight(struct mdl_thread *thread, const struct mdl_function *function, uint32_t mean) {
-  if (mean == 1) {
-    return 1;
+  if (mean <= 1) {
+    return mean;
   }
   struct mdl_countdown *countdown = (struct mdl_countdown *)thread->countdowns + function->index;
   if (__atomic_load_n(&countdown->left, __ATOMIC_RELAXED) > 1) {
@@ -48,7 +48,7 @@ uint32_t tier_weight(struct mdl_thread *thread, const struct mdl_function *funct
   }
   uint32_t weight = __atomic_load_n(&countdown->weight, __ATOMIC_RELAXED);
   tier_draw(thread);
-  __atomic_store_n(&countdown->weight, (uint32_t)__atomic_load_n(&function->recorded, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  __atomic_store_n(&countdown->weight, __atomic_load_n(&function->weight, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   __atomic_store_n(&countdown->left, interval(thread, mean), __ATOMIC_RELAXED);
   return weight;
 }

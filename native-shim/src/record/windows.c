@@ -81,17 +81,6 @@ void record_expire_exit(struct mdl_site *site) {
   __atomic_fetch_sub(&function->closers, 1, __ATOMIC_SEQ_CST);
 }
 
-bool record_is_timed(const struct mdl_thread *thread, struct mdl_function *function) {
-  uint32_t number = (uint32_t)((const uint64_t *)thread->calls)[function->index];
-  uint32_t phase = __atomic_load_n(&function->run_phase, __ATOMIC_RELAXED);
-  uint32_t mask = __atomic_load_n(&function->run_mask, __ATOMIC_RELAXED);
-  if (((number + phase) & mask) != 0) {
-    return false;
-  }
-  int32_t left = __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED);
-  return left >= 0 && left < __atomic_load_n(&function->recorded, __ATOMIC_RELAXED);
-}
-
 static uint64_t switch_all(const uint32_t *indices, uint32_t n, bool on) {
   struct mdl_site *sites = (struct mdl_site *)session->sites;
   for (uint32_t i = 0; i < n; i++) {

@@ -31,7 +31,4 @@ static inline bool record_opens(struct mdl_function *function) {
   return true;
 }
 
-/* The call that was just counted: see SampledProfiler. None that would warm the caches for the fast path. */
-bool record_is_timed(const struct mdl_thread *thread, struct mdl_function *function);
-
 #endif

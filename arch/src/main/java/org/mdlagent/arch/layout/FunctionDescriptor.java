@@ -13,10 +13,8 @@ public final class FunctionDescriptor {
     public static final long STATE = 36;
     public static final long INDEX = 40;
     public static final long FLAGS = 44;
-    public static final long RUN_MASK = 48;
-    public static final long RUN_PHASE = 52;
-    public static final long BUILD = 56;
-    public static final long RECORDED = 60;
+    public static final long WEIGHT = 48;
+    public static final long BUILD = 52;
     public static final long ROW = 64;
     public static final long NAME = 72;
     public static final long SYMBOL = 76;

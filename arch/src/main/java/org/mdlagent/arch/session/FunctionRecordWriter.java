@@ -91,20 +91,8 @@ public record FunctionRecordWriter(long address) {
         Memory.putInt(address + FunctionDescriptor.REMAINING, calls);
     }
 
-    /// Of the calls that remain, how many are recorded: the last.
-    public void setRecorded(int calls) {
-        Memory.putInt(address + FunctionDescriptor.RECORDED, calls);
-    }
-
-    /// Of a mean above 1: calls that a timed one stands for. The field is another mean's [#setRecorded].
+    /// Of a mean above 1: calls that a timed one stands for.
     public void setWeight(int calls) {
-        Memory.putInt(address + FunctionDescriptor.RECORDED, calls);
-    }
-
-    /// Which calls are timed: those whose number in their thread, with `phase` added, has none of the bits of `mask`.
-    public void setRuns(int mask, int phase) {
-        // By one store: with the phase of another mask, no call might be timed.
-        Memory.putLong(
-                address + FunctionDescriptor.RUN_MASK, Integer.toUnsignedLong(mask) | (long) phase << Integer.SIZE);
+        Memory.putInt(address + FunctionDescriptor.WEIGHT, calls);
     }
 }

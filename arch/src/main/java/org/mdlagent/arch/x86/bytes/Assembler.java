@@ -235,10 +235,6 @@ public final class Assembler {
         memory(REX_W, 0xFF, 0, base, displacement);
     }
 
-    public void prefetchForWriting(Register base, int displacement) {
-        memory(REX_W, 0x0F0D, 1, base, displacement);
-    }
-
     public void decrement(Register base, int displacement) {
         memory(REX_W, 0xFF, 1, base, displacement);
     }
@@ -342,17 +338,6 @@ public final class Assembler {
         emit(bit);
     }
 
-    /// Adds `register` to the word in memory and loads what was there: one instruction, so a signal handler sees it
-    /// done or not begun.
-    public void exchangeAdd(Register base, int displacement, Register register) {
-        memory(REX_W, 0x0FC1, register.ordinal(), base, displacement);
-    }
-
-    /// As [#exchangeAdd], on `[base + index * 8]`.
-    public void exchangeAddIndexed(Register base, Register index, Register register) {
-        indexed(REX_W, 0x0FC1, register.ordinal(), base, index, 0);
-    }
-
     /// Stores `from` if the word in memory equals RAX, else loads it into RAX; sets the zero flag in the first case.
     public void compareExchange(Register base, int displacement, Register from) {
         memory(REX_W, 0x0FB1, from.ordinal(), base, displacement);
@@ -381,10 +366,6 @@ public final class Assembler {
     }
 
     // Comparisons and transfers.
-
-    public void testLowByte(Register register, int mask) {
-        emit(REX | register.high(), 0xF6, 0xC0 | register.low(), mask);
-    }
 
     /// Tests the low byte of the word at `[base + index * 8]`.
     public void testLowByteIndexed(Register base, Register index, int mask) {

@@ -78,11 +78,6 @@ final class DurationClock {
         out.jump(prepared);
     }
 
-    /// Which word of a sampled call says when it began, by the time-stamp counter.
-    int startField() {
-        return (int) (shim.cpuTime() ? CallDescriptor.BEFORE : CallDescriptor.START);
-    }
-
     /// Emits what computes into RAX how long a call has lasted. Changes RDX and the flags.
     ///
     /// @param startAt where its start is, from `base`

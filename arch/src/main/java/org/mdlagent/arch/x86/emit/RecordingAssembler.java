@@ -6,9 +6,8 @@ import static org.mdlagent.arch.x86.bytes.Condition.BELOW;
 import static org.mdlagent.arch.x86.bytes.Condition.BELOW_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.GREATER;
-import static org.mdlagent.arch.x86.bytes.Condition.GREATER_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.LESS;
 import static org.mdlagent.arch.x86.bytes.Condition.LESS_OR_EQUAL;
-import static org.mdlagent.arch.x86.bytes.Condition.NEGATIVE;
 import static org.mdlagent.arch.x86.bytes.Condition.NOT_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Register.R10;
 import static org.mdlagent.arch.x86.bytes.Register.R11;
@@ -27,7 +26,6 @@ import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
@@ -55,17 +53,16 @@ import org.mdlagent.arch.x86.bytes.Register;
 ///   G1 push reserves its frame (stores the stack pointer) before it fills it; a frame is valid from when its key,
 ///      the last field, is stored.
 ///   G2 pop clears the key and reads all it needs before it releases the frame.
-///   G3 a ring position is reserved by one instruction, and its record is valid from when its sequence number, the
-///      last field, is stored. Progress no lock, no system call, no loop but the retry of a compare-exchange that a
-///      handler on the same thread overtook.
+///   Progress no lock, no system call, no loop but the retry of a compare-exchange that a handler on the same thread
+///      overtook.
 ///
 /// In sampled mode the function's mean says at the entry which calls are timed (`tier.h`), and the frame's weight says
-/// at the exit where the duration goes: into the ring, or the thread's row. So the mean may change in between.
+/// at the exit how many calls the duration stands for. So the mean may change in between.
 ///
 /// What is rare continues in the shim (`entry_slow`, ... in `mdl/api.h`), always before the fast path has changed
 /// anything.
 ///
-/// Long because push, pop and ring are one protocol, and each guarantee is kept by the order of stores across them.
+/// Long because push and pop are one protocol, and each guarantee is kept by the order of stores across them.
 public final class RecordingAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
 
@@ -81,18 +78,10 @@ public final class RecordingAssembler {
     private static final int MEAN = (int) FunctionDescriptor.MEAN;
 
     /// Of a mean above 1: what a timed call stands for.
-    private static final int WEIGHT = (int) FunctionDescriptor.RECORDED;
-
-    /// Records that a reader has not taken yet when the ring counts as full: room for handlers that reserve between
-    /// check and reservation.
-    static final int RING_SLACK = 64;
+    private static final int WEIGHT = (int) FunctionDescriptor.WEIGHT;
 
     /// Bits of the fraction of [ThreadDescriptor#CHANCE].
     private static final int CHANCE_BITS = 16;
-
-    /// How far ahead of a record the next ones are fetched, in bytes. The agent's processor has read their lines since
-    /// they were written last: without, each second of the calls that are timed lasts some hundred ticks longer.
-    static final int PREFETCHED = 128;
 
     /// A thread looks at the clock once in so many calls of a function: a power of two, at most 256.
     static final int DEADLINE_CHECK_CALLS = 64;
@@ -172,7 +161,7 @@ public final class RecordingAssembler {
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         // Here, and not at the exit: some calls never return.
         out.incrementIndexed(RDX, RSI);
-        push(1);
+        push();
         out.ret();
 
         out.bind(slow);
@@ -203,11 +192,8 @@ public final class RecordingAssembler {
         Label slow = new Label();
         Label everyCall = new Label();
         Label byChance = new Label();
-        Label checkDeadline = new Label();
         Label over = new Label();
-        Label counted = new Label();
         Label done = new Label();
-        Label warmsUp = new Label();
         Label backOut = new Label();
         findThreadFunctionAndFrame(slow);
         out.mov(R8, RAX);
@@ -216,34 +202,10 @@ public final class RecordingAssembler {
         out.cmpInt(R9, MEAN, 1);
         out.jump(EQUAL, everyCall);
         out.jump(ABOVE, byChance);
-        out.movInt(RAX, 1);
-        out.exchangeAddIndexed(RDX, RSI, RAX);
-        out.testLowByte(RAX, DEADLINE_CHECK_CALLS - 1);
-        out.jump(EQUAL, checkDeadline);
-        out.bind(counted);
-        out.loadIndexed(RAX, RDX, RSI, 0);
-        out.addInt(RAX, R9, (int) FunctionDescriptor.RUN_PHASE);
-        out.testInt(R9, (int) FunctionDescriptor.RUN_MASK, RAX);
-        out.jump(NOT_EQUAL, done);
-        out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
-        out.jump(LESS_OR_EQUAL, done);
-        out.decrementInt(R9, (int) FunctionDescriptor.REMAINING);
-        out.jump(NEGATIVE, done);
-        // Announce the frame, then look whether its exits are still on: the order that lets exits be switched off
-        // safely (interruptible.h).
-        out.lockIncrementInt(R9, OPEN);
-        out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
-        out.jump(NOT_EQUAL, backOut);
-        out.loadInt(RAX, R9, (int) FunctionDescriptor.REMAINING);
-        out.cmpInt(RAX, R9, (int) FunctionDescriptor.RECORDED);
-        out.jump(GREATER_OR_EQUAL, warmsUp);
-        push(0);
+        checkDeadline(over, limit::open);
+        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
+        out.incrementIndexed(RDX, RSI);
         out.bind(done);
-        out.ret();
-
-        out.bind(warmsUp);
-        push(0);
-        out.store(RCX, START, 0);
         out.ret();
 
         out.bind(everyCall);
@@ -253,7 +215,7 @@ public final class RecordingAssembler {
         // Of one that was stopped at another of its sites the exits may be off.
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, done);
-        push(1);
+        push();
         out.ret();
 
         out.bind(byChance);
@@ -263,11 +225,6 @@ public final class RecordingAssembler {
         out.lockDecrementInt(R9, OPEN);
         out.ret();
 
-        out.bind(checkDeadline);
-        out.mov(RDI, RAX);
-        checkDeadlineAndPay(over, limit::open);
-        out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
-        out.jump(counted);
         out.bind(over);
         out.mov(RDI, R10);
         out.mov(R11, shim.expireEntry());
@@ -479,9 +436,6 @@ public final class RecordingAssembler {
     private void sampledExit() {
         Label other = new Label();
         Label slow = new Label();
-        Label full = new Label();
-        Label called = new Label();
-        Label inRow = new Label();
         Label measured = new Label();
         Label slowRecord = new Label();
         Label finish = new Label();
@@ -492,43 +446,12 @@ public final class RecordingAssembler {
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
         clock.requireAgent(R8, slow);
+        // Who calls is told to the shim, and what stands for several calls.
         out.cmp(RCX, INSIDE - FRAME, 0);
-        out.jump(GREATER_OR_EQUAL, inRow);
-        out.cmpInt(RCX, INSIDE - FRAME, 0);
-        out.jump(NOT_EQUAL, measured);
-        clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R8);
-        clock.takeOffReading();
-        out.load(R8, RCX, CALL - FRAME + clock.startField());
-        out.load(RDX, RCX, START - FRAME);
-        pop();
-        out.lockDecrementInt(R9, OPEN);
-        out.test(RDX);
-        out.jump(EQUAL, finish);
-        out.load(RDX, R11, (int) ThreadDescriptor.HEAD);
-        out.sub(RDX, R11, (int) ThreadDescriptor.TAIL);
-        out.load(RDI, R11, (int) ThreadDescriptor.RING_MASK);
-        out.sub(RDI, RING_SLACK - 1);
-        out.cmp(RDX, RDI);
-        out.jump(ABOVE_OR_EQUAL, full);
-        out.movInt(RDX, 1);
-        out.exchangeAdd(R11, (int) ThreadDescriptor.HEAD, RDX);
-        out.mov(RDI, RDX);
-        out.and(RDI, R11, (int) ThreadDescriptor.RING_MASK);
-        out.shiftLeft(RDI, 5);
-        out.add(RDI, R11, (int) ThreadDescriptor.RING);
-        out.prefetchForWriting(RDI, PREFETCHED);
-        out.store(RDI, (int) RecordDescriptor.START, R8);
-        out.store(RDI, (int) RecordDescriptor.DURATION, RAX);
-        out.loadInt(RAX, R9, INDEX);
-        out.storeInt(RDI, (int) RecordDescriptor.FUNCTION, RAX);
-        // Where a function is inlined, the hook is told of the call of the function around it.
-        out.cmp(R9, R10, (int) SiteDescriptor.OWNER);
-        out.jump(EQUAL, called);
-        out.load(RSI, R10, (int) SiteDescriptor.ADDRESS);
-        out.bind(called);
-        out.store(RDI, (int) RecordDescriptor.CALLER, RSI);
-        out.incrementInt(RDX);
-        out.storeInt(RDI, (int) RecordDescriptor.SEQ, RDX);
+        out.jump(LESS, measured);
+        out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
+        out.jump(GREATER, measured);
+        recordInRow(slowRecord);
 
         out.bind(finish);
         // An exit that is left over when its function's window is closed and its last frame gone switches itself off.
@@ -543,16 +466,6 @@ public final class RecordingAssembler {
         out.bind(done);
         out.ret();
 
-        out.bind(full);
-        out.increment(R11, (int) ThreadDescriptor.DROPPED);
-        out.jump(finish);
-
-        out.bind(inRow);
-        // Who calls is told to the shim, and what stands for several calls.
-        out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
-        out.jump(GREATER, measured);
-        recordInRow(slowRecord);
-        out.jump(finish);
         recordInShim(slowRecord);
 
         out.bind(measured);
@@ -600,23 +513,17 @@ public final class RecordingAssembler {
         out.jump(NOT_EQUAL, slow);
     }
 
-    /// Pushes the frame at RCX, as [#fill] says. Changes RAX and RDX.
-    ///
-    /// @param weight 1, for which RSI is the function's index, or 0
-    private void push(int weight) {
+    /// Pushes the frame at RCX, as [#fill] says, for the function with index RSI. Changes RAX and RDX.
+    private void push() {
+        Label first = new Label();
         reserve();
-        if (weight == 1) {
-            Label first = new Label();
-            out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
-            out.loadIndexed(RDX, RDX, RSI, 0);
-            out.movInt(RAX, 0);
-            out.test(RDX);
-            out.jump(EQUAL, first);
-            loadInside(out, RAX, RDX);
-            out.bind(first);
-        } else {
-            out.mov(RAX, 1L << CallDescriptor.WEIGHED_BIT);
-        }
+        out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
+        out.loadIndexed(RDX, RDX, RSI, 0);
+        out.movInt(RAX, 0);
+        out.test(RDX);
+        out.jump(EQUAL, first);
+        loadInside(out, RAX, RDX);
+        out.bind(first);
         out.store(RCX, INSIDE, RAX);
         fill();
     }

@@ -6,7 +6,7 @@ import static org.mdlagent.arch.x86.bytes.Condition.BELOW;
 import static org.mdlagent.arch.x86.bytes.Condition.BELOW_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.GREATER;
-import static org.mdlagent.arch.x86.bytes.Condition.GREATER_OR_EQUAL;
+import static org.mdlagent.arch.x86.bytes.Condition.LESS;
 import static org.mdlagent.arch.x86.bytes.Condition.LESS_OR_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Condition.NOT_EQUAL;
 import static org.mdlagent.arch.x86.bytes.Register.R10;
@@ -21,7 +21,6 @@ import java.util.List;
 import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
@@ -186,18 +185,11 @@ final class WholeCallAssembler {
         Label everyCall = new Label();
         Label byChance = new Label();
         Label counted = new Label();
-        Label inRun = new Label();
-        Label warmsUp = new Label();
         findFunction(slow);
         out.cmpInt(RAX, MEAN, 1);
         out.jump(EQUAL, everyCall);
         out.jump(ABOVE, byChance);
         findCalls(slow, limit::open);
-        out.loadIndexed(RDX, R10, RCX, 0);
-        out.incrementInt(RDX);
-        out.addInt(RDX, RAX, (int) FunctionDescriptor.RUN_PHASE);
-        out.testInt(RAX, (int) FunctionDescriptor.RUN_MASK, RDX);
-        out.jump(EQUAL, inRun);
         out.bind(counted);
         out.incrementIndexed(R10, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
@@ -206,27 +198,6 @@ final class WholeCallAssembler {
         out.jump(NOT_EQUAL, untimed);
         passUnseen();
 
-        out.bind(inRun);
-        out.cmpInt(RAX, (int) FunctionDescriptor.REMAINING, 0);
-        out.jump(LESS_OR_EQUAL, counted);
-        out.cmpInt(RAX, (int) FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
-        out.jump(NOT_EQUAL, counted);
-        findThread(slow);
-        requireRoom(deep);
-        FunctionStub.findSibling(out, CALL_AT + RETURN_AT, RCX, RDX, sibling);
-        // Threads that come here together may time some calls more.
-        out.decrementInt(RAX, (int) FunctionDescriptor.REMAINING);
-        out.loadInt(RDX, RAX, (int) FunctionDescriptor.REMAINING);
-        countAndWeigh();
-        out.cmpInt(RDX, RAX, (int) FunctionDescriptor.RECORDED);
-        out.jump(GREATER_OR_EQUAL, warmsUp);
-        begin();
-
-        out.bind(warmsUp);
-        out.store(RSP, CALL_AT + START, 0);
-        out.store(RSP, CALL_AT + BEFORE, 0);
-        finishEntry();
-
         out.bind(byChance);
         timeByChance(counted, sibling, deep, slow);
 
@@ -234,17 +205,6 @@ final class WholeCallAssembler {
         findCalls(slow, limit::exact);
         findThread(slow);
         timeEveryCall(sibling, deep);
-    }
-
-    /// Counts a call whose duration goes into the ring; changes RCX.
-    private void countAndWeigh() {
-        out.store(RSP, WEIGHT_AT, R10);
-        out.load(R10, R10, (int) ThreadDescriptor.CALLS);
-        out.loadInt(RCX, RAX, INDEX);
-        out.incrementIndexed(R10, RCX);
-        out.load(R10, RSP, WEIGHT_AT);
-        out.mov(RCX, 1L << CallDescriptor.WEIGHED_BIT);
-        out.store(RSP, CALL_AT + INSIDE, RCX);
     }
 
     /// Those calls are timed whose turn it is (`tier.h`); the others go on at `counted`.
@@ -575,58 +535,21 @@ final class WholeCallAssembler {
     }
 
     private void sampledExit(Label slow) {
-        Label inRow = new Label();
         Label measured = new Label();
-        Label full = new Label();
-        Label leave = new Label();
         findCall(slow);
         clock.elapsedWithoutShim(RSP, 0, R10, EXIT_SAVED - 7 * Long.BYTES, RCX);
         clock.takeOffReading();
-        out.cmp(RSP, INSIDE, 0);
-        out.jump(GREATER_OR_EQUAL, inRow);
-        out.cmpInt(RSP, INSIDE, 0);
-        out.jump(NOT_EQUAL, measured);
-        out.cmp(RSP, START, 0);
-        out.jump(EQUAL, leave);
-        out.load(RDX, R10, (int) ThreadDescriptor.HEAD);
-        out.sub(RDX, R10, (int) ThreadDescriptor.TAIL);
-        out.load(RCX, R10, (int) ThreadDescriptor.RING_MASK);
-        out.sub(RCX, RecordingAssembler.RING_SLACK - 1);
-        out.cmp(RDX, RCX);
-        out.jump(ABOVE_OR_EQUAL, full);
-        out.movInt(RDX, 1);
-        out.exchangeAdd(R10, (int) ThreadDescriptor.HEAD, RDX);
-        out.mov(RCX, RDX);
-        out.and(RCX, R10, (int) ThreadDescriptor.RING_MASK);
-        out.shiftLeft(RCX, 5);
-        out.add(RCX, R10, (int) ThreadDescriptor.RING);
-        out.prefetchForWriting(RCX, RecordingAssembler.PREFETCHED);
-        out.store(RCX, (int) RecordDescriptor.DURATION, RAX);
-        out.load(RAX, RSP, clock.startField());
-        out.store(RCX, (int) RecordDescriptor.START, RAX);
-        out.loadInt(RAX, R11, INDEX);
-        out.storeInt(RCX, (int) RecordDescriptor.FUNCTION, RAX);
-        out.load(RAX, RSP, RETURN_AT);
-        out.store(RCX, (int) RecordDescriptor.CALLER, RAX);
-        out.incrementInt(RDX);
-        out.storeInt(RCX, (int) RecordDescriptor.SEQ, RDX);
-        out.bind(leave);
-        leave();
-
-        out.bind(full);
-        out.increment(R10, (int) ThreadDescriptor.DROPPED);
-        out.jump(leave);
-
-        out.bind(slow);
-        continueSlow();
-
-        out.bind(inRow);
         // Who calls is told to the shim, and what stands for several calls.
+        out.cmp(RSP, INSIDE, 0);
+        out.jump(LESS, measured);
         out.cmpInt(R11, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(GREATER, measured);
         recordInRow();
         out.bind(measured);
         recordMeasured();
+
+        out.bind(slow);
+        continueSlow();
     }
 
     /// R10 thread, R11 function; or `slow`: no thread, or one of a process that the call's has forked, or one of whom

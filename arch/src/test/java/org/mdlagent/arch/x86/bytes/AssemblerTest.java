@@ -53,7 +53,6 @@ class AssemblerTest {
                 both("mov dword ptr " + memory + ",7", x -> x.storeInt(a, displacement, 7));
                 both("dec dword ptr " + memory, x -> x.decrementInt(a, displacement));
                 both("lock dec dword ptr " + memory, x -> x.lockDecrementInt(a, displacement));
-                both("xadd " + memory + ",rdx", x -> x.exchangeAdd(a, displacement, Register.RDX));
                 both("cmpxchg " + memory + ",rcx", x -> x.compareExchange(a, displacement, Register.RCX));
                 both("cmp rdi," + memory, x -> x.cmp(Register.RDI, a, displacement));
                 both("cmp dword ptr " + memory + ",3", x -> x.cmpInt(a, displacement, 3));
@@ -107,7 +106,6 @@ class AssemblerTest {
                 both("test byte ptr [r10+" + a + "*8],63", x -> x.testLowByteIndexed(Register.R10, a, 63));
                 both("dec dword ptr [rsi+" + a + "*8]", x -> x.decrementIntIndexed(Register.RSI, a));
                 both("cmp dword ptr [r10+" + a + "*8+4],1", x -> x.cmpIntIndexed(Register.R10, a, 4, 1));
-                both("xadd [rsi+" + a + "*8],rcx", x -> x.exchangeAddIndexed(Register.RSI, a, Register.RCX));
             }
         }
         both("mov edx,1", x -> x.movInt(Register.RDX, 1));
@@ -116,7 +114,6 @@ class AssemblerTest {
         both("syscall", Assembler::systemCall);
         both("lea rax,[rsp+0x11111111]", x -> x.leaWide(Register.RAX, Register.RSP, 0x11111111));
         both("lea rax,[rbp+0x11111111]", x -> x.leaWide(Register.RAX, Register.RBP, 0x11111111));
-        both("rex test cl,63", x -> x.testLowByte(Register.RCX, 63));
         both("rdtsc", Assembler::rdtsc);
         both("ret", Assembler::ret);
 

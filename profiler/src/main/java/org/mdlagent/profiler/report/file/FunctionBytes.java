@@ -83,7 +83,7 @@ public record FunctionBytes(SessionBytes bytes, long at) {
     /// Whether timed calls stand for more than were counted: for those while no window is open, too.
     private boolean isWindowed() throws IOException {
         int mean = bytes.getInt(at + FunctionDescriptor.MEAN);
-        return mean == 0 || (mean > 1 && bytes.getInt(at + FunctionDescriptor.RECORDED) > mean);
+        return mean == 0 || (mean > 1 && bytes.getInt(at + FunctionDescriptor.WEIGHT) > mean);
     }
 
     /// Whether its window has been open all the time.

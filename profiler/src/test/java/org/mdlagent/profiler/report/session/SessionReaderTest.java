@@ -396,7 +396,7 @@ class SessionReaderTest {
     void shouldStateTheErrorOfWhatWindowsTimeByChance() throws IOException {
         SessionImage image = SessionImage.sampledSample();
         image.putInt(image.functionAt(0) + FunctionDescriptor.MEAN, 8);
-        image.putInt(image.functionAt(0) + FunctionDescriptor.RECORDED, 80);
+        image.putInt(image.functionAt(0) + FunctionDescriptor.WEIGHT, 80);
         image.putInt(image.functionAt(0) + FunctionDescriptor.STATE, FunctionDescriptor.STATE_EXPIRED);
 
         assertThat(read(image).functions().get(0).callsError().getAsDouble()).isBetween(0.0597, 0.0599);
