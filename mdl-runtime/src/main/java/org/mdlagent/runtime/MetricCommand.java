@@ -12,13 +12,15 @@ import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
 
-/// `metric enable|force|disable REQUEST`, `metric list`, `metric points|resources FIRST`. Values are not asked for
+/// `metric enable|force|disable REQUEST`, `metric define MDL` (one definition), `metric list`, `metric points|resources
+/// FIRST`. Values are not asked for
 /// here: readers find them in the session. Columns are separated by tabs.
 ///
 /// | answer to | lines |
 /// | --- | --- |
 /// | `enable` | metrics, points, overhead to expect in percent, refused if it is high; then a line for each obstacle |
 /// | `force` | the same, whatever the overhead |
+/// | `define` | none |
 /// | `disable` | how many |
 /// | `list` | name for requests, units, mode, name for people |
 /// | `points` | request, order, kind of point, function and, of a call, offset there, flags that it tests; from number
@@ -50,13 +52,14 @@ final class MetricCommand implements Command {
             return switch (verb) {
                 case "enable" -> enable(MetricRequest.of(rest), PERCENT_MAX);
                 case "force" -> enable(MetricRequest.of(rest), Double.POSITIVE_INFINITY);
+                case "define" -> define(rest);
                 case "disable" -> metrics.disable(MetricRequest.of(rest)) + "\n";
                 case "list" -> list();
                 case "points" -> points(Integer.parseUnsignedInt(rest));
                 case "resources" -> resources(Integer.parseUnsignedInt(rest));
                 default ->
                     throw new IllegalArgumentException(
-                            "metrics are asked for by: metric enable|force|disable REQUEST, list, points|resources FIRST");
+                            "metrics are asked for by: metric enable|force|disable REQUEST, define MDL, list, points|resources FIRST");
             };
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -80,6 +83,11 @@ final class MetricCommand implements Command {
                 .forEach(obstacle -> answer.append(obstacle).append('\n'));
         int more = outcome.obstacles().size() - OBSTACLES_MAX;
         return more > 0 ? answer.append("and ").append(more).append(" more\n").toString() : answer.toString();
+    }
+
+    private String define(String mdl) {
+        metrics.define(mdl);
+        return "";
     }
 
     private String list() {

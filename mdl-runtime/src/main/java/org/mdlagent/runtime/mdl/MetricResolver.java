@@ -179,6 +179,13 @@ final class MetricResolver {
                 found.statements());
     }
 
+    /// Units such as `opsPerSecond` are those of a rate.
+    private static Metric.UnitsType ofUnits(String units) {
+        return units.endsWith("PerSecond") || units.endsWith("/s")
+                ? Metric.UnitsType.NORMALIZED
+                : Metric.UnitsType.UNNORMALIZED;
+    }
+
     /// What is sampled is a value of its time: it has no rate.
     private Metric.UnitsType unitsType(Metric.Style style) {
         boolean sampled = style == Metric.Style.SAMPLED_FUNCTION;
@@ -186,7 +193,7 @@ final class MetricResolver {
                 "unitsType",
                 Metric.UnitsType.values(),
                 Metric.UnitsType::word,
-                sampled ? Metric.UnitsType.SAMPLED : Metric.UnitsType.UNNORMALIZED);
+                sampled ? Metric.UnitsType.SAMPLED : ofUnits(text("units")));
         if (sampled && type == Metric.UnitsType.NORMALIZED) {
             diagnostics.ignored(
                     metric.name().at(), "metric " + metric.name() + " is a SampledFunction, it is not shown as a rate");

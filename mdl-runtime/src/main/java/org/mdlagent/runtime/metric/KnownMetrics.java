@@ -2,7 +2,9 @@ package org.mdlagent.runtime.metric;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.Compilation;
 import org.mdlagent.runtime.mdl.Definitions;
@@ -16,6 +18,9 @@ import org.mdlagent.runtime.options.RegularFile;
 /// Definitions that come with the agent, read when they are first needed, and those of files.
 final class KnownMetrics {
     private @Nullable Definitions definitions;
+
+    /// What requests have defined.
+    private final Set<String> defined = new HashSet<>();
 
     Definitions get() {
         if (definitions == null) {
@@ -32,6 +37,30 @@ final class KnownMetrics {
         Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), get());
         definitions = get().with(compilation.definitions());
         return compilation.diagnostics();
+    }
+
+    /// Adds a definition; the same text a second time is none.
+    ///
+    /// @param used metrics that must stay as they are
+    /// @throws IllegalArgumentException when it has errors, or changes a metric that is used
+    void define(String text, Set<String> used) {
+        if (defined.contains(text)) {
+            return;
+        }
+        Compilation compilation = Compilation.of(new SourceFile("definition", text), get());
+        for (Diagnostic diagnostic : compilation.diagnostics()) {
+            if (diagnostic.severity() == Diagnostic.Severity.ERROR) {
+                throw new IllegalArgumentException(diagnostic.message());
+            }
+        }
+        for (String metric : compilation.definitions().metrics().keySet()) {
+            if (used.contains(metric)) {
+                throw new IllegalArgumentException(metric
+                        + " is enabled with another definition: disable that first, or give this one another name");
+            }
+        }
+        definitions = get().with(compilation.definitions());
+        defined.add(text);
     }
 
     /// A metric by the name that requests use.

@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
@@ -100,6 +101,16 @@ public final class Metrics {
     public List<Diagnostic> load(Path file) throws IOException {
         view = null;
         return definitions.load(file);
+    }
+
+    /// Adds a definition to what the agent knows.
+    ///
+    /// @throws IllegalArgumentException when it has errors, or changes a metric that is enabled, with a message for
+    ///     people
+    public void define(String text) {
+        view = null;
+        definitions.define(
+                text, enabled.keySet().stream().map(MetricRequest::metric).collect(Collectors.toSet()));
     }
 
     /// Those that can be enabled, by the name that requests use.

@@ -106,7 +106,10 @@ class MdlTest {
         list everything                           | there are sessions, functions, probes, metrics, points and resources
         list points 1 /Code                       | a pattern for points is not possible
         points                                    | Missing required parameter
-        compile                                   | Missing required parameter
+        compile                                   | one file or one question is compiled
+        compile -e timer                          | a question is: counter [of EXPRESSION]
+        enable 1                                  | no metric is named
+        enable 1 -e timer                         | as in -e 'counter at entry of handle*
         compile --dump=tree absent.mdl            | there is no stage tree
         """)
     void shouldEndWithTwoForWrongUsage(String command, String message) {

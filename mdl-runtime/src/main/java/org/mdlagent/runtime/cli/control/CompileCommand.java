@@ -16,6 +16,7 @@ import org.mdlagent.runtime.mdl.Compilation;
 import org.mdlagent.runtime.mdl.Definitions;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.MetricLibrary;
+import org.mdlagent.runtime.mdl.OneLiner;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Evaluator;
 import org.mdlagent.runtime.mdl.request.Focus;
@@ -35,16 +36,24 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "compile",
         description = "Check a file of metrics in MDL.",
-        customSynopsis = "mdl compile [--dump=STAGE [--focus=PATH]...] FILE",
+        customSynopsis = "mdl compile [--dump=STAGE [--focus=PATH]...] FILE|-e QUESTION",
         sortOptions = false)
 public final class CompileCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
 
-    @Parameters(paramLabel = "FILE", description = "It may use lists and constraints that come with the agent.")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "0..1",
+            description = "It may use lists and constraints that come with the agent.")
+    private @Nullable Path file;
+
+    @Option(
+            names = {"-e", "--expression"},
+            paramLabel = "QUESTION",
+            description = "A metric in one line, as mdl enable takes it: print the MDL that it stands for.")
+    private @Nullable String question;
 
     @Option(
             names = "--dump",
@@ -79,9 +88,9 @@ public final class CompileCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Stage stage = Stage.of(dump);
-        String text = RegularFile.text(file);
+        SourceFile source = source();
         Definitions library = MetricLibrary.load();
-        Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), library);
+        Compilation compilation = Compilation.of(source, library);
         Console console = mdl.console();
         for (Diagnostic diagnostic : compilation.diagnostics()) {
             console.err().println(ForeignText.printableLines(diagnostic.format()));
@@ -98,9 +107,25 @@ public final class CompileCommand implements Callable<Integer> {
             }
             case SUMMARY ->
                 console.out()
-                        .println(ForeignText.printable(file.toString()) + ": " + summary(compilation.definitions()));
+                        .println(
+                                question == null
+                                        ? ForeignText.printable(source.name()) + ": "
+                                                + summary(compilation.definitions())
+                                        : ForeignText.printableLines(
+                                                source.text().stripTrailing()));
         }
         return 0;
+    }
+
+    private SourceFile source() throws IOException {
+        if ((file == null) == (question == null)) {
+            throw CommandFailure.usage("one file or one question is compiled", "try: mdl compile my.mdl");
+        }
+        if (file != null) {
+            return new SourceFile(file.toString(), RegularFile.text(file));
+        }
+        OneLiner read = LiveDefinitions.question(String.valueOf(question));
+        return new SourceFile(read.name(), read.mdl());
     }
 
     private void list(Definitions defined, Definitions library, Function<MetricListing, String> stage) {

@@ -2,6 +2,7 @@ package org.mdlagent.runtime.cli.control;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.mdlagent.runtime.cli.context.CommandContext;
@@ -17,7 +18,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "enable",
         description = "Start to measure metrics in a running program.",
-        customSynopsis = "mdl enable [--force] PID|SESSION METRIC[@FOCUS...]...",
+        customSynopsis = "mdl enable [OPTIONS] PID|SESSION METRIC[@FOCUS...]...",
+        footer = "Exit status 1: one at least was refused; the others are enabled.",
         sortOptions = false)
 public final class EnableCommand implements Callable<Integer> {
     @ParentCommand
@@ -27,13 +29,27 @@ public final class EnableCommand implements Callable<Integer> {
     @Option(names = "--force", description = "Even if it is expected to take more than a tenth of a processor.")
     private boolean force;
 
+    @Option(
+            names = "--mdl",
+            paramLabel = "FILE",
+            description = "Metrics of your own in MDL, to be named behind PID. Repeatable.")
+    private List<Path> files = List.of();
+
+    @Option(
+            names = {"-e", "--expression"},
+            paramLabel = "QUESTION",
+            description = "A metric in one line: [NAME =] counter [of EXPRESSION] at entry|return of FUNCTION, or"
+                    + " wallTimer|processTimer of FUNCTION, and [when CONDITION]; as in"
+                    + " 'counter at entry of handle* when $arg[0] > 4096'. mdl compile -e shows its MDL. Repeatable.")
+    private List<String> questions = List.of();
+
     @Parameters(index = "0", paramLabel = "PID|SESSION")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String session;
 
     @Parameters(
             index = "1..*",
-            arity = "1..*",
+            arity = "0..*",
             paramLabel = "METRIC[@FOCUS...]",
             description =
                     "A focus is a path as /Code/aof.c/flushAppendOnlyFile or /Code/libc.so.6/malloc, of a loaded library;"
@@ -42,12 +58,42 @@ public final class EnableCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<MetricRequest> wanted = requests(requests);
-        Path directory = mdl.store().find(session);
-        for (MetricRequest request : wanted) {
-            enable(directory, request);
+        LiveDefinitions definitions = new LiveDefinitions(mdl.console());
+        for (Path file : files) {
+            definitions.addFile(file);
         }
-        return 0;
+        List<String> texts = new ArrayList<>(requests);
+        for (String question : questions) {
+            texts.add(definitions.addQuestion(question));
+        }
+        if (texts.isEmpty()) {
+            throw CommandFailure.usage(
+                    "no metric is named",
+                    files.isEmpty()
+                            ? "try: mdl enable " + session + " io_wait; mdl list metrics shows those there are"
+                            : "defined are: " + String.join(", ", definitions.metrics()));
+        }
+        List<MetricRequest> wanted = requests(texts);
+        Path directory = mdl.store().find(session);
+        definitions.send(directory);
+        return enable(directory, wanted);
+    }
+
+    /// What is refused does not stop the others.
+    private int enable(Path directory, List<MetricRequest> wanted) throws IOException {
+        int refused = 0;
+        for (MetricRequest request : wanted) {
+            try {
+                enable(directory, request);
+            } catch (CommandFailure e) {
+                mdl.console().say(String.valueOf(e.getMessage()), e.remedy());
+                refused++;
+            }
+        }
+        if (refused > 0 && wanted.size() > 1) {
+            mdl.console().say(refused + " of " + wanted.size() + " were refused, the others are enabled", null);
+        }
+        return refused == 0 ? 0 : CommandFailure.FAILED;
     }
 
     private void enable(Path directory, MetricRequest request) throws IOException {

@@ -21,6 +21,7 @@ final class MetricColumn {
     private final int width;
     private MetricValue last;
     private OptionalDouble shown = OptionalDouble.empty();
+    private boolean fractional;
 
     MetricColumn(MetricValue first) {
         last = first;
@@ -37,6 +38,8 @@ final class MetricColumn {
     void add(MetricValue now) {
         shown = now.unitsType() == MetricValue.UnitsType.RATE ? rate(last, now) : now.amount();
         last = now;
+        // Once a value has had a fraction, all have one: they stand below each other.
+        fractional |= shown.isPresent() && shown.getAsDouble() != Math.rint(shown.getAsDouble());
         if (history.size() == LOOKS) {
             history.removeFirst();
         }
@@ -68,12 +71,21 @@ final class MetricColumn {
 
     /// The number, and a line of bars.
     String cell() {
-        return pad(narrowCell());
+        return pad(narrowCell(number()));
     }
 
-    /// The same, no wider than it need be.
-    String narrowCell() {
-        return String.format(Locale.ROOT, "%10s  %-" + LOOKS + "s", number(), bars(history));
+    private String narrowCell(String number) {
+        return String.format(Locale.ROOT, "%10s  %-" + LOOKS + "s", number, bars(history));
+    }
+
+    /// A line for each: the number, bars, and what it is. Decimal points stand below each other.
+    static List<String> lines(Collection<MetricColumn> columns) {
+        boolean points = columns.stream().anyMatch(column -> column.fractional);
+        return columns.stream()
+                .map(column -> column.narrowCell(column.number() + (points && !column.fractional ? "    " : ""))
+                        + "  "
+                        + column.head)
+                .toList();
     }
 
     private static String bars(Collection<Double> values) {
@@ -90,10 +102,9 @@ final class MetricColumn {
         if (shown.isEmpty()) {
             return "-";
         }
-        double value = shown.getAsDouble();
-        return value == Math.rint(value) && Math.abs(value) < 1e15
-                ? Long.toString((long) value)
-                : String.format(Locale.ROOT, "%.3f", value);
+        return fractional
+                ? String.format(Locale.ROOT, "%.3f", shown.getAsDouble())
+                : Long.toString(Math.round(shown.getAsDouble()));
     }
 
     private String pad(String text) {

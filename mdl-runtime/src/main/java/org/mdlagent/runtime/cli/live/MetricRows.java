@@ -21,8 +21,6 @@ final class MetricRows {
     }
 
     List<String> lines() {
-        return rows.values().stream()
-                .map(row -> row.narrowCell() + "  " + row.head().strip())
-                .toList();
+        return MetricColumn.lines(rows.values());
     }
 }

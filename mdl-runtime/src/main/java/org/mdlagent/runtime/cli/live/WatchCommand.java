@@ -30,14 +30,19 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl watch`: what metrics of a running program say, a line for each look. It reads the session, and does not disturb
-/// the program.
+/// `mdl watch`: what metrics of a running program say: a line for each look, or a block of lines, where a line has no
+/// room for all. It reads the session, and does not disturb the program.
 @Command(
         name = "watch",
         description = "Watch metrics that are enabled in a running program.",
-        customSynopsis = "mdl watch [OPTIONS] PID|SESSION METRIC[@FOCUS...]...",
+        customSynopsis = "mdl watch [OPTIONS] PID|SESSION [METRIC[@FOCUS...]...]",
         sortOptions = false)
 public final class WatchCommand implements Callable<Integer> {
+    private static final int TIME_WIDTH = 9;
+
+    /// Columns of a line where stdout is no terminal.
+    private static final int LINE_MAX = 160;
+
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
@@ -51,9 +56,10 @@ public final class WatchCommand implements Callable<Integer> {
 
     @Parameters(
             index = "1..*",
-            arity = "1..*",
+            arity = "0..*",
             paramLabel = "METRIC[@FOCUS...]",
-            description = "As it was enabled; * and ? mean each that matches, also one that appears later.")
+            description = "As it was enabled; * and ? mean each that matches, also one that appears later. Without: all"
+                    + " that is enabled.")
     private List<String> requests = List.of();
 
     @Mixin
@@ -88,8 +94,25 @@ public final class WatchCommand implements Callable<Integer> {
             for (MetricValue metric : metrics) {
                 Objects.requireNonNull(columns.get(metric.request())).add(metric);
             }
-            out.println(" " + TIME.format(Instant.now()) + join(columns.values(), MetricColumn::cell));
+            print(columns.values());
         }
+    }
+
+    private void print(Collection<MetricColumn> columns) {
+        PrintStream out = mdl.console().out();
+        String time = " " + TIME.format(Instant.now());
+        if (fit(columns)) {
+            out.println(time + join(columns, MetricColumn::cell));
+        } else {
+            out.println(time);
+            MetricColumn.lines(columns).forEach(out::println);
+        }
+    }
+
+    /// Whether all columns have room in a line.
+    private boolean fit(Collection<MetricColumn> columns) {
+        int width = mdl.console().width(mdl.console().outIsTerminal(), 1);
+        return join(columns, MetricColumn::cell).length() + TIME_WIDTH <= (width > 0 ? width : LINE_MAX);
     }
 
     /// A column for each metric: that which it has, or a new one where it has appeared.
@@ -104,6 +127,9 @@ public final class WatchCommand implements Callable<Integer> {
 
     private void printHead(Collection<MetricColumn> columns) {
         PrintStream out = mdl.console().out();
+        if (!fit(columns)) {
+            return; // each line says what it is
+        }
         out.println(" time    " + join(columns, MetricColumn::head));
         if (mdl.console().outIsTerminal()) {
             out.println(" so far  " + join(columns, MetricColumn::past));
@@ -120,8 +146,14 @@ public final class WatchCommand implements Callable<Integer> {
         return line.toString().stripTrailing();
     }
 
-    /// Of a pattern that is for objects which appear, there may be none yet.
+    /// All where none is named. Of a pattern that is for objects which appear, there may be none yet.
     private static List<MetricValue> find(List<MetricValue> metrics, List<MetricRequest> wanted) {
+        if (wanted.isEmpty()) {
+            if (metrics.isEmpty()) {
+                throw CommandFailure.failed("no metric is enabled", "mdl enable PID io_wait starts one");
+            }
+            return metrics;
+        }
         Set<MetricValue> found = new LinkedHashSet<>();
         for (MetricRequest request : wanted) {
             List<MetricValue> meant = metrics.stream()
