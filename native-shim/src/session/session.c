@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,17 @@ struct instant instant_now(void) {
       .mono_nanos = clock_nanos(CLOCK_MONOTONIC),
       .real_nanos = clock_nanos(CLOCK_REALTIME),
   };
+}
+
+/* What was executed, which may be a link: redis-server leads to redis-check-rdb. Of a script it is the script, and
+ * not the program. */
+static const char *executed_name(const char *program) {
+  const char *executed = (const char *)getauxval(AT_EXECFN);
+  struct stat named, running;
+  bool leads_there = executed && strncmp(executed, "/proc/", 6) != 0 && strncmp(executed, "/dev/fd/", 8) != 0 &&
+                     stat(executed, &named) == 0 && stat("/proc/thread-self/exe", &running) == 0 &&
+                     named.st_dev == running.st_dev && named.st_ino == running.st_ino;
+  return leads_there ? executed : program;
 }
 
 static void name_session(const char *program, const struct instant *start) {
@@ -124,7 +136,7 @@ const char *session_create(const struct instant *start) {
   static char reason[128];
   char program[1024], path[PATH_MAX];
   read_program(program, sizeof program);
-  name_session(program, start);
+  name_session(executed_name(program), start);
   tell_session_apart();
 
   int error;

@@ -3,8 +3,14 @@ package org.mdlagent.runtime.cli.live;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import org.jline.terminal.Size;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.format.TableReport;
@@ -43,6 +49,9 @@ public final class TopCommand implements Callable<Integer> {
     private static final int SUMMARY_LIMIT = 10;
     private static final int PLAIN_WIDTH = 120;
 
+    /// The kernel counts CPU time by hundredths of a second.
+    private static final long BUSIEST_NANOS = 200_000_000;
+
     /// A change of the terminal's size shows after so long at the latest.
     private static final long KEY_MILLIS = 200;
 
@@ -50,7 +59,7 @@ public final class TopCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
 
-    @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Without: the newest.")
+    @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Without: the busiest program that runs.")
     private @Nullable String session;
 
     @Mixin
@@ -67,7 +76,7 @@ public final class TopCommand implements Callable<Integer> {
         LiveOrder order = order();
         looks.check();
         CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
-        Path directory = mdl.store().find(session);
+        Path directory = session == null ? busiest() : mdl.store().find(session);
         Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(directory, DebugNames.present(console))) {
             if (!ProgramState.runs(reader.facts())) {
@@ -81,6 +90,37 @@ public final class TopCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    /// The session whose program takes most CPU time while this looks.
+    private Path busiest() throws IOException {
+        Map<Path, ProcessHandle> running = new LinkedHashMap<>();
+        for (Path candidate : mdl.store().all()) {
+            try (SessionReader reader = SessionReader.open(candidate)) {
+                if (ProgramState.runs(reader.facts())) {
+                    ProcessHandle.of(reader.pid()).ifPresent(process -> running.put(candidate, process));
+                }
+            } catch (IOException e) {
+                // a damaged one, of which nothing is wanted here
+            }
+        }
+        if (running.isEmpty()) {
+            throw CommandFailure.failed("no program runs with the agent", "try: mdl run -- PROGRAM");
+        }
+        Map<Path, Duration> before = new HashMap<>();
+        running.forEach((candidate, process) -> before.put(candidate, cpu(process)));
+        if (running.size() > 1) {
+            LockSupport.parkNanos(BUSIEST_NANOS);
+        }
+        return running.entrySet().stream()
+                .max(Comparator.comparing(
+                        one -> cpu(one.getValue()).minus(before.getOrDefault(one.getKey(), Duration.ZERO))))
+                .orElseThrow()
+                .getKey();
+    }
+
+    private static Duration cpu(ProcessHandle process) {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
     private LiveOrder order() {

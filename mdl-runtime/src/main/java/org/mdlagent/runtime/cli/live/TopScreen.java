@@ -32,8 +32,26 @@ final class TopScreen {
     /// Where there are fewer columns, the detail takes the place of the table.
     private static final int BESIDE_MIN = 110;
 
-    private static final String KEYS =
-            "[↑↓] select  [enter] detail  [space] on/off  [s] sort  [/] filter  [t] threads  [m] metrics  [q] quit";
+    /// Fits a terminal of 80 columns.
+    private static final String KEYS = "[?] help  [enter] detail  [space] on/off  [s] sort  [/] filter  [q] quit";
+
+    private static final List<String> HELP = List.of(
+            "  KEY               WHAT IT DOES",
+            "  up down, j k      select a function; page up, page down, home and end, too",
+            "  enter             open it: its callers and the histogram of its latency",
+            "  space             switch its probe off, or on again",
+            "  s                 sort by the next column",
+            "  /                 filter by a part of the name, or a pattern; esc shows all",
+            "  t, m              threads; metrics that are enabled",
+            "  esc               back",
+            "  ?                 this page",
+            "  q                 quit",
+            "",
+            "  COLUMN            WHAT IT SAYS",
+            "  RATE              calls per second, with bars for the last ten looks",
+            "  p50 p99 p99.9     latency of the calls that were timed in the last ten looks",
+            "  TOTAL             time inside, in percent of the time that passed; more",
+            "                    than 100 % with several threads");
 
     /// What a key asks for that this class cannot do by itself.
     enum Wish {
@@ -59,6 +77,7 @@ final class TopScreen {
     private int page = 1;
     private boolean threads;
     private boolean showsMetrics;
+    private boolean help;
     private List<String> metrics = List.of();
     private boolean detail;
     private boolean filtering;
@@ -176,6 +195,7 @@ final class TopScreen {
                 showsMetrics = !showsMetrics;
                 threads = false;
             }
+            case '?' -> help = !help;
             case '/' -> filtering = true;
             case '\r', '\n' -> {
                 chosen = true;
@@ -189,7 +209,9 @@ final class TopScreen {
     }
 
     private void leave() {
-        if (detail) {
+        if (help) {
+            help = false;
+        } else if (detail) {
             detail = false;
         } else if (threads || showsMetrics) {
             threads = false;
@@ -227,13 +249,22 @@ final class TopScreen {
         }
         lines.add(new LiveTable(width, colour).facts(profile));
         page = Math.max(1, height - 3);
-        lines.addAll(showsMetrics ? metrics(width) : threads ? threads(profile, width) : functions(profile, width));
+        lines.addAll(body(profile, width));
         while (lines.size() < height - 1) {
             lines.add("");
         }
         lines.subList(Math.max(0, height - 1), lines.size()).clear();
         lines.add(foot(width));
         return lines;
+    }
+
+    private List<String> body(LiveProfile profile, int width) {
+        if (help) {
+            return HELP.stream()
+                    .map(line -> line.length() <= width ? line : line.substring(0, width))
+                    .toList();
+        }
+        return showsMetrics ? metrics(width) : threads ? threads(profile, width) : functions(profile, width);
     }
 
     private String foot(int width) {

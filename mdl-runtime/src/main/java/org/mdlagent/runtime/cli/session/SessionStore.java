@@ -19,11 +19,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.file.OwnDirectory;
@@ -148,6 +149,8 @@ public final class SessionStore {
     private static final DateTimeFormatter NAME_TIME =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss").withZone(ZoneOffset.UTC);
 
+    private static final Pattern PROGRAM = Pattern.compile("(.+)-[0-9]+-[0-9]{8}T[0-9]{6}(?:-[0-9])?");
+
     private static final Pattern TIME = Pattern.compile("(?<=-)[0-9]{8}T[0-9]{6}(?=-|$)");
 
     /// A session and when it began, as far as that was known when it was listed.
@@ -189,11 +192,8 @@ public final class SessionStore {
             return newest(all(), "there is no session yet", "try: mdl run -- PROGRAM");
         }
         Path path = Path.of(wanted);
-        if (wanted.indexOf('/') >= 0 || Files.exists(path)) {
-            if (Files.isDirectory(path) && !holdsSession(path)) {
-                return newest(in(path), path + " holds no session", "mdl list sessions shows those there are");
-            }
-            return RunSessions.programOf(path, of(path));
+        if (wanted.indexOf('/') >= 0 || holdsSession(path)) {
+            return at(path);
         }
         List<Path> sessions = all();
         if (wanted.chars().allMatch(Character::isDigit)) {
@@ -214,10 +214,52 @@ public final class SessionStore {
                 }
             }
         }
-        return newest(
-                sessions.stream().filter(named(wanted)).toList(),
-                "there is no session " + wanted,
-                "mdl list sessions shows those there are");
+        List<Path> named = sessions.stream()
+                .filter(session -> name(session).startsWith(wanted))
+                .toList();
+        // A directory that is called as the program is none of its sessions.
+        return named.isEmpty() && Files.exists(path)
+                ? at(path)
+                : newest(unambiguous(named, wanted), absent(wanted), remedy(wanted));
+    }
+
+    /// The session of a path, or the newest in a directory.
+    private Path at(Path path) throws IOException {
+        if (Files.isDirectory(path) && !holdsSession(path)) {
+            return newest(in(path), path + " holds no session", "mdl list sessions shows those there are");
+        }
+        return RunSessions.programOf(path, of(path));
+    }
+
+    /// Sessions of one program: that which has this name, or the only one whose name begins so.
+    private static List<Path> unambiguous(List<Path> named, String wanted) {
+        Map<String, List<Path>> programs =
+                named.stream().collect(Collectors.groupingBy(SessionStore::program, TreeMap::new, Collectors.toList()));
+        if (programs.size() > 1 && !programs.containsKey(wanted)) {
+            throw CommandFailure.failed(
+                    wanted + " may be each of " + String.join(", ", programs.keySet()), "write more of the name");
+        }
+        return programs.getOrDefault(wanted, named);
+    }
+
+    /// The name of a session without process and time, and the whole name of one that a person has named.
+    private static String program(Path session) {
+        Matcher parts = PROGRAM.matcher(name(session));
+        return parts.matches() ? parts.group(1) : name(session);
+    }
+
+    private static String absent(String wanted) {
+        return isRunning(wanted) ? "process " + wanted + " has no agent" : "there is no session " + wanted;
+    }
+
+    private static String remedy(String wanted) {
+        return isRunning(wanted)
+                ? "a program gets it when it starts: mdl run -- PROGRAM, or LD_PRELOAD=/path/to/libmdlagent.so PROGRAM"
+                : "mdl list sessions shows those there are";
+    }
+
+    private static boolean isRunning(String wanted) {
+        return wanted.chars().allMatch(Character::isDigit) && Files.exists(Path.of("/proc", wanted));
     }
 
     /// Sessions in the directory that a running process was told to use, which is not known here before its end.
@@ -258,10 +300,6 @@ public final class SessionStore {
         } catch (IOException e) {
             return false; // a damaged one, of which nothing is wanted here
         }
-    }
-
-    private static Predicate<Path> named(String prefix) {
-        return session -> name(session).startsWith(prefix);
     }
 
     private static Path newest(List<Path> sessions, String otherwise, String remedy) {

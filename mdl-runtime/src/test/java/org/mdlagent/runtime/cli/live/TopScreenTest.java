@@ -54,6 +54,17 @@ class TopScreenTest {
         assertThat(screen.lines(WIDTH, HEIGHT).get(2)).contains("alpha");
     }
 
+    @Test
+    void shouldExplainKeysAndColumnsWithinEightyColumns() {
+        TopScreen.Wish unused = screen.press('?');
+
+        assertThat(screen.lines(WIDTH, 24)).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(WIDTH));
+        assertThat(String.join("\n", screen.lines(WIDTH, 24))).contains("switch its probe off", "p50 p99 p99.9");
+        assertThat(screen.lines(WIDTH, 24).getLast()).startsWith("[?] help ").endsWith("[q] quit");
+        unused = screen.press(TopScreen.ESCAPE);
+        assertThat(screen.lines(WIDTH, HEIGHT).get(2)).contains("alpha");
+    }
+
     /// Each is called half as often as the one before it.
     private static LiveProfile profile(String... names) {
         List<LiveFunction> functions = new ArrayList<>();

@@ -78,7 +78,31 @@ class SessionStoreTest {
     @Test
     void shouldSayWhatThereIsNot() {
         assertThatThrownBy(() -> store.find(null)).hasMessage("there is no session yet");
-        assertThatThrownBy(() -> store.find("4711")).hasMessage("there is no session 4711");
+        assertThatThrownBy(() -> store.find("999999999")).hasMessage("there is no session 999999999");
+        String foreign = Long.toString(ProcessHandle.current().pid());
+        assertThatThrownBy(() -> store.find(foreign)).hasMessage("process " + foreign + " has no agent");
+    }
+
+    @Test
+    void shouldFindTheProgramThatAPrefixMeans() throws IOException {
+        Path server = FakeSession.in(root, "redis-server-12-20260101T120000", 12, 1);
+        Path cli = FakeSession.in(root, "redis-cli-13-20260101T120001", 13, 1);
+        Path redis = FakeSession.in(root, "redis-14-20250101T120000-2", 14, 1);
+
+        assertThat(store.find("redis-s")).isEqualTo(server);
+        assertThat(store.find("redis-cli")).isEqualTo(cli);
+        assertThat(store.find("redis")).isEqualTo(redis);
+        assertThatThrownBy(() -> store.find("redis-"))
+                .hasMessage("redis- may be each of redis, redis-cli, redis-server");
+    }
+
+    /// Tests run in the module's directory, which has a directory `src`.
+    @Test
+    void shouldPreferASessionToADirectoryOfTheSameName() throws IOException {
+        assertThatThrownBy(() -> store.find("src")).hasMessage("src holds no session");
+        Path session = FakeSession.in(root, "src-12-20260101T120000", 12, 1);
+
+        assertThat(store.find("src")).isEqualTo(session);
     }
 
     /// As an agent leaves them in shared memory that knows the session's directory.

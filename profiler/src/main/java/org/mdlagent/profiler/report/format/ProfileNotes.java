@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
@@ -101,8 +102,26 @@ public final class ProfileNotes {
         addPart(parts, "others", others);
         addPart(parts, "elsewhere", cpu.percent(cpu.elsewhere()));
         return "not probed: " + percent(percent) + " of the CPU time"
-                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts));
+                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts))
+                + remedy(cpu);
     }
+
+    /// The options that probe the library with most of the time, where one is worth it and can be probed as a whole.
+    private static String remedy(CpuSamples cpu) {
+        return cpu.notProbed().stream()
+                .filter(of -> cpu.percent(of.samples()) >= REMEDY_PERCENT_MIN)
+                .map(of -> BaseName.of(of.image()))
+                .filter(name -> LIBRARY.matcher(name).matches())
+                .findFirst()
+                .map(name -> "\n  to probe " + name + ": mdl run --include '*' --include '" + name + "!*'")
+                .orElse("");
+    }
+
+    /// Names that a shell takes as they are. Of libc, what the agent calls has no probes.
+    private static final Pattern LIBRARY = Pattern.compile("(?!libc\\.|ld-linux)[A-Za-z0-9_.+-]+\\.so[0-9.]*");
+
+    /// The part of the CPU time from which it is worth probes.
+    private static final double REMEDY_PERCENT_MIN = 10;
 
     private static void addPart(List<String> parts, String name, double percent) {
         if (percent >= NAMED_PERCENT_MIN) {
