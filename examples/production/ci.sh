@@ -1,10 +1,6 @@
 #!/bin/sh
-# ci.sh BEFORE AFTER [ARGS...]: fails when a function of AFTER is more than 10 % slower than in BEFORE, beyond chance. For a CI step.
+# ci.sh BEFORE AFTER [ARGS...]: exits with 3 when AFTER is slower than BEFORE, beyond what their runs differ by. For a CI step.
 set -eu
 before=$1 after=$2
 shift 2
-sessions=$(mktemp -d)
-trap 'rm -rf "$sessions"' EXIT
-mdl run --wait --exact -o "$sessions/before" -- "$before" "$@"
-mdl run --wait --exact -o "$sessions/after" -- "$after" "$@"
-mdl diff --threshold 10 "$sessions/before" "$sessions/after"
+exec mdl diff --runs "${RUNS:-10}" --exact -- "$before" "$@" -- "$after" "$@"

@@ -14,6 +14,8 @@ module org.mdlagent.runtime {
 
     opens org.mdlagent.runtime.cli to
             info.picocli;
+    opens org.mdlagent.runtime.cli.compare to
+            info.picocli;
     opens org.mdlagent.runtime.cli.control to
             info.picocli;
     opens org.mdlagent.runtime.cli.live to

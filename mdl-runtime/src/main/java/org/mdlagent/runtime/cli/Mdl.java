@@ -11,7 +11,9 @@ import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import org.mdlagent.runtime.cli.compare.DiffCommand;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.control.CompileCommand;
@@ -23,7 +25,6 @@ import org.mdlagent.runtime.cli.live.ServeCommand;
 import org.mdlagent.runtime.cli.live.TopCommand;
 import org.mdlagent.runtime.cli.live.WatchCommand;
 import org.mdlagent.runtime.cli.manual.ManualCommand;
-import org.mdlagent.runtime.cli.report.DiffCommand;
 import org.mdlagent.runtime.cli.report.HistoryCommand;
 import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
@@ -68,6 +69,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
         })
 public final class Mdl implements Callable<Integer>, CommandContext {
     private static final char UNREADABLE = '\uFFFD';
+
+    /// What other tools call it to look at a process that runs.
+    private static final Set<String> ATTACHING = Set.of("attach", "record", "-p", "--pid");
+
+    private static final String LATE_START =
+            "a program gets its agent when it starts: mdl run -- PROGRAM; then mdl top" + " PID, mdl enable PID METRIC";
 
     private final Console console;
     private final SessionStore store;
@@ -131,9 +138,13 @@ public final class Mdl implements Callable<Integer>, CommandContext {
 
     /// The program's own arguments are passed on as the bytes that they are.
     private static int programWords(CommandLine.ParseResult parsed) {
-        return parsed.hasSubcommand() && parsed.subcommand().commandSpec().userObject() instanceof RunCommand run
-                ? run.programWords()
-                : 0;
+        Object command =
+                parsed.hasSubcommand() ? parsed.subcommand().commandSpec().userObject() : null;
+        return switch (command) {
+            case RunCommand run -> run.programWords();
+            case DiffCommand diff -> diff.programWords();
+            case null, default -> 0;
+        };
     }
 
     /// Adds the commands of modules that nothing imports. They are `Callable`s, as picocli's commands are.
@@ -176,11 +187,19 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 return CommandFailure.USAGE;
             }
         }
+        if (e instanceof UnmatchedArgumentException unknown
+                && ATTACHING.contains(unknown.getUnmatched().getFirst())) {
+            console.say(describe(e), LATE_START);
+            return CommandFailure.USAGE;
+        }
         console.say(describe(e), "try: " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         return CommandFailure.USAGE;
     }
 
     private static String remedy(String word, String[] arguments, CommandLine commandLine) {
+        if (ATTACHING.contains(word)) {
+            return LATE_START;
+        }
         if (word.indexOf('/') >= 0) {
             return "to run a program: mdl run -- " + String.join(" ", arguments);
         }

@@ -5,6 +5,7 @@
 /// | layer | what |
 /// | --- | --- |
 /// | `cli` | `Mdl`: the commands there are, and what becomes of their failures |
+/// | `compare` | the command that runs programs several times |
 /// | `run`, `live` | commands that start programs or follow them |
 /// | `control`, `manual`, `report` | commands that ask a running agent, say what commands there are, or show what was
 /// recorded |

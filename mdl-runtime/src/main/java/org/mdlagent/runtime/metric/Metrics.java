@@ -30,6 +30,8 @@ import org.mdlagent.runtime.options.FunctionGlob;
 
 /// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the
 /// program runs, and shows them to readers of the session. Used by one thread, the agent's.
+///
+/// Long because all that enables, follows and disables metrics shares the table of those enabled.
 public final class Metrics {
     /// Metrics that one request with a pattern may enable.
     public static final int EXPANDED_MAX = 1000;

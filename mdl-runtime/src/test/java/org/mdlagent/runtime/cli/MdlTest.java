@@ -62,6 +62,8 @@ class MdlTest {
         frobnicate                                | there is no command frobnicate
         frobnicate                                | try: mdl --help
         reprot                                    | did you mean 'report'?
+        attach 4711                               | a program gets its agent when it starts: mdl run -- PROGRAM
+        run -p 4711                               | a program gets its agent when it starts: mdl run -- PROGRAM
         ./app -x                                  | to run a program: mdl run -- ./app -x
         --frobnicate                              | Unknown option: '--frobnicate'
         run                                       | Missing required parameter
@@ -105,6 +107,16 @@ class MdlTest {
         report --function app!                    | a function is given as FUNCTION
         list everything                           | there are sessions, functions, probes, metrics, points and resources
         list points 1 /Code                       | a pattern for points is not possible
+        diff --threshold 5                        | try: mdl diff --runs 10 [OPTIONS] A -- B
+        diff --exact a b                          | two sessions alone do not tell how much runs
+        diff a b c                                | a b c is not possible
+        diff --format xml                         | there are table, json and html
+        diff --runs 4 true -- true                | from 5, since fewer cannot show anything, to 31
+        diff --runs 10 true                       | --runs takes two command lines with -- between
+        diff --runs 10 true --                    | --runs takes two command lines with -- between
+        diff --runs 10 --format html true -- true | there are table and json
+        diff --runs 10 --threshold -1 true -- true | a threshold is a number of percent from 0
+        diff --runs 10 --budget 0 true -- true    | budgetPercent is a number of percent above 0
         points                                    | Missing required parameter
         compile                                   | one file or one question is compiled
         compile -e timer                          | a question is: counter [of EXPRESSION]
@@ -133,7 +145,7 @@ class MdlTest {
             System.setErr(before);
         }
         assertThat(err()).isEmpty();
-        assertThat(out()).contains("costs 0.5 %").doesNotContain("%%");
+        assertThat(out()).contains("CPU time for probes and agent, in percent").doesNotContain("%%");
     }
 
     @Test

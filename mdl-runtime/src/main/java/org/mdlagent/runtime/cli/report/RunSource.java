@@ -17,12 +17,12 @@ import org.mdlagent.runtime.store.ProfileStore;
 
 /// Where runs are found that are compared: the sessions on this machine, and the store of profiles, which has them also
 /// when their sessions are gone.
-final class RunSource {
+public final class RunSource {
     private final SessionStore sessions;
     private final ProfileStore profiles;
     private final Console console;
 
-    RunSource(SessionStore sessions, Console console) {
+    public RunSource(SessionStore sessions, Console console) {
         this.sessions = sessions;
         this.console = console;
         profiles = new ProfileStore(sessions.root().resolveSibling("store"));
@@ -83,7 +83,7 @@ final class RunSource {
 
     /// The run that a person means: a session, as everywhere; or the beginning of a run's name in the store, or of a
     /// build id there, of which it is the newest run.
-    RunProfile find(String wanted) throws IOException {
+    public RunProfile find(String wanted) throws IOException {
         Path session;
         try {
             session = sessions.find(wanted);
@@ -109,12 +109,12 @@ final class RunSource {
     }
 
     /// The newest run.
-    RunProfile newest() throws IOException {
+    public RunProfile newest() throws IOException {
         return read(sessions.find(null));
     }
 
     /// The newest run of the same program that began before another.
-    RunProfile before(Run after) throws IOException {
+    public RunProfile before(Run after) throws IOException {
         for (Path session : sessions.all()) {
             try (SessionReader reader = SessionReader.open(session)) {
                 SessionFacts facts = reader.facts();

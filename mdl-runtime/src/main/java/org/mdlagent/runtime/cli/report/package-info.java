@@ -1,4 +1,4 @@
-/// What was measured: `mdl report`, `mdl diff`, `mdl history`.
+/// What was measured: `mdl report`, `mdl history`.
 @NullMarked
 package org.mdlagent.runtime.cli.report;
 

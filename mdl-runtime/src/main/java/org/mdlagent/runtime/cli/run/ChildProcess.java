@@ -153,9 +153,11 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /// Starts the program.
-    void start(List<byte[]> arguments, List<byte[]> environment) throws IOException {
+    ///
+    /// @param output file that its stdout and stderr replace, with nothing on its stdin; null when it shares ours
+    void start(List<byte[]> arguments, List<byte[]> environment, @Nullable Path output) throws IOException {
         keepOwnDescriptors();
-        pid = Posix.spawn(arguments, environment, FORWARDED);
+        pid = Posix.spawn(arguments, environment, output, FORWARDED);
         processStart = ProgramState.start(pid);
         Thread thread = new Thread(this::forward, "mdl-signals");
         thread.setDaemon(true);

@@ -3,10 +3,12 @@ package org.mdlagent.runtime.cli.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
+import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// Whether the agent can be loaded with a program, and by which path. Tells the user what stands in the way.
 final class Preload {
@@ -102,8 +104,14 @@ final class Preload {
         }
     }
 
+    /// Names and values of the variables by which a program has the agent.
+    static List<String[]> environment(Path library, AgentOptionsText options) {
+        return List.of(
+                new String[] {"MDL_OPTIONS", options.toString()}, new String[] {"LD_PRELOAD", variable(library)});
+    }
+
     /// `LD_PRELOAD` with the library before what is there already.
-    static String variable(Path library) {
+    private static String variable(Path library) {
         String ours = library.toString();
         String others = System.getenv("LD_PRELOAD");
         return others == null || others.isEmpty() ? ours : ours + ":" + others;

@@ -3,10 +3,7 @@ package org.mdlagent.runtime.cli.run;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.session.SessionReader;
@@ -27,10 +24,7 @@ import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 import org.mdlagent.runtime.options.RegularFile;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IParameterPreprocessor;
-import picocli.CommandLine.Model.ArgSpec;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -42,9 +36,6 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl run [OPTIONS] [--] PROGRAM ARGS...",
         sortOptions = false)
 public final class RunCommand implements Callable<Integer> {
-    /// For who waits for an answer at a terminal.
-    private static final String ATTENDED_BUDGET_PERCENT = "5";
-
     private static final int NOT_FOUND = 127;
     private static final int NOT_EXECUTABLE = 126;
 
@@ -64,48 +55,8 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--no-profile", description = "Leave the probes to the program (fastinst.h).")
     private boolean noProfile;
 
-    @Option(
-            names = "--exact",
-            arity = "0..1",
-            paramLabel = "GLOB",
-            fallbackValue = "on",
-            preprocessor = ValueOnlyBehindEqualsSign.class,
-            description = "Record every call, not a sample; or every call of these functions, and a sample of the "
-                    + "others. Repeatable.")
-    private List<String> exact = List.of();
-
-    @Option(
-            names = "--counted",
-            paramLabel = "GLOB",
-            description = "Count every call of these functions, and time some by chance. Repeatable.")
-    private List<String> counted = List.of();
-
-    @Option(
-            names = "--windowed",
-            paramLabel = "GLOB",
-            description = "Look at calls of these functions only now and then, however few there are. Repeatable.")
-    private List<String> windowed = List.of();
-
-    @Option(names = "--counted-mean", paramLabel = "N", description = "Of how many of their calls one is timed (100).")
-    private @Nullable String countedMean;
-
-    @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
-    private boolean cpuTime;
-
-    @Option(
-            names = "--budget",
-            paramLabel = "PCT",
-            description = "CPU time for probes and agent, in percent (1; 5 where stderr is a terminal).")
-    private @Nullable String budget;
-
-    @Option(
-            names = "--include",
-            paramLabel = "GLOB",
-            description = "Functions to probe; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
-    private List<String> include = List.of();
-
-    @Option(names = "--exclude", paramLabel = "GLOB", description = "Functions not to probe. Repeatable.")
-    private List<String> exclude = List.of();
+    @Mixin
+    private MeasureOptions measure = new MeasureOptions();
 
     @Option(names = "--mdl", paramLabel = "FILE", description = "Metric definitions in MDL. Repeatable.")
     private List<String> definitions = List.of();
@@ -115,12 +66,6 @@ public final class RunCommand implements Callable<Integer> {
             paramLabel = "M[@FOCUS...]",
             description = "Measure it from the start; mdl list metrics shows those there are. Repeatable.")
     private List<String> metrics = List.of();
-
-    @Option(
-            names = "--library-functions",
-            paramLabel = "N",
-            description = "Room for functions of libraries that are opened later (4096).")
-    private @Nullable String libraryFunctions;
 
     @Option(
             names = "--sync",
@@ -135,18 +80,11 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable String startDelay;
 
     @Option(
-            names = "--children",
-            paramLabel = "WHICH",
-            description = "Programs that it executes and that get an agent, too: none, probed (those with probes when"
-                    + " they start, the default) or all.")
-    private @Nullable String children;
-
-    @Option(
             names = "--report",
             arity = "0..1",
             paramLabel = "FORMAT",
             fallbackValue = "table",
-            preprocessor = ValueOnlyBehindEqualsSign.class,
+            preprocessor = MeasureOptions.ValueOnlyBehindEqualsSign.class,
             description =
                     "Print the report to stderr in the end: table (the default) or json; FORMAT:FILE writes it to a"
                             + " file, in any format of mdl report, for instance html:profile.html.")
@@ -154,18 +92,6 @@ public final class RunCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "PROGRAM ARGS...", arity = "1..*", description = "What to run.")
     private List<String> program = List.of();
-
-    /// `--report PROGRAM` runs PROGRAM: a value is only what is attached to the option.
-    static final class ValueOnlyBehindEqualsSign implements IParameterPreprocessor {
-        @Override
-        public boolean preprocess(
-                Stack<String> arguments, CommandSpec command, ArgSpec option, Map<String, Object> info) {
-            if (!"=".equals(info.get("separator"))) {
-                arguments.push(((OptionSpec) option).fallbackValue());
-            }
-            return false;
-        }
-    }
 
     /// How many of the command line's last words are the program's: its name, too.
     public int programWords() {
@@ -177,10 +103,9 @@ public final class RunCommand implements Callable<Integer> {
         Console console = mdl.console();
         AgentOptionsText given =
                 commandLine().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
-        if (console.errIsTerminal() && read(given).asked().last(AgentOptions.BUDGET_PERCENT) == null) {
-            given.add(AgentOptions.BUDGET_PERCENT, ATTENDED_BUDGET_PERCENT);
-        }
-        AgentOptions options = validated(given);
+        MeasureOptions.attend(given, console);
+        AgentOptions options = MeasureOptions.read(given);
+        checkMetrics(options);
         RunReport wanted = RunReport.of(options.report());
         SessionStore store = mdl.store();
         Path directory = options.session() == null
@@ -190,20 +115,16 @@ public final class RunCommand implements Callable<Integer> {
             SessionPlace.checkRoot(store, console);
         } else {
             SessionPlace.checkDirectory(directory);
-            given = absolute(directory).over(given);
+            given = SessionPlace.option(directory).over(given);
         }
         ChildProcess.prepare();
 
         List<byte[]> arguments = Posix.ownArguments(program.size());
-        List<String[]> changes = new ArrayList<>();
         Preload preload = new Preload(mdl.installation(), console);
         Path library = preload.library(program.getFirst());
-        if (library != null) {
-            changes.add(new String[] {"MDL_OPTIONS", given.toString()});
-            changes.add(new String[] {"LD_PRELOAD", Preload.variable(library)});
-        }
+        List<String[]> changes = library == null ? List.of() : Preload.environment(library, given);
         try (ChildProcess child = new ChildProcess()) {
-            child.start(arguments, ChildProcess.environment(Posix.ownEnvironment(), changes));
+            child.start(arguments, ChildProcess.environment(Posix.ownEnvironment(), changes), null);
             Posix.Ending ending = child.await();
             Instant ended = Instant.now();
             if (!changes.isEmpty()) {
@@ -219,54 +140,25 @@ public final class RunCommand implements Callable<Integer> {
             }
             return ending.shellStatus();
         } catch (Posix.SpawnException e) {
-            console.say(program.getFirst() + " cannot be started: " + e.getMessage(), null);
+            console.say(
+                    program.getFirst() + " cannot be started: " + e.getMessage(), measure.remedy(program.getFirst()));
             return e.notFound() ? NOT_FOUND : NOT_EXECUTABLE;
         }
     }
 
     private AgentOptionsText commandLine() {
-        AgentOptionsText text = new AgentOptionsText();
-        addIf(session, AgentOptions.SESSION, text);
-        addIf(await ? "on" : null, AgentOptions.WAIT, text);
-        addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
-        exact.forEach(value -> text.add(AgentOptions.EXACT, value));
-        counted.forEach(value -> text.add(AgentOptions.COUNTED, value));
-        windowed.forEach(value -> text.add(AgentOptions.WINDOWED, value));
-        addIf(countedMean, AgentOptions.COUNTED_MEAN, text);
-        addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
-        addIf(budget, AgentOptions.BUDGET_PERCENT, text);
-        include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
-        exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));
+        AgentOptionsText text = measure.text();
+        MeasureOptions.addIf(session, AgentOptions.SESSION, text);
+        MeasureOptions.addIf(await ? "on" : null, AgentOptions.WAIT, text);
+        MeasureOptions.addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
         // The program may be elsewhere by the time that the agent reads them.
         definitions.forEach(value ->
                 text.add(AgentOptions.MDL, Path.of(value).toAbsolutePath().toString()));
         metrics.forEach(value -> text.add(AgentOptions.METRIC, value));
-        addIf(sync, AgentOptions.SYNC, text);
-        addIf(libraryFunctions, AgentOptions.LIBRARY_FUNCTIONS, text);
-        addIf(startDelay, AgentOptions.START_DELAY_MILLIS, text);
-        addIf(children, AgentOptions.CHILDREN, text);
-        addIf(report, AgentOptions.REPORT, text);
+        MeasureOptions.addIf(sync, AgentOptions.SYNC, text);
+        MeasureOptions.addIf(startDelay, AgentOptions.START_DELAY_MILLIS, text);
+        MeasureOptions.addIf(report, AgentOptions.REPORT, text);
         return text;
-    }
-
-    private static void addIf(@Nullable String value, String key, AgentOptionsText text) {
-        if (value != null) {
-            text.add(key, value);
-        }
-    }
-
-    private static AgentOptions.Reading read(AgentOptionsText given) {
-        return AgentOptions.read(given, System.getenv("MDL_CONFIG"), System.getenv("HOME"));
-    }
-
-    private static AgentOptions validated(AgentOptionsText given) throws IOException {
-        AgentOptions.Reading reading = read(given);
-        if (!reading.problems().isEmpty()) {
-            throw CommandFailure.usage(String.join("\nmdl: ", reading.problems()), null);
-        }
-        AgentOptions options = reading.options();
-        checkMetrics(options);
-        return options;
     }
 
     /// What a program starts with is not looked at by anybody, so it must be right.
@@ -291,14 +183,6 @@ public final class RunCommand implements Callable<Integer> {
                         "no metric " + metric + (hint == null ? "" : "; " + hint), "mdl list metrics");
             }
         }
-    }
-
-    private static AgentOptionsText absolute(Path directory) {
-        AgentOptionsText text = new AgentOptionsText();
-        String path = directory.toString();
-        // Blanks around a value are no part of it.
-        text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
-        return text;
     }
 
     /// And not of what the child has executed and waited for.

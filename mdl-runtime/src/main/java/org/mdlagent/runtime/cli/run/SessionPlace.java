@@ -10,6 +10,8 @@ import org.mdlagent.runtime.cli.session.SessionDirectory;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// Where a program's session is to be, looked at before it starts.
 final class SessionPlace {
@@ -40,6 +42,15 @@ final class SessionPlace {
                     "the session cannot be written to " + directory + ": " + e.getMessage(),
                     "choose another directory with -o DIR");
         }
+    }
+
+    /// The agent's option for a session in a directory.
+    static AgentOptionsText option(Path directory) {
+        AgentOptionsText text = new AgentOptionsText();
+        String path = directory.toString();
+        // Blanks around a value are no part of it.
+        text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
+        return text;
     }
 
     private static void checkSocket(Path session) throws IOException {

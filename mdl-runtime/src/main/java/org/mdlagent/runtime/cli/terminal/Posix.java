@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The system calls that the command line needs and the JDK does not offer, for Linux on x86-64 with glibc.
 ///
@@ -31,6 +32,9 @@ public final class Posix {
     private static final int SIGSET_BYTES = 128;
     private static final int SIGINFO_BYTES = 128;
     private static final int SPAWN_ATTRIBUTES_BYTES = 336;
+    private static final int SPAWN_ACTIONS_BYTES = 80;
+    private static final int O_WRONLY_CREAT_TRUNC = 01 | 0100 | 01000;
+    private static final int OWNER_READS_AND_WRITES = 0600;
     private static final short SPAWN_SET_SIGMASK = 0x08;
     private static final int SIG_BLOCK = 0;
     private static final int P_PID = 1;
@@ -77,6 +81,15 @@ public final class Posix {
     private static native int posix_spawnattr_setsigmask(Pointer attributes, Pointer set);
 
     private static native int posix_spawnattr_setflags(Pointer attributes, short flags);
+
+    private static native int posix_spawn_file_actions_init(Pointer actions);
+
+    private static native int posix_spawn_file_actions_addopen(
+            Pointer actions, int descriptor, String path, int flags, int mode);
+
+    private static native int posix_spawn_file_actions_adddup2(Pointer actions, int descriptor, int as);
+
+    private static native int posix_spawn_file_actions_destroy(Pointer actions);
 
     private static native int posix_spawnp(
             Pointer pid, Pointer file, Pointer actions, Pointer attributes, Pointer argv, Pointer envp);
@@ -200,10 +213,12 @@ public final class Posix {
         }
     }
 
-    /// Starts a program, found along `PATH`, that shares our descriptors and has `unblocked` signals unblocked.
+    /// Starts a program, found along `PATH`, that has `unblocked` signals unblocked.
     ///
+    /// @param output file that its stdout and stderr replace, with nothing on its stdin; null when it shares ours
     /// @return its process id
-    public static int spawn(List<byte[]> arguments, List<byte[]> environment, int... unblocked) throws SpawnException {
+    public static int spawn(List<byte[]> arguments, List<byte[]> environment, @Nullable Path output, int... unblocked)
+            throws SpawnException {
         Memory mask = new Memory(SIGSET_BYTES);
         mask.clear();
         pthread_sigmask(SIG_BLOCK, Pointer.NULL, mask);
@@ -219,10 +234,18 @@ public final class Posix {
         Strings argv = new Strings(arguments);
         Strings envp = new Strings(environment);
         Memory pid = new Memory(Integer.BYTES);
+        Memory actions = new Memory(SPAWN_ACTIONS_BYTES);
+        posix_spawn_file_actions_init(actions);
+        if (output != null) {
+            posix_spawn_file_actions_addopen(actions, 0, "/dev/null", 0, 0);
+            posix_spawn_file_actions_addopen(
+                    actions, 1, output.toString(), O_WRONLY_CREAT_TRUNC, OWNER_READS_AND_WRITES);
+            posix_spawn_file_actions_adddup2(actions, 1, 2);
+        }
         int ours = takeOwnersRights();
-        int error =
-                posix_spawnp(pid, argv.pointers.getPointer(0), Pointer.NULL, attributes, argv.pointers, envp.pointers);
+        int error = posix_spawnp(pid, argv.pointers.getPointer(0), actions, attributes, argv.pointers, envp.pointers);
         umask(ours);
+        posix_spawn_file_actions_destroy(actions);
         if (error != 0) {
             throw new SpawnException(error);
         }

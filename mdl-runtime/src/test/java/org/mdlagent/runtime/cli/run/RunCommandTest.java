@@ -111,6 +111,8 @@ class RunCommandTest {
         assertThat(text126.status()).isEqualTo(126);
         assertThat(text126.err()).contains("Permission denied");
         assertThat(missing.out() + text126.out()).isEmpty();
+        assertThat(run("--exact", "handle*", "./app").err())
+                .contains("if that is a function: --exact='handle*', with an equals sign");
     }
 
     @Test

@@ -3,7 +3,6 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.OptionalDouble;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.jspecify.annotations.Nullable;
@@ -16,15 +15,15 @@ import org.mdlagent.profiler.report.statistics.FunctionChange;
 /// A comparison for scripts. Durations are in nanoseconds; what is not known is absent.
 ///
 /// ```json
-/// { "before": { run }, "after": { run }, "thresholdPercent": 0.0, "regressions": 0,
-///   "functions": [ { "name": "", "symbol": "", "image": "",
-///       "before": { "calls": 0, "totalNanos": 0, "meanNanos": 0, "p50Nanos": 0, "p99Nanos": 0 }, "after": { same },
-///       "slower": 0.5, "latencyRate": 1.0, "totalRate": 1.0,
-///       "latencyRegression": false, "totalRegression": false } ] }
+/// { "before": { run }, "after": { run },
+///   "functions": [ { "name": "", "symbol": "", "file": "", "image": "",
+///       "before": { "calls": 0, "callsError": 0.0, "totalNanos": 0, "totalError": 0.0, "meanNanos": 0, "p50Nanos": 0,
+///           "p99Nanos": 0 },
+///       "after": { same } } ] }
 /// ```
 ///
-/// A run is `id`, `program`, `started`, `elapsedNanos`, `measuredNanos`, `exact` and `build`. The rates are
-/// those of false discoveries at which the change is one.
+/// A run is `id`, `program`, `started`, `elapsedNanos`, `measuredNanos`, `exact` and `build`. Errors are halves of 95 %
+/// intervals, relative to their figures: what sampling does within a run.
 public final class ComparisonJson {
     private ComparisonJson() {}
 
@@ -41,8 +40,6 @@ public final class ComparisonJson {
             throws IOException {
         run("before", comparison.before(), json);
         run("after", comparison.after(), json);
-        json.member("thresholdPercent", comparison.thresholdPercent());
-        json.member("regressions", comparison.regressions().size());
         json.beginArray("functions");
         for (FunctionChange change : comparison.changes().stream().limit(limit).toList()) {
             json.element().beginObject();
@@ -55,21 +52,12 @@ public final class ComparisonJson {
             json.member("image", change.function().image());
             function("before", change.before(), distributions, json);
             function("after", change.after(), distributions, json);
-            json.member("slower", known(change.slower()));
-            json.member("latencyRate", known(change.latencyRate()));
-            json.member("totalRate", known(change.totalRate()));
-            json.member("latencyRegression", change.latencyRegression());
-            json.member("totalRegression", change.totalRegression());
             json.endObject();
         }
         json.endArray();
     }
 
-    private static OptionalDouble known(double value) {
-        return Double.isNaN(value) ? OptionalDouble.empty() : OptionalDouble.of(value);
-    }
-
-    private static void run(String name, Run run, JsonWriter json) throws IOException {
+    static void run(String name, Run run, JsonWriter json) throws IOException {
         json.name(name).beginObject();
         members(run, json);
         json.endObject();
@@ -99,7 +87,9 @@ public final class ComparisonJson {
         Latency latency = function.latency();
         json.name(name).beginObject();
         json.member("calls", function.calls());
-        json.member("totalNanos", function.totalNanos());
+        json.member("callsError", function.callsError());
+        json.member("totalNanos", function.shownTotalNanos());
+        json.member("totalError", function.shownTotalError());
         json.member("meanNanos", latency.meanNanos());
         json.member("p50Nanos", function.percentileNanos(50));
         json.member("p99Nanos", function.percentileNanos(99));

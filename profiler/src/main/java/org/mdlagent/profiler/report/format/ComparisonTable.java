@@ -17,14 +17,14 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
 
-/// A comparison for people: what each function took before and takes now, and whether that can be chance.
+/// Two runs for people: what each function took before and takes now, with the errors of sampling.
 ///
 /// @param limit  functions to show
 /// @param colour whether the output understands ANSI colours
 public record ComparisonTable(int limit, boolean colour) {
     private static final int NAME_WIDTH_MAX = 48;
-    private static final String LEGEND =
-            "*, **, *** beyond chance: of those so marked 5 %, 1 %, 0.1 % at most are not · ! more than the threshold";
+    private static final String UNKNOWN_CHANCE =
+            "Runs of one build differ, too, and two runs do not tell by how much: mdl diff --runs 10 A -- B does.";
     static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
@@ -39,7 +39,7 @@ public record ComparisonTable(int limit, boolean colour) {
             table(shown, style, comparison.before(), comparison.after(), out);
         }
         out.append(style.dim(footer(comparison, shown.size()))).append('\n');
-        out.append(style.dim(LEGEND)).append('\n');
+        out.append(style.dim(UNKNOWN_CHANCE)).append('\n');
     }
 
     private static String facts(Run run) {
@@ -92,21 +92,18 @@ public record ComparisonTable(int limit, boolean colour) {
         for (FunctionChange change : shown) {
             columns[0].add(duration(change.before(), p50));
             columns[1].add(duration(change.after(), p50));
-            columns[2].add(changed(change, p50)
-                    .withTail(mark(change.latencyRate()) + (change.latencyRegression() ? " !" : "")));
+            columns[2].add(changed(change, p50));
             columns[3].add(duration(change.before(), p99));
             columns[4].add(duration(change.after(), p99));
             columns[5].add(changed(change, p99));
-            OptionalDouble was = part(change.before(), before, FunctionProfile::totalNanos);
-            OptionalDouble is = part(change.after(), after, FunctionProfile::totalNanos);
+            OptionalDouble was = part(change.before(), before, FunctionProfile::shownTotalNanos);
+            OptionalDouble is = part(change.after(), after, FunctionProfile::shownTotalNanos);
             columns[6].add(percent(was));
             columns[7].add(percent(is));
-            columns[8].add(changed(change, was, is)
-                    .withTail(mark(change.totalRate()) + (change.totalRegression() ? " !" : "")));
-            columns[9].add(changed(
-                    change,
-                    part(change.before(), before, ComparisonTable::calls),
-                    part(change.after(), after, ComparisonTable::calls)));
+            columns[8].add(withError(changed(change, was, is), was, is, change.totalError()));
+            OptionalDouble rateWas = part(change.before(), before, FunctionProfile::shownCalls);
+            OptionalDouble rateIs = part(change.after(), after, FunctionProfile::shownCalls);
+            columns[9].add(withError(changed(change, rateWas, rateIs), rateWas, rateIs, change.callsError()));
         }
         return List.of(columns);
     }
@@ -123,10 +120,6 @@ public record ComparisonTable(int limit, boolean colour) {
         return figure.isPresent() && nanos > 0
                 ? OptionalDouble.of((double) figure.getAsLong() / nanos)
                 : OptionalDouble.empty();
-    }
-
-    private static OptionalLong calls(FunctionProfile function) {
-        return OptionalLong.of(function.calls());
     }
 
     private static Quantity percent(OptionalDouble part) {
@@ -155,26 +148,19 @@ public record ComparisonTable(int limit, boolean colour) {
                 : Quantity.UNKNOWN;
     }
 
-    private static String mark(double rate) {
-        return rate <= 0.001 ? " ***" : rate <= 0.01 ? " **" : rate <= FunctionChange.SIGNIFICANT ? " *" : "";
+    /// A change with how far sampling may have it off, in percentage points; as it is where nothing was sampled.
+    private static Quantity withError(
+            Quantity change, OptionalDouble was, OptionalDouble is, OptionalDouble relativeError) {
+        return was.orElse(0) > 0 && is.orElse(0) > 0 && relativeError.isPresent()
+                ? change.plusMinusPoints(100 * is.getAsDouble() / was.getAsDouble() * relativeError.getAsDouble())
+                : change;
     }
 
     private static String footer(Comparison comparison, int shown) {
         int all = comparison.changes().size();
-        String functions = PlainText.grouped(all)
+        return PlainText.grouped(all)
                 + (all == 1 ? " function" : " functions")
-                + (shown < all ? " · " + PlainText.grouped(shown) + " shown (--limit)" : "");
-        if (comparison.thresholdPercent().isEmpty()) {
-            return functions;
-        }
-        int regressions = comparison.regressions().size();
-        return functions + " · "
-                + (regressions == 0 ? "none" : PlainText.grouped(regressions))
-                + (regressions == 1 ? " is" : " are")
-                + String.format(
-                        Locale.ROOT,
-                        " slower by more than %.1f %%",
-                        comparison.thresholdPercent().getAsDouble())
-                + " beyond chance";
+                + (shown < all ? " · " + PlainText.grouped(shown) + " shown (--limit)" : "")
+                + " · ± the error of sampling within these two runs, in percentage points";
     }
 }

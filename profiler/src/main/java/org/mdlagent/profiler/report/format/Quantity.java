@@ -13,6 +13,9 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
     /// Stands for what is not known.
     static final Quantity UNKNOWN = new Quantity("-", "", "", "");
 
+    /// An empty cell.
+    static final Quantity NONE = new Quantity("", "", "", "");
+
     private static final String[] DURATION_UNITS = {"ns", "us", "ms", "s"};
     private static final String[] COUNT_UNITS = {"", " k", " M", " G", " T", " P", " E"};
 
@@ -78,6 +81,12 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
     /// The same, told to be CPU time; what is not known stays so.
     Quantity ofCpu() {
         return equals(UNKNOWN) ? this : new Quantity(whole, fraction, unit + " cpu", tail);
+    }
+
+    /// A change with how far it may be off, in percentage points.
+    Quantity plusMinusPoints(double points) {
+        String digits = points >= 999.5 ? ">999" : decimalText(points, points < 9.95 ? 1 : 0);
+        return new Quantity(whole, fraction, unit, " ±" + digits);
     }
 
     /// The same, as the least that it can be; what is not known stays so.

@@ -1,4 +1,6 @@
 /// The formats of a report in text and in files of other tools.
+///
+/// Long because each format is a class of its own, and all tables share columns and quantities.
 @NullMarked
 package org.mdlagent.profiler.report.format;
 

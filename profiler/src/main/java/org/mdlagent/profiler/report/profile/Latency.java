@@ -113,6 +113,23 @@ public final class Latency {
         return known() ? nanos((double) totalTicks / recorded) : OptionalLong.empty();
     }
 
+    /// Mean of the middle half of the durations (the interquartile mean), in nanoseconds: calls that waited, the
+    /// longest
+    /// quarter at most, do not sway it. 0 where no duration is known.
+    public double middleMeanNanos() {
+        double low = 0.25 * sampled;
+        double high = 0.75 * sampled;
+        double sum = 0;
+        long before = 0;
+        for (int slot = 0; slot < counts.length; slot++) {
+            long upTo = before + counts[slot];
+            double within = Math.max(0, Math.min(upTo, high) - Math.max(before, low));
+            sum += within * Math.clamp(middleTicks(indices[slot]), minTicks, maxTicks);
+            before = upTo;
+        }
+        return sampled == 0 ? 0 : sum / (high - low) * nanosPerTick;
+    }
+
     /// The duration that `percentile` percent (0 to 100) of the calls did not exceed.
     public OptionalLong percentileNanos(double percentile) {
         return sampled == 0 ? OptionalLong.empty() : nanos((double) percentileTicks(percentile));

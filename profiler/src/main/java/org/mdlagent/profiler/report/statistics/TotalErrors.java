@@ -21,8 +21,12 @@ public final class TotalErrors {
     /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
     private static final double CLOCK_PART = 0.001;
 
+    /// What a probe adds to a call differs by so much from one run to the next: where the stub lies, and what the
+    /// caches hold, and a tick of the clock at either end.
+    static final double PROBE_NANOS = 10;
+
     /// By this part of its mean duration a call may seem longer than to the program's own clock, within
-    /// bounds: those of a [Margin], and this. `bench trust`'s service (2026-11-26): 25 to 48 ns of calls of
+    /// bounds: [#PROBE_NANOS], and this. `bench trust`'s service (2026-11-26): 25 to 48 ns of calls of
     /// 0.3 to 30 us, up to 17 of 0.1.
     private static final double PROBE_PART = 0.15;
 
@@ -113,8 +117,8 @@ public final class TotalErrors {
 
     private OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
         double mean = (double) function.totalNanos().orElse(0) / Math.max(1, function.calls());
-        double ofEach = Math.clamp(PROBE_PART * mean, Margin.PROBE_NANOS, PROBE_NANOS_MAX);
-        double byProbes = ofEach * function.calls() + Margin.PROBE_NANOS * callsOfCallees;
+        double ofEach = Math.clamp(PROBE_PART * mean, PROBE_NANOS, PROBE_NANOS_MAX);
+        double byProbes = ofEach * function.calls() + PROBE_NANOS * callsOfCallees;
         double byWaiting =
                 function.eachTimed() ? 0 : waited * function.totalNanos().orElse(0);
         double byClock = CLOCK_PART * function.totalNanos().orElse(0);
@@ -155,7 +159,7 @@ public final class TotalErrors {
     /// Of a total, due to which calls were timed; NaN where it is not known.
     ///
     /// @param samples independent ones
-    static double variance(FunctionProfile function, double samples) {
+    private static double variance(FunctionProfile function, double samples) {
         boolean known = function.callsExact() || function.callsError().isPresent();
         if (!known || function.totalNanos().isEmpty()) {
             return Double.NaN;

@@ -1,9 +1,6 @@
 /* What two runs say of a function: `before` and `after`, one of which may not be there. */
 
-const SIGNIFICANT = 0.05;
-
 const change = (was, is) => (was > 0 && is !== undefined ? (is / was - 1) * 100 : undefined);
-const stars = (rate) => (rate <= 0.001 ? " ***" : rate <= 0.01 ? " **" : rate <= SIGNIFICANT ? " *" : "");
 
 /** Whether a change is none with the digits that are shown. */
 const isSlight = (percentage) => Math.abs(percentage) < 0.05;
@@ -17,24 +14,22 @@ function changeText(percentage) {
   return isSlight(percentage) ? "0.0 %" : `${percentage > 0 ? "▲" : "▼"} ${text}`;
 }
 
-/**
- * A change, and, where it was tested, its significance: coloured only where it is beyond chance, and the figure that is
- * shown says the same as the test of the whole.
- */
-function drawChange(key, test) {
-  return (f, cell) => {
-    cell.append(f.before ? (f.after ? changeText(f[key]) : "gone") : "new");
-    if (test) {
-      const { rate, worse } = test(f);
-      cell.append(stars(rate));
-      const clear = rate <= SIGNIFICANT && !isSlight(f[key]) && worse === f[key] > 0;
-      cell.classList.add(clear ? (worse ? "worse" : "better") : "chance");
-    }
-  };
+/** The relative error of the quotient of two estimates; undefined where nothing was sampled. */
+const quotientError = (was, is) => (was === undefined && is === undefined ? undefined : Math.hypot(was ?? 0, is ?? 0));
+
+/** In percentage points. */
+function errorText(percentage, error) {
+  const points = (percentage + 100) * error;
+  return percentage === undefined || error === undefined
+    ? ""
+    : ` ±${points >= 999.5 ? ">999" : points.toFixed(points < 9.95 ? 1 : 0)}`;
 }
 
-const latencyTest = (f) => ({ rate: f.latencyRate, worse: f.slower > 0.5 });
-const totalTest = (f) => ({ rate: f.totalRate, worse: f.totalChange > 0 });
+function drawChange(key, errorKey) {
+  return (f, cell) => {
+    cell.append(f.before ? (f.after ? changeText(f[key]) + errorText(f[key], f[errorKey]) : "gone") : "new");
+  };
+}
 
 /** For each nanosecond that was measured: runs may differ in length. */
 const part = (figure, run) => (figure !== undefined && run.measuredNanos > 0 ? figure / run.measuredNanos : undefined);
@@ -50,8 +45,8 @@ function measure(f) {
   f.totalAfter = part(f.after?.totalNanos, data.after);
   f.totalChange = change(f.totalBefore, f.totalAfter);
   f.callsChange = change(part(f.before?.calls, data.before), part(f.after?.calls, data.after));
-  f.significant = f.latencyRate <= SIGNIFICANT || f.totalRate <= SIGNIFICANT;
-  f.regression = f.latencyRegression || f.totalRegression;
+  f.totalError = quotientError(f.before?.totalError, f.after?.totalError);
+  f.callsError = quotientError(f.before?.callsError, f.after?.callsError);
   f.searched = searchText(f);
 }
 
@@ -74,13 +69,7 @@ function showRuns() {
   byId("program").textContent = names.join(" → ");
   byId("before").textContent = `before: ${describe(before)}`;
   byId("after").textContent = `after: ${describe(after)}`;
-  const significant = functions.filter((f) => f.significant);
-  const threshold = data.thresholdPercent;
-  facts(byId("summary"), [
-    ["Functions", grouped(functions.length)],
-    ["Changed beyond chance", grouped(significant.length)],
-    ...(threshold === undefined ? [] : [[`Slower by more than ${percent(threshold)}`, grouped(data.regressions)]]),
-  ]);
+  facts(byId("summary"), [["Functions", grouped(functions.length)]]);
 }
 
 /* Latency in the table. */
@@ -128,14 +117,14 @@ const COLUMNS = [
   { key: "name", title: "Function", draw: (f, cell) => cell.append(fittingName(f, NAME_LETTERS)) },
   { key: "p50Before", title: "p50", draw: side("before", "p50Nanos") },
   { key: "p50After", title: "now", draw: side("after", "p50Nanos") },
-  { key: "p50Change", title: "p50 change", draw: drawChange("p50Change", latencyTest) },
+  { key: "p50Change", title: "p50 change", draw: drawChange("p50Change") },
   { key: "p99Before", title: "p99", draw: side("before", "p99Nanos") },
   { key: "p99After", title: "now", draw: side("after", "p99Nanos") },
   { key: "p99Change", title: "p99 change", draw: drawChange("p99Change") },
   { key: "totalBefore", title: "Total", draw: (f, cell) => cell.append(share(f.totalBefore)) },
   { key: "totalAfter", title: "now", draw: (f, cell) => cell.append(share(f.totalAfter)) },
-  { key: "totalChange", title: "Total change", draw: drawChange("totalChange", totalTest) },
-  { key: "callsChange", title: "Rate", draw: drawChange("callsChange") },
+  { key: "totalChange", title: "Total change", draw: drawChange("totalChange", "totalError") },
+  { key: "callsChange", title: "Rate", draw: drawChange("callsChange", "callsError") },
   {
     title: `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`,
     about: "Calls by latency: the line is before, the bars are after",
@@ -146,7 +135,8 @@ const COLUMNS = [
 /** How much more or less of the time a function takes, in colours of which lightness tells as much as hue. */
 function colourChange(path) {
   const f = data.functions[path.function];
-  if (!f || !f.significant || f.totalChange === undefined) {
+  const error = f ? (f.totalChange + 100) * (f.totalError ?? 0) : 0;
+  if (!f || f.totalChange === undefined || Math.abs(f.totalChange) <= error) {
     return "var(--same)";
   }
   const step = Math.min(3, Math.ceil(Math.abs(Math.log2(1 + f.totalChange / 100)) * 2));
@@ -155,45 +145,20 @@ function colourChange(path) {
 
 function aboutChange(path) {
   const f = data.functions[path.function];
-  return f ? `; total ${f.before ? changeText(f.totalChange) : "new"}${stars(f.totalRate)}` : "";
+  return f ? `; total ${f.before ? changeText(f.totalChange) + errorText(f.totalChange, f.totalError) : "new"}` : "";
 }
 
-const view = { name: "grid", significant: false, shown: null, colourPath: colourChange, aboutPath: aboutChange };
+const view = { name: "grid", shown: null, colourPath: colourChange, aboutPath: aboutChange };
 
-const table = new Table(COLUMNS, {
-  wanted: (f) => !view.significant || f.significant,
-  decorate: (line, f) => {
-    if (f.regression) {
-      line.classList.add("regression");
-      line.firstChild.title = `${f.name}: slower than the threshold allows`;
-    }
-  },
-  show,
-});
+const table = new Table(COLUMNS, { wanted: () => true, decorate() {}, show });
 
 /* One function. */
 
-function certainty(rate) {
-  if (rate === undefined) {
-    return "too little is known to tell whether that is chance";
-  }
-  return rate <= SIGNIFICANT
-    ? `beyond chance: at most one such statement in ${grouped(Math.min(10_000, Math.floor(1 / rate)))} is wrong`
-    : "that may be chance";
-}
-
-function verdict(f) {
+function summary(f) {
   if (!f.before || !f.after) {
-    return [f.after ? "It was not called before." : "It is not called any more."];
+    return f.after ? "It was not called before." : "It is not called any more.";
   }
-  const slower = f.slower === undefined
-    ? "Too few calls were timed to compare their durations"
-    : `Of two calls, one from each run, the later one takes longer in ${percent(f.slower * 100)} of the cases`;
-  return [
-    `${slower}; ${certainty(f.latencyRate)}.`,
-    `Time altogether: ${changeText(f.totalChange)}; ${certainty(f.totalRate)}.`,
-    ...(f.regression ? [`It is slower by more than ${percent(data.thresholdPercent)}, beyond chance.`] : []),
-  ];
+  return `Time altogether: ${changeText(f.totalChange)}${errorText(f.totalChange, f.totalError)}.`;
 }
 
 function figures(f) {
@@ -236,7 +201,7 @@ function show(f) {
   const detail = openDetail(f, closeDetail);
   detail.append(
     element("p", {}, [f.file, f.image].filter((part) => part).join(" · ")),
-    ...verdict(f).map((sentence) => element("p", {}, sentence)), element("h3", {}, "Before and after"), figures(f));
+    element("p", {}, summary(f)), element("h3", {}, "Before and after"), figures(f));
   if (sides(f).length > 0) {
     detail.append(element("h3", {}, "Calls by latency: the line is before, the bars are after"), distributions(f));
   }
@@ -246,10 +211,6 @@ function start() {
   data.functions.forEach(measure);
   showRuns();
   table.select();
-  byId("significant").addEventListener("change", (event) => {
-    view.significant = event.target.checked;
-    table.select();
-  });
   readPaths();
   offerViews();
   startViews();

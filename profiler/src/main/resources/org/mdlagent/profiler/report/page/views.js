@@ -15,7 +15,7 @@ function switchView(to) {
     byId(name).hidden = name !== to;
     byId(`show-${name}`).setAttribute("aria-pressed", name === to);
   }
-  byId("also").hidden = to !== "grid";
+  byId("also")?.toggleAttribute("hidden", to !== "grid");
   byId("keys").replaceChildren(...words(VIEWS[to].keys));
   byId(to).focus();
   table.select();

@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
@@ -207,15 +206,16 @@ class PageInBrowserTest {
     void shouldColourWhatHasChangedInTheFlameGraph() throws Exception {
         Profile profile = Profiles.read(SessionImage.pathsSample(), directory.resolve("session"));
         List<FunctionChange> changes = profile.functions().stream()
-                .map(f -> new FunctionChange(f, f, 0.5, 0, 1, 1, false, false))
+                .map(f -> new FunctionChange(f, f, 0))
                 .toList();
         Run run = ComparisonTest.run("app-1-20231114T221320");
-        Comparison comparison = new Comparison(run, run, OptionalDouble.empty(), changes);
+        Comparison comparison = new Comparison(run, run, changes);
         StringBuilder page = new StringBuilder();
         ComparisonPage.write(comparison, profile.paths(), 100, page);
         try (Browser browser = new Browser(directory)) {
             browser.open(write(page), 1280, false);
-            browser.eval("data.functions.forEach((f) => { f.significant = f.name === 'leaf'; f.totalChange = 100; })");
+            browser.eval(
+                    "data.functions.forEach((f) => { f.totalChange = 100; f.totalError = f.name === 'leaf' ? undefined : 1; })");
             browser.click("#show-flame");
 
             assertThat(browser.text("document.querySelector('#frames g[aria-label=leaf] rect').getAttribute('fill')"))

@@ -1,0 +1,143 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Stack;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
+import picocli.CommandLine.IParameterPreprocessor;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+
+/// What is measured in a program, and how: the options that `mdl run` and `mdl diff --runs` share.
+public final class MeasureOptions {
+    /// For who waits for an answer at a terminal.
+    private static final String ATTENDED_BUDGET_PERCENT = "5";
+
+    private static final String ALL_EXACT = "on";
+
+    @Option(
+            names = "--exact",
+            arity = "0..1",
+            paramLabel = "GLOB",
+            fallbackValue = ALL_EXACT,
+            preprocessor = ValueOnlyBehindEqualsSign.class,
+            description = "Record every call, not a sample; or every call of these functions, and a sample of the "
+                    + "others. Repeatable.")
+    private List<String> exact = List.of();
+
+    @Option(
+            names = "--counted",
+            paramLabel = "GLOB",
+            description = "Count every call of these functions, and time some by chance. Repeatable.")
+    private List<String> counted = List.of();
+
+    @Option(
+            names = "--windowed",
+            paramLabel = "GLOB",
+            description = "Look at calls of these functions only now and then, however few there are. Repeatable.")
+    private List<String> windowed = List.of();
+
+    @Option(names = "--counted-mean", paramLabel = "N", description = "Of how many of their calls one is timed (100).")
+    private @Nullable String countedMean;
+
+    @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
+    private boolean cpuTime;
+
+    @Option(
+            names = "--budget",
+            paramLabel = "PCT",
+            description = "CPU time for probes and agent, in percent (1; 5 where stderr is a terminal).")
+    private @Nullable String budget;
+
+    @Option(
+            names = "--include",
+            paramLabel = "GLOB",
+            description = "Functions to probe; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
+    private List<String> include = List.of();
+
+    @Option(names = "--exclude", paramLabel = "GLOB", description = "Functions not to probe. Repeatable.")
+    private List<String> exclude = List.of();
+
+    @Option(
+            names = "--library-functions",
+            paramLabel = "N",
+            description = "Room for functions of libraries that are opened later (4096).")
+    private @Nullable String libraryFunctions;
+
+    @Option(
+            names = "--children",
+            paramLabel = "WHICH",
+            description = "Programs that it executes and that get an agent, too: none, probed (those with probes when"
+                    + " they start, the default) or all.")
+    private @Nullable String children;
+
+    /// `--report PROGRAM` runs PROGRAM: a value is only what is attached to the option.
+    static final class ValueOnlyBehindEqualsSign implements IParameterPreprocessor {
+        @Override
+        public boolean preprocess(
+                Stack<String> arguments, CommandSpec command, ArgSpec option, Map<String, Object> info) {
+            if (!"=".equals(info.get("separator"))) {
+                arguments.push(((OptionSpec) option).fallbackValue());
+            }
+            return false;
+        }
+    }
+
+    /// These options as the agent reads them.
+    public AgentOptionsText text() {
+        AgentOptionsText text = new AgentOptionsText();
+        exact.forEach(value -> text.add(AgentOptions.EXACT, value));
+        counted.forEach(value -> text.add(AgentOptions.COUNTED, value));
+        windowed.forEach(value -> text.add(AgentOptions.WINDOWED, value));
+        addIf(countedMean, AgentOptions.COUNTED_MEAN, text);
+        addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
+        addIf(budget, AgentOptions.BUDGET_PERCENT, text);
+        include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
+        exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));
+        addIf(libraryFunctions, AgentOptions.LIBRARY_FUNCTIONS, text);
+        addIf(children, AgentOptions.CHILDREN, text);
+        return text;
+    }
+
+    /// What may be meant where a program is none: its value behind a blank is not an option's.
+    @Nullable
+    String remedy(String program) {
+        return exact.contains(ALL_EXACT)
+                ? "if that is a function: --exact='" + program + "', with an equals sign"
+                : null;
+    }
+
+    static void addIf(@Nullable String value, String key, AgentOptionsText text) {
+        if (value != null) {
+            text.add(key, value);
+        }
+    }
+
+    /// Gives the agent more of the processor where somebody waits at a terminal and has not chosen.
+    public static void attend(AgentOptionsText given, Console console) {
+        if (console.errIsTerminal() && reading(given).asked().last(AgentOptions.BUDGET_PERCENT) == null) {
+            given.add(AgentOptions.BUDGET_PERCENT, ATTENDED_BUDGET_PERCENT);
+        }
+    }
+
+    /// The options of a program that is given these.
+    ///
+    /// @throws CommandFailure when a value is not possible
+    public static AgentOptions read(AgentOptionsText given) {
+        AgentOptions.Reading reading = reading(given);
+        if (!reading.problems().isEmpty()) {
+            throw CommandFailure.usage(String.join("\nmdl: ", reading.problems()), null);
+        }
+        return reading.options();
+    }
+
+    private static AgentOptions.Reading reading(AgentOptionsText given) {
+        return AgentOptions.read(given, System.getenv("MDL_CONFIG"), System.getenv("HOME"));
+    }
+}

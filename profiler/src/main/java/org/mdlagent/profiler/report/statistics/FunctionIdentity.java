@@ -1,0 +1,52 @@
+package org.mdlagent.profiler.report.statistics;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.mdlagent.profiler.report.file.BaseName;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.RunProfile;
+
+/// Which function it is: the same in two runs when its symbol is, and it is the program's in both, or its library has
+/// one name. Where a run has several such functions, their files decide, and then their order.
+///
+/// @param image  "" for the program, which may have another name in another run
+/// @param file   "" where the symbol alone tells the function: the file is not known of each build
+/// @param number of functions that are otherwise the same, in their order
+record FunctionIdentity(String symbol, String image, String file, int number) {
+    /// Symbols that several functions of one run have.
+    static Set<String> ambiguous(Collection<RunProfile> runs) {
+        Set<String> ambiguous = new HashSet<>();
+        for (RunProfile run : runs) {
+            Set<String> seen = new HashSet<>();
+            for (FunctionProfile function : run.functions()) {
+                if (!seen.add(function.symbol())) {
+                    ambiguous.add(function.symbol());
+                }
+            }
+        }
+        return ambiguous;
+    }
+
+    /// The functions of a run, in their order.
+    ///
+    /// @param ambiguous symbols that do not tell the function, in any of the runs that are compared
+    static Map<FunctionIdentity, FunctionProfile> of(RunProfile profile, Set<String> ambiguous) {
+        Map<FunctionIdentity, FunctionProfile> byIdentity = new LinkedHashMap<>();
+        Map<FunctionIdentity, Integer> numbers = new HashMap<>();
+        for (FunctionProfile function : profile.functions()) {
+            boolean programs = function.image().equals(profile.run().program());
+            String image = programs ? "" : BaseName.of(function.image());
+            String file = ambiguous.contains(function.symbol()) && function.file() != null
+                    ? BaseName.of(function.file())
+                    : "";
+            FunctionIdentity first = new FunctionIdentity(function.symbol(), image, file, 0);
+            int number = numbers.merge(first, 1, Integer::sum);
+            byIdentity.put(new FunctionIdentity(function.symbol(), image, file, number), function);
+        }
+        return byIdentity;
+    }
+}
