@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.RecordingTicks;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.tier.Allowance;
@@ -86,12 +87,14 @@ final class CallEstimates {
     void look(Readings readings) {
         double all = readings.cpu() - cpuAtLook;
         double[] nanos = new double[Slicer.NUMBERS];
+        double[] hot = new double[Slicer.NUMBERS];
         for (int i = 0; i < estimates.length; i++) {
             int slicing = slicer.slicingOf(i);
             if (slicing >= 0 && isSliced(i)) {
                 long calls = fresh(i, readings);
                 double rate = Double.isNaN(rate(i)) ? 0 : rate(i);
                 nanos[slicing] += calls * cost.counted(1e9 * rate) / ticksPerNano;
+                hot[slicing] += calls * RecordingTicks.COUNTED / ticksPerNano;
             }
         }
         for (int s = 0; s < nanos.length; s++) {
@@ -108,9 +111,11 @@ final class CallEstimates {
             }
             if (isSliced(i)) {
                 int slicing = slicer.slicingOf(i);
-                estimate(i)
-                        .addSlices(
-                                all, fresh, slicing < 0 ? 0 : slicer.slices(slicing), slicing < 0 ? 0 : nanos[slicing]);
+                if (slicing < 0) {
+                    estimate(i).addSlices(all, fresh, 0, 0, 0);
+                } else {
+                    estimate(i).addSlices(all, fresh, slicer.slices(slicing), nanos[slicing], hot[slicing]);
+                }
             } else {
                 double open = all * openPart(i, readings);
                 estimate(i).addExact(fresh, open);

@@ -30,7 +30,7 @@ class CallEstimateTest {
         estimate.startSlices(Double.NaN);
 
         for (int i = 0; i < 50; i++) {
-            estimate.addSlices(LOOK, 20_000, 5, IN_SLICES);
+            estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 0);
         }
 
         assertThat(estimate.calls()).isCloseTo(100 + 50 * 20_000 * LOOK / IN_SLICES, within(1.0));
@@ -42,9 +42,9 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.startSlices(0.01);
 
-        estimate.addSlices(LOOK, 500, 3, 10e3);
+        estimate.addSlices(LOOK, 500, 3, 10e3, 0);
         for (int i = 0; i < 10; i++) {
-            estimate.addSlices(LOOK, 20_000, 5, IN_SLICES);
+            estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 0);
         }
 
         assertThat(estimate.calls()).isCloseTo(11 * LOOK * 0.01, within(0.05 * 11 * LOOK * 0.01));
@@ -66,7 +66,7 @@ class CallEstimateTest {
         CallEstimate estimate = new CallEstimate();
         estimate.startSlices(Double.NaN);
 
-        estimate.addSlices(LOOK, 0, 0, 0);
+        estimate.addSlices(LOOK, 0, 0, 0, 0);
 
         assertThat(estimate.rate()).isNaN();
         assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isGreaterThan(1e6);
@@ -89,7 +89,7 @@ class CallEstimateTest {
                 }
                 truth += rate * LOOK;
                 double calls = rate * IN_SLICES * (1 + 0.3 * random.nextGaussian());
-                estimate.addSlices(LOOK, Math.max(0, Math.round(calls)), 5, IN_SLICES);
+                estimate.addSlices(LOOK, Math.max(0, Math.round(calls)), 5, IN_SLICES, 0);
             }
             double half = Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95;
             outside += Math.abs(estimate.calls() - truth) > half ? 1 : 0;
@@ -102,13 +102,43 @@ class CallEstimateTest {
     void shouldCountWhatNoSliceHasMetWhereItHadEnded() {
         CallEstimate estimate = new CallEstimate();
         estimate.startSlices(0.001);
-        estimate.addSlices(LOOK, 2_000, 5, IN_SLICES);
-        estimate.addSlices(LOOK, 0, 0, 0);
+        estimate.addSlices(LOOK, 2_000, 5, IN_SLICES, 0);
+        estimate.addSlices(LOOK, 0, 0, 0, 0);
 
         estimate.endSlices();
         estimate.addExact(10, LOOK);
 
         assertThat(estimate.calls()).isCloseTo(2 * LOOK * 0.001 + 10, within(1.0));
         assertThat(estimate.isSliced()).isFalse();
+    }
+
+    /// Counting made the program three times as slow, and half of that was predicted.
+    @Test
+    void shouldAllowForCountingThatTakesLongerThanPredicted() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startSlices(Double.NaN);
+        double predicted = IN_SLICES / 3;
+
+        for (int i = 0; i < 50; i++) {
+            estimate.addSlices(LOOK, 20_000, 5, IN_SLICES - predicted, predicted);
+        }
+
+        double truth = 50 * 20_000 * LOOK / IN_SLICES * 3;
+        double half = Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95;
+        assertThat(truth).isBetween(estimate.calls(), estimate.calls() + half);
+    }
+
+    /// No more than there can be: a call takes some time.
+    @Test
+    void shouldNotAllowForMoreCallsThanThereCanBe() {
+        CallEstimate estimate = new CallEstimate();
+        estimate.startSlices(Double.NaN);
+
+        for (int i = 0; i < 50; i++) {
+            estimate.addSlices(LOOK, 1_000_000, 5, IN_SLICES, IN_SLICES);
+        }
+
+        double half = Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95;
+        assertThat(half).isCloseTo(50 * LOOK * (0.8 - 0.5), within(0.02 * 50 * LOOK));
     }
 }
