@@ -13,6 +13,7 @@
 #include "os/own_memory.h"
 #include "os/self.h"
 #include "os/signal_block.h"
+#include "os/wrapper.h"
 #include "process/dispositions.h"
 #include "process/threads.h"
 #include "process/trap_bit.h"
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 static bool gate_held; /* by the forking thread */
+static int thread_of_agent; /* that a process has which forks early */
 
 static void before_fork(void) {
   if (is_agent_thread) {
@@ -40,6 +42,10 @@ static void before_fork(void) {
     atomic_fetch_add(&kin->early, 1);
   }
   gate_held = gate_lock_soon();
+  thread_of_agent = agent_threads_one();
+  if (thread_of_agent == 0 && process_pid && agent_comes()) {
+    thread_of_agent = wrapper_agent_of(process_pid); /* it has not run yet, but has the name that its creator gave it */
+  }
 }
 
 static void after_fork_in_parent(void) {
@@ -67,7 +73,7 @@ static void after_fork_in_child(void) {
   record_forked();
   side_memory_forked();
   threads_forked();
-  int thread_of_elder = agent_threads_forked();
+  agent_threads_forked();
   agent_stacks_forked();
   arenas_forked();
   own_memory_forked();
@@ -88,7 +94,7 @@ static void after_fork_in_child(void) {
     }
   }
   if (parent) {
-    agent_forked(parent, thread_of_elder);
+    agent_forked(parent, thread_of_agent);
   }
   signals_restore(&before);
 }

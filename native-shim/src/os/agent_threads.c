@@ -119,13 +119,18 @@ _Noreturn void agent_threads_park(void) {
   }
 }
 
-int agent_threads_forked(void) {
+int agent_threads_one(void) {
   int one = 0;
-  atomic_store(&agent_threads, 0);
-  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+  for (int i = 0; one == 0 && i < AGENT_THREADS_MAX; i++) {
     int tid = atomic_load_explicit(&tids[i], memory_order_relaxed);
-    one = one == 0 && tid > 0 ? tid : one;
-    atomic_store_explicit(&tids[i], 0, memory_order_relaxed);
+    one = tid > 0 ? tid : 0;
   }
   return one;
+}
+
+void agent_threads_forked(void) {
+  atomic_store(&agent_threads, 0);
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    atomic_store_explicit(&tids[i], 0, memory_order_relaxed);
+  }
 }

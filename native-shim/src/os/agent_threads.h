@@ -33,8 +33,9 @@ void agent_threads_leave_if_removed(const ucontext_t *context);
 
 /* Never goes on: what an agent thread does instead of ending the process. */
 _Noreturn void agent_threads_park(void);
+/* One that has begun, 0 for none. */
+int agent_threads_one(void);
 /* In a forked child: there are none. */
-/* Returns one that the process had which has forked this one; 0 for none. */
-int agent_threads_forked(void);
+void agent_threads_forked(void);
 
 #endif

@@ -49,20 +49,23 @@ static void each_thread(pid_t process, bool (*look)(pid_t process, pid_t thread,
   }
 }
 
-static bool look_for_agent(pid_t process, pid_t thread, void *found) {
+static bool look_for_agent(pid_t process, pid_t thread, void *result) {
   char path[PATH_BYTES], name[NAME_BYTES + 1];
   snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process, thread);
   read_text(path, name, sizeof name);
   name[strcspn(name, "\n")] = 0;
-  *(bool *)found = strcmp(name, agent_name) == 0;
-  return !*(bool *)found;
+  pid_t *found = result;
+  *found = strcmp(name, agent_name) == 0 ? thread : 0;
+  return *found == 0;
 }
 
-bool wrapper_has_agent(pid_t process) {
-  bool found = false;
+pid_t wrapper_agent_of(pid_t process) {
+  pid_t found = 0;
   each_thread(process, look_for_agent, &found);
   return found;
 }
+
+bool wrapper_has_agent(pid_t process) { return wrapper_agent_of(process) != 0; }
 
 /* Field `number` of what proc(5) has in a process's stat; 0 when it cannot be read. */
 static uint64_t stat_field(pid_t process, int number) {

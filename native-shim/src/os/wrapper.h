@@ -18,6 +18,8 @@ void wrapper_show_agent(void);
 void wrapper_hide_agent(void);
 /* Whether the process shows one. */
 bool wrapper_has_agent(pid_t process);
+/* The thread of a process that has the agent, or will; 0 for none. */
+pid_t wrapper_agent_of(pid_t process);
 /* The only child that the process has had so far; 0 when there is none, or there were others. */
 pid_t wrapper_only_child(pid_t process);
 /* Whether main of that process sleeps until a child ends or a signal comes. */
