@@ -35,6 +35,10 @@ public final class CodeMemory {
     /// What a 32-bit displacement reaches, less room for the instruction and for what it may be relative to.
     private static final long REACH = (1L << 31) - (1L << 24);
 
+    /// How far below its text code may stand to reach all hops, which are up to 1,568 MiB above the text
+    /// ([org.mdlagent.arch.x86.patch.PunView]).
+    private static final long BELOW = REACH - (98L << 24);
+
     /// Kept free between an arena and its neighbours, which may grow: heaps upwards, stacks downwards.
     private static final long MARGIN = 16L << 20;
 
@@ -260,7 +264,7 @@ public final class CodeMemory {
     /// @throws IOException when there is no room within reach, or the kernel refuses
     public synchronized long allocateNear(long from, long to, long length) throws IOException {
         long size = length + PAGE - 1 & -PAGE;
-        for (long at : places(from, to, size)) {
+        for (long at : places(MemoryMap.read().regions(), from, to, size)) {
             long alias = api.codeMap(at, size);
             if (alias == -EEXIST) {
                 continue;
@@ -295,20 +299,26 @@ public final class CodeMemory {
         return true;
     }
 
-    /// Candidate addresses, the nearest gap below first: above an executable its heap grows.
-    private static List<Long> places(long from, long to, long size) throws IOException {
+    /// Candidate addresses: the nearest gap below first, because above an executable its heap grows; gaps from which
+    /// hops may be out of reach last.
+    ///
+    /// @param regions in use, in ascending order
+    static List<Long> places(List<MemoryMap.Region> regions, long from, long to, long size) {
         long lowest = Math.max(LOWEST, to - REACH);
         long highest = Math.min(HIGHEST, from + REACH) - size;
         List<Long> below = new ArrayList<>();
         List<Long> above = new ArrayList<>();
         long gapStart = LOWEST;
-        for (MemoryMap.Region region : MemoryMap.read().regions()) {
+        for (MemoryMap.Region region : regions) {
             addPlace(gapStart, region.start(), size, lowest, highest, from, below, above);
             gapStart = region.end();
         }
         addPlace(gapStart, HIGHEST, size, lowest, highest, from, below, above);
-        List<Long> places = new ArrayList<>(below.reversed());
+        List<Long> nearest = below.reversed();
+        List<Long> places = new ArrayList<>();
+        nearest.stream().filter(at -> at >= to - BELOW).forEach(places::add);
         places.addAll(above);
+        nearest.stream().filter(at -> at < to - BELOW).forEach(places::add);
         return places;
     }
 

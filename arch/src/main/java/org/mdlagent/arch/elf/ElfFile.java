@@ -29,6 +29,7 @@ public final class ElfFile implements AutoCloseable {
     private @Nullable List<Section> sections;
     private @Nullable DynamicSection dynamic;
     private @Nullable SymbolTable symbols;
+    private @Nullable SymbolTable exportedSymbols;
 
     /// The string table of `.symtab`.
     private @Nullable Cursor symbolNames;
@@ -341,6 +342,15 @@ public final class ElfFile implements AutoCloseable {
 
     /// The functions that other images may call by name.
     public SymbolTable exportedSymbols() throws ElfFormatException {
+        SymbolTable result = exportedSymbols;
+        if (result == null) {
+            result = readExportedSymbols();
+            exportedSymbols = result;
+        }
+        return result;
+    }
+
+    private SymbolTable readExportedSymbols() throws ElfFormatException {
         DynamicSection linking = dynamic();
         if (linking != null) {
             return new SymbolTable(linking.symbols(), linking.strings(), executableSegments());

@@ -192,4 +192,25 @@ class CodeMemoryTest {
             }
         }
     }
+
+    @Test
+    void shouldPreferPlacesFromWhichHopsAboveTheTextAreInReach() {
+        long mebi = 1L << 20;
+        long library = 0x7f00_0000_0000L;
+        List<MemoryMap.Region> regions = List.of(
+                region(library - 600 * mebi, library - 500 * mebi),
+                region(library - 448 * mebi, library),
+                region(library, library + mebi));
+
+        List<Long> places = CodeMemory.places(regions, library, library + mebi, 40 * mebi);
+
+        assertThat(places).hasSize(3);
+        assertThat(places.get(0)).as("above").isBetween(library + mebi, library + 2032 * mebi);
+        assertThat(places.get(1)).as("below, 488 MiB").isBetween(library - 500 * mebi, library - 488 * mebi);
+        assertThat(places.get(2)).isLessThan(library - 600 * mebi);
+    }
+
+    private static MemoryMap.Region region(long start, long end) {
+        return new MemoryMap.Region(start, end, false, 0, "");
+    }
 }
