@@ -34,6 +34,9 @@ final class StackUses {
     /// Functions are aligned to this, at most.
     private static final int FILLING_MAX = 64;
 
+    /// What GCC adds to the local name of an exported function.
+    private static final String ALIAS = ".localalias";
+
     private static final CfaAtEntry AT_ENTRY = new CfaAtEntry(7, Long.BYTES);
 
     private final ElfFile elf;
@@ -102,24 +105,32 @@ final class StackUses {
         return reasons[range];
     }
 
-    /// Whether a piece is a function whose names all say that it has no parameter on the stack. Exported names do:
-    /// compilers change the parameters of other functions, and keep their names.
+    /// Whether a piece is a function whose names all say that it has no parameter on the stack. An exported name
+    /// must be among them: compilers change the parameters of other functions, and keep their names. Local names
+    /// count too: a linker that folds identical code (`--icf=all`) gives one piece the names of several functions.
     boolean hasParametersInRegisters(int range) throws IOException {
         EhFrame table = frames;
         if (table != null && !asked.get(range)) {
             asked.set(range);
-            SymbolTable exported = elf.exportedSymbols();
-            int symbol = exported.at(table.start(range));
+            long start = table.start(range);
+            int exported = elf.exportedSymbols().at(start);
             inRegisters.set(
-                    range, symbol >= 0 && exported.names(symbol).stream().allMatch(this::namesRegisters));
+                    range,
+                    exported >= 0
+                            && nameRegisters(elf.exportedSymbols(), start)
+                            && nameRegisters(elf.symbols(), start));
         }
         return inRegisters.get(range);
     }
 
+    private boolean nameRegisters(SymbolTable symbols, long start) {
+        int symbol = symbols.at(start);
+        return symbol < 0 || symbols.names(symbol).stream().allMatch(this::namesRegisters);
+    }
+
     private boolean namesRegisters(String symbol) {
-        return symbol.startsWith("_Z")
-                && symbol.indexOf('.') < 0
-                && NamedParameters.inRegisters(demangler.apply(symbol));
+        String name = symbol.endsWith(ALIAS) ? symbol.substring(0, symbol.length() - ALIAS.length()) : symbol;
+        return name.startsWith("_Z") && name.indexOf('.') < 0 && NamedParameters.inRegisters(demangler.apply(name));
     }
 
     /// The pieces of this image that one leads to, which [#reason] has been asked for.
