@@ -413,6 +413,35 @@ static void shouldSayWhatIsNotCounted(void) {
   CHECK_EQUAL(session->processes_apart, 1);
 }
 
+/* Durations when the file is full, and a second thread that has no spare block. */
+static void shouldSayWhatFoundNoRoomInTheFile(void) {
+  family_with_files();
+  pid_t child = fork();
+  if (child == 0) {
+    CHECK(by_setresuid());
+    for (uint64_t bytes = APART_ROOM / 2; bytes >= 64; bytes /= 2) {
+      while (apart_allocate(bytes)) {
+      }
+    }
+    call((void *)10); /* its first calls: main takes the spare block */
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, call, (void *)1000) == 0 && pthread_join(thread, NULL) == 0);
+    syscall(SYS_exit_group, 3L);
+  }
+  int status = wait_for_end(child);
+  apart_calls_take(true);
+  remove_scratch();
+  CHECK_EQUAL(status, 3);
+  CHECK_EQUAL(sum_of_calls(1), 10);
+  CHECK_EQUAL(sum_of_rows(1).count, 0);
+  uint64_t refused = 0;
+  for (struct mdl_thread *at = block_newest(); at; at = block_after(at)) {
+    refused += at->refused;
+  }
+  CHECK_EQUAL(refused, 10);
+  CHECK_EQUAL(session->threads_refused, 1);
+}
+
 /* ---- what it can still write */
 
 static uint64_t random_state;
@@ -895,6 +924,7 @@ TESTS({"shouldNotExecuteWhatAnotherUserWritesBySetuid", shouldNotExecuteWhatAnot
       {"shouldCountWhatAProcessCallsThatHasGivenUpRights", shouldCountWhatAProcessCallsThatHasGivenUpRights},
       {"shouldHandOnTheBlocksOfOneThatWasCounted", shouldHandOnTheBlocksOfOneThatWasCounted},
       {"shouldSayWhatIsNotCounted", shouldSayWhatIsNotCounted},
+      {"shouldSayWhatFoundNoRoomInTheFile", shouldSayWhatFoundNoRoomInTheFile},
       {"shouldCountAProcessWhoseMainHasEnded", shouldCountAProcessWhoseMainHasEnded},
       {"shouldStaySaneWhateverIsWrittenToItsFile", shouldStaySaneWhateverIsWrittenToItsFile},
       {"shouldTakeNothingFromAFileThatCannotBe", shouldTakeNothingFromAFileThatCannotBe},

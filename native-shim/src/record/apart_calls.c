@@ -1,8 +1,8 @@
 /*
  * Assumes    nothing about a file's contents: they may be anything, and may change while they are read
  * Guarantees G1 each word is copied once; the copy is used as a counter, or as an offset that is checked against the copy's bounds
- *            G2 the calls added to a block are at most one per tick since the last reading, and the time at most LEVELS_MAX times
- *               these ticks
+ *            G2 the calls added to a block, timed or not, are at most one per tick since the last reading, and the time at most
+ *               LEVELS_MAX times these ticks
  *            G3 the rows of one process take at most APART_ROOM bytes of session memory
  *            G4 the work of one reading is bounded by the file's size, which the agent computes itself
  *
@@ -44,6 +44,7 @@ struct view {
   uint64_t rows_left;    /* bytes of session memory that its rows may still take */
   uint64_t calls_taken, rows_taken; /* tsc of the last reading */
   uint32_t threads_refused, forks;
+  uint64_t calls_refused;
 };
 
 enum { VIEW_BYTES = 4096 };
@@ -248,6 +249,13 @@ static void note_losses(struct view *view) {
   __atomic_fetch_add(&session->processes_apart, forks < MOST ? forks : MOST, __ATOMIC_RELAXED);
 }
 
+/* To the process's first block. */
+static void note_refused_calls(struct view *view, struct mdl_thread *block, uint64_t ticks) {
+  uint64_t refused = ((const struct apart *)now(view))->calls_refused;
+  add_to(&block->refused, grown(&refused, &view->calls_refused, &ticks));
+  view->calls_refused = refused;
+}
+
 /* ---- all of it */
 
 static void take(struct view *view, int file, bool durations) {
@@ -267,6 +275,7 @@ static void take(struct view *view, int file, bool durations) {
     take_calls(block, calls, (const uint64_t *)(seen(view) + at), tsc - view->calls_taken);
     if (durations) {
       take_rows(&reading, block, rows, tsc - view->rows_taken);
+      note_refused_calls(view, block, tsc - view->rows_taken);
     }
     memcpy(seen(view) + at, calls, table_bytes / 2);
   }

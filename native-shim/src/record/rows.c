@@ -52,11 +52,19 @@ void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const
   call->before = tsc ? tsc : __atomic_load_n(&thread->taken, __ATOMIC_RELAXED);
 }
 
+/* No memory for a duration. */
+static void refuse(struct mdl_thread *thread) {
+  add(&thread->refused, 1);
+  if (thread->apart) {
+    apart_refuses_call();
+  }
+}
+
 void record_in_row(struct mdl_thread *thread, const struct mdl_function *function, uint64_t inside, uint64_t ticks,
                    uint64_t self, uint32_t weight) {
   struct mdl_row *row = record_row(thread, function);
   if (!row) {
-    add(&thread->refused, 1);
+    refuse(thread);
     return;
   }
   uint64_t within = outermost_ticks(row) - inside;
@@ -91,6 +99,6 @@ void record_in_row(struct mdl_thread *thread, const struct mdl_function *functio
   if (chunk) {
     add(&chunk[index % MDL_CHUNK_SLOTS], weight);
   } else {
-    add(&thread->refused, 1);
+    refuse(thread);
   }
 }

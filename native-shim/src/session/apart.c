@@ -74,7 +74,7 @@ static uint64_t map(uint32_t tables) {
   }
   apart.head = memory;
   apart.head->base = (uintptr_t)memory;
-  apart.head->next = sizeof *apart.head;
+  apart.head->next = (sizeof *apart.head + 63) & ~63ULL;
   owner_create(apart.head->owner);
   if (gettid() == process_pid) {
     owner_take(apart.head->owner);
@@ -182,6 +182,12 @@ void apart_refuses_thread(void) {
 void apart_forks(void) {
   if (apart.entered) {
     atomic_fetch_add(&apart.head->forks, 1);
+  }
+}
+
+void apart_refuses_call(void) {
+  if (apart.entered) {
+    atomic_fetch_add(&apart.head->calls_refused, 1);
   }
 }
 

@@ -36,6 +36,7 @@ struct apart {
   _Atomic uint64_t next; /* offset of the next free byte */
   _Atomic uint32_t threads_refused;
   _Atomic uint32_t forks;
+  _Atomic uint64_t calls_refused; /* calls that are counted but not timed: no room for a row or its histogram */
 };
 enum { APART_ROOM = 1 << 20, APART_TABLES = 16 };
 
@@ -59,6 +60,8 @@ uint64_t apart_allocate_once(uint64_t *slot, uint64_t bytes);
 /* After step 5: counts a thread without a table, and a fork. */
 void apart_refuses_thread(void);
 void apart_forks(void);
+/* After step 5: counts a call of a thread with a table, for whose duration the file has no room. Async-signal-safe. */
+void apart_refuses_call(void);
 /* Main ends and other threads do not. */
 void apart_leader_ends(void);
 /* In the forked child. */

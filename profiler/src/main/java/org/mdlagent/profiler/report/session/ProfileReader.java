@@ -39,6 +39,9 @@ final class ProfileReader {
     /// Calls in the blocks of each process's threads, by the offset of its record.
     private final Map<Long, Long> callsInBlocks = new HashMap<>();
 
+    /// Blocks that threads have or had.
+    private int threadCount;
+
     /// Which threads' blocks to read.
     interface Wanted {
         Wanted ALL = (tid, process) -> true;
@@ -90,7 +93,10 @@ final class ProfileReader {
         for (ThreadBytes thread : threads) {
             long process = thread.process();
             ByteBuffer calls = thread.calls(functions);
-            callsInBlocks.merge(process, callsOfOwner(thread, calls), Math::addExact);
+            long ofOwner = callsOfOwner(thread, calls);
+            callsInBlocks.merge(process, ofOwner, Math::addExact);
+            // A process that gives up rights keeps a spare block for a thread that comes later: it has no number.
+            threadCount += thread.tid() != 0 || ofOwner > 0 ? 1 : 0;
             if (!wanted.test(thread.tid(), process)) {
                 continue;
             }
@@ -144,7 +150,7 @@ final class ProfileReader {
         List<Loss> losses = losses();
         boolean complete = losses.stream()
                 .noneMatch(loss -> loss.reason() == Loss.Reason.THREADS || loss.reason() == Loss.Reason.AGENT);
-        SessionFacts facts = FactsReader.read(bytes, threads.size());
+        SessionFacts facts = FactsReader.read(bytes, threadCount);
         double nanosPerTick = facts.tscHz().isPresent() ? 1e9 / facts.tscHz().getAsDouble() : 0;
         double nanosPerUnit = facts.nanosPerUnit().orElse(0);
         ProbeCost cost = new ProbeCost(facts.cpuTime());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -15,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
@@ -32,13 +34,17 @@ import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.report.exposition.OtlpReport;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.format.CsvReport;
 import org.mdlagent.profiler.report.format.FoldedReport;
 import org.mdlagent.profiler.report.format.JsonReport;
+import org.mdlagent.profiler.report.format.PprofReport;
+import org.mdlagent.profiler.report.format.SpeedscopeReport;
 import org.mdlagent.profiler.report.format.TableReport;
+import org.mdlagent.profiler.report.format.TraceReport;
 import org.mdlagent.profiler.report.page.HtmlReport;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -973,8 +979,15 @@ class SessionReaderTest {
                 StringBuilder out = new StringBuilder();
                 new TableReport(ProfileOrder.byDefault(profile), 24, false, 0).write(profile, out);
                 JsonReport.write(profile, ProfileOrder.TOTAL, 24, out);
+                CsvReport.write(profile, ProfileOrder.SELF, 24, out);
                 FoldedReport.write(profile, out);
-                reader.lastCalls();
+                SpeedscopeReport.write(profile, out);
+                PprofReport.write(profile, ProfileOrder.TOTAL, 24, OutputStream.nullOutputStream());
+                TraceReport.write(profile.session(), reader.lastCalls(), Map.of(), out);
+                List<SessionSeries> series = List.of(new SessionSeries(profile, 24));
+                PrometheusReport.write(series, out);
+                PrometheusReport.writeProtobuf(series, OutputStream.nullOutputStream());
+                OtlpReport.write(series, Instant.EPOCH, "host", out);
                 reader.sites();
                 Profile unused = reader.profileOfProcess(4801);
                 List<TimeSlice> slices = reader.slices();
@@ -995,6 +1008,25 @@ class SessionReaderTest {
         // Both must happen: damage that is noticed, and damage to a mere value.
         assertThat(refused).isBetween(rounds / 20, rounds * 19 / 20);
         assertThat(slowest).isLessThan(2_000_000_000L);
+    }
+
+    /// That of a process which gave up rights, until a thread of it calls a function.
+    @Test
+    void shouldNotTakeASpareBlockForAThread() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        int threads = factsOf(image).threads();
+        long spare = image.thread(0);
+        assertThat(factsOf(image).threads()).isEqualTo(threads);
+
+        image.count(spare, 0, 1);
+
+        assertThat(factsOf(image).threads()).isEqualTo(threads + 1);
+    }
+
+    private SessionFacts factsOf(SessionImage image) throws IOException {
+        try (SessionReader reader = SessionReader.open(Files.write(directory.resolve("session.mdl"), image.bytes()))) {
+            return reader.profile().session();
+        }
     }
 
     /// Each word of each function's record, row, calls in a thread and callers, changed in two ways.
