@@ -182,7 +182,7 @@ class PcSamplesIT {
     @Test
     void shouldNotSampleProgramsThatProcessesExecute() throws Exception {
         String burner = Dist.compile(directory, "burns_once").toString();
-        process = builder("wait,", "bash", "-c", "for i in $(seq 12); do " + burner + "; done; true")
+        process = builder("wait,", "bash", "-c", "for i in $(seq 4); do " + burner + "; done; true")
                 .start();
 
         assertThat(process.waitFor()).isZero();

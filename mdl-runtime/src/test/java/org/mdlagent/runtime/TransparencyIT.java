@@ -34,7 +34,7 @@ class TransparencyIT {
             System.getProperty("mdl.transparency", "").equals("all");
 
     /// How many times a program ends while the agent starts or toggles.
-    private static final int EXIT_RUNS = Integer.getInteger("mdl.exit.runs", 60);
+    private static final int EXIT_RUNS = Integer.getInteger("mdl.exit.runs", 30);
 
     private static final int EXIT_DELAY_MICROS_MAX = 300_000;
     private static final List<String> ENDS = List.of(

@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,9 @@ class HookViewTest {
     private final long stub = memory.address() + 0x12345678;
     private final long returnStub = memory.address() + 0x02040608;
 
+    /// What is decoded at the end, all at once.
+    private final List<Look> looks = new ArrayList<>();
+
     @AfterEach
     void close() {
         arena.close();
@@ -51,9 +55,27 @@ class HookViewTest {
             }
         }
         assertThat(checked).isEqualTo(2 * 5 * 64);
+        assertLooks();
     }
 
-    private void check(int unit, Form form, int offset) throws Exception {
+    /// Code as it was, and what must be true of its first instruction.
+    private record Look(byte[] code, long address, Consumer<String> first) {}
+
+    private void look(long address, int length, Consumer<String> first) {
+        looks.add(new Look(Memory.copy(address, length), address, first));
+    }
+
+    private void assertLooks() throws Exception {
+        List<String> firsts = GnuTools.firsts(
+                directory,
+                looks.stream().map(Look::code).toList(),
+                looks.stream().map(Look::address).toList());
+        for (int i = 0; i < firsts.size(); i++) {
+            looks.get(i).first.accept(firsts.get(i));
+        }
+    }
+
+    private void check(int unit, Form form, int offset) {
         byte[] original = original(form);
         long address = memory.address() + offset;
         memory.fill((byte) 0x90);
@@ -76,9 +98,11 @@ class HookViewTest {
         assertNothing(form, address, original.length, "off");
         store(plan.toggleAt(), plan.on(), plan.toggleSize());
         boolean jump = form == Form.JUMP || form == Form.JUMP_INDIRECT;
-        assertThat(decode(address, original.length).getFirst())
-                .as("on, %s at %d", form, offset)
-                .endsWith((jump ? "jmp 0x" : "call 0x") + Long.toHexString(stub));
+        String on = (jump ? "jmp 0x" : "call 0x") + Long.toHexString(stub);
+        look(
+                address,
+                original.length,
+                first -> assertThat(first).as("on, %s at %d", form, offset).endsWith(on));
         store(plan.toggleAt(), plan.off(), plan.toggleSize());
         assertNothing(form, address, original.length, "off again");
         assertThat(Memory.getByte(address + original.length)).isEqualTo((byte) 0x90);
@@ -89,26 +113,23 @@ class HookViewTest {
 
     /// Whether execution goes on behind the instruction (or returns, for a sibling call) without another effect than
     /// on EAX and flags.
-    private void assertNothing(Form form, long address, int length, String state) throws Exception {
-        List<String> decoded = decode(address, length);
-        String first = decoded.getFirst();
+    private void assertNothing(Form form, long address, int length, String state) {
         boolean jump = form == Form.JUMP || form == Form.JUMP_INDIRECT;
         if (jump) {
-            assertThat(first).as(state).isEqualTo("1 ret");
+            look(address, length, first -> assertThat(first).as(state).isEqualTo("1 ret"));
             return;
         }
         String behind = Long.toHexString(address + length);
-        assertThat(first)
-                .as("%s of %s at %d", state, form, address & 63)
-                .satisfiesAnyOf(
-                        s -> assertThat(s).startsWith(length + " ").contains("nop"),
-                        s -> assertThat(s).startsWith("2 jmp 0x" + behind),
-                        s -> assertThat(s).isEqualTo("5 call 0x" + Long.toHexString(returnStub)),
-                        s -> assertThat(s).startsWith("6 addr32 adc $").endsWith(",%eax"));
-    }
-
-    private List<String> decode(long address, int length) throws Exception {
-        return GnuTools.disassemble(directory, Memory.copy(address, length), address);
+        look(
+                address,
+                length,
+                first -> assertThat(first)
+                        .as("%s of %s at %d", state, form, address & 63)
+                        .satisfiesAnyOf(
+                                s -> assertThat(s).startsWith(length + " ").contains("nop"),
+                                s -> assertThat(s).startsWith("2 jmp 0x" + behind),
+                                s -> assertThat(s).isEqualTo("5 call 0x" + Long.toHexString(returnStub)),
+                                s -> assertThat(s).startsWith("6 addr32 adc $").endsWith(",%eax")));
     }
 
     private static void assertWithinUnit(long at, int size, int unit) {
