@@ -14,8 +14,6 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.InstructionSet;
@@ -26,7 +24,6 @@ import org.mdlagent.arch.site.StackUse.Reason;
 /// The proof that functions need nothing on the stack, over a corpus whose names say which do: those of `takes_...`
 /// must
 /// never be proved.
-@Execution(ExecutionMode.CONCURRENT)
 class StackArgumentsTest {
     private static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     private static final InstructionSet INSTRUCTIONS = InstructionSet.ofAtomicUnit(64);
