@@ -207,11 +207,12 @@ static void take_row(struct reading *reading, struct mdl_thread *block, uint32_t
   bool is_there = ((const uint64_t *)block->rows)[function];
   struct mdl_row *sums =
       at && may_take(reading->view, is_there, sizeof(struct mdl_row)) ? record_row(block, &functions[function]) : NULL;
-  if (!sums) {
-    return;
-  }
   const struct mdl_row *row = (const struct mdl_row *)(now(reading->view) + at);
   const struct mdl_row *before = (const struct mdl_row *)(seen(reading->view) + at);
+  if (!sums) {
+    add_to(&block->refused, at ? grown(&row->count, &before->count, &reading->calls) : 0);
+    return;
+  }
   if (memcmp(row, before, sizeof *row) == 0) {
     return; /* no new calls, so no new slots */
   }
