@@ -75,7 +75,9 @@ void agent_construct(char *const *environment) {
     return; /* its environment is that of somebody with less rights */
   }
   options_read(environment);
-  if (!wants_agent() && !may_stand_in()) {
+  if (wants_agent()) {
+    stand_in_has_wrapper();
+  } else if (!may_stand_in()) {
     return;
   }
   process_start();

@@ -56,7 +56,7 @@ static void tell_of_workers(struct mdl_header *header, const char *path) {
   bool has_workers = atomic_load(&kin_has_probes) && __atomic_load_n(&header->children, __ATOMIC_RELAXED) != 0;
   if (has_workers && !atomic_exchange(&told, true)) {
     log_line(path, " is executed by the process with the agent: what it has forked goes on without probes; started without "
-             "--wait (wait=false), a worker that is forked at once gets an agent of its own", NULL);
+             "waiting (--no-wait), a worker that is forked at once gets an agent of its own", NULL);
   }
 }
 

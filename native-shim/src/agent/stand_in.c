@@ -29,12 +29,15 @@ const unsigned STAND_IN_MILLIS = 50; /* the usual delay: a command that is over 
 
 static pid_t parent; /* whose place this process may take; else 0 */
 
-bool stand_in_begin(void) {
+bool stand_in_has_wrapper(void) {
   pid_t candidate = getppid();
-  if (candidate > 0 && wrapper_only_child(candidate) == getpid() && wrapper_has_agent(candidate)) {
-    parent = candidate;
-    session_wrapper = wrapper_outermost();
-  }
+  bool found = candidate > 0 && wrapper_only_child(candidate) == getpid() && wrapper_has_agent(candidate);
+  session_wrapper = found ? wrapper_outermost() : 0;
+  return found;
+}
+
+bool stand_in_begin(void) {
+  parent = stand_in_has_wrapper() ? getppid() : 0;
   return parent != 0;
 }
 

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* In the constructor: whether the parent may be a wrapper and this process its program, as far as can be known by now. */
+/* In the constructor: whether the parent may be a wrapper and this process its program, as far as can be known by now. The session
+ * will say so. */
+bool stand_in_has_wrapper(void);
+/* The same, for a process that has the agent only in the wrapper's place. */
 bool stand_in_begin(void);
 /* This long after the constructor it is known. */
 extern const unsigned STAND_IN_MILLIS;

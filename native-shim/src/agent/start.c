@@ -116,6 +116,25 @@ static const char *objection(void) {
   return NULL;
 }
 
+/* A debugger stops at each signal, and the JVM raises SIGSEGV on purpose. */
+static void tell_traced(void) {
+  static const char key[] = "\nTracerPid:\t";
+  char text[1024] = "";
+  int file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    ssize_t length = read(file, text, sizeof text - 1);
+    text[length > 0 ? length : 0] = 0;
+    close(file);
+  }
+  char *tracer = strstr(text, key);
+  if (tracer && tracer[sizeof key - 1] != '0') {
+    tracer += sizeof key - 1;
+    tracer[strcspn(tracer, "\n")] = 0;
+    log_line("process ", tracer, " traces the program. The JVM raises SIGSEGV on purpose; in gdb: handle SIGSEGV nostop noprint pass",
+             NULL);
+  }
+}
+
 /* Signals of libc's own interrupt it: a server that drops its privileges sends them to each thread. */
 static void delay(void) {
   uint64_t end = start.mono_nanos + options.start_delay_millis * 1000000ULL;
@@ -186,6 +205,7 @@ static void *agent_main(void *unused) {
     agent_died(trouble, NULL);
     return NULL;
   }
+  tell_traced();
   watch_start();
   jvm_run(api_table());
   agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */

@@ -209,7 +209,7 @@ public final class Agent {
     private void disableFromMain(Metrics metrics) throws IOException {
         if ((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) == 0) {
             for (MetricRequest late : metrics.disableFromMain()) {
-                log.line("metric " + late + " is not measured: main had begun; try: mdl run --wait --metric " + late);
+                log.line("metric " + late + " is not measured: main had begun; try: mdl run --metric " + late);
             }
         }
     }

@@ -2,6 +2,7 @@ package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,45 @@ class MessagesIT {
 
         assertThat(outcome.status()).isZero();
         assertThat(outcome.err()).contains("the program ended before the agent had started", "mdl run --wait");
+    }
+
+    @Test
+    void shouldSayThatADaemonGoesOnWithoutProbes() throws Exception {
+        Path program = Dist.compile(directory, "daemon");
+        Path runs = Files.createFile(directory.resolve("runs"));
+
+        Dist.Outcome outcome = mdl("run", "--", program.toString(), runs.toString());
+
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.err())
+                .contains("the process that had the agent has ended; 1 process goes on without probes", "--no-wait");
+        Files.delete(runs);
+    }
+
+    @Test
+    void shouldSayInTheLogHowADebuggerPassesOnTheSignalsOfTheJvm() throws Exception {
+        Path program = Dist.compile(directory, "nothing");
+        Path session = directory.resolve("session");
+        String environment = "set exec-wrapper env LD_PRELOAD=" + Dist.shim() + " MDL_OPTIONS=wait,session=" + session;
+
+        Dist.Outcome outcome = Dist.run(
+                directory,
+                Map.of(),
+                List.of(
+                        "gdb",
+                        "-batch",
+                        "-ex",
+                        environment,
+                        "-ex",
+                        "handle SIGSEGV nostop noprint pass",
+                        "-ex",
+                        "run",
+                        program.toString()));
+
+        assertThat(outcome.text()).contains("exited normally");
+        assertThat(session.resolve("agent.log"))
+                .content()
+                .contains("traces the program", "handle SIGSEGV nostop noprint pass", "sites armed");
     }
 
     @Test

@@ -33,6 +33,7 @@ class WrappersIT {
     @BeforeAll
     static void compile() throws Exception {
         Files.move(Dist.compile(programs, "wrapped"), programs.resolve("app"));
+        Files.move(Dist.compile(programs, "wrapped", "-fpatchable-function-entry=5"), programs.resolve("prepared"));
         script("executes", "mkdir -p made", "exec ./app \"$1\"");
         script("calls", "./app \"$1\"");
     }
@@ -64,6 +65,7 @@ class WrappersIT {
                 "./executes END",
                 "./calls END",
                 "nice timeout 1000 timeout 900 env ./app END",
+                "timeout 1000 ./prepared END",
             })
     void shouldShowTheFunctionsOfTheProgramThatAWrapperExecutes(String command) throws Exception {
         Process process = start("LD_PRELOAD=" + Dist.shim() + " exec " + command, "session=" + session);
@@ -75,7 +77,13 @@ class WrappersIT {
     /// Main of the wrapper has waited for the agent, so there is a session of the wrapper, too.
     @ParameterizedTest
     @ValueSource(
-            strings = {"timeout 1000 ./app END", "nice ./app END", "timeout 1000 nice ./app END", "./executes END"})
+            strings = {
+                "timeout 1000 ./app END",
+                "nice ./app END",
+                "timeout 1000 nice ./app END",
+                "./executes END",
+                "timeout 1000 ./prepared END",
+            })
     void shouldReportThatProgramBehindARunThatWaits(String command) throws Exception {
         Path written = directory.resolve("report.json");
         String run = Dist.mdl() + " run --wait -o " + session + " --report=json:" + written + " -- ";

@@ -24,7 +24,6 @@ import org.mdlagent.runtime.cli.run.MeasuredProgram;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
-import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
@@ -175,9 +174,7 @@ public final class DiffCommand implements Callable<Integer> {
         }
         AgentOptionsText given =
                 measure.text().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
-        AgentOptionsText waiting = new AgentOptionsText();
-        waiting.add(AgentOptions.WAIT, "on");
-        given = waiting.over(given);
+        MeasureOptions.waitByDefault(given);
         MeasureOptions.attend(given, mdl.console());
         MeasureOptions.read(given);
         MeasuredProgram.prepare();

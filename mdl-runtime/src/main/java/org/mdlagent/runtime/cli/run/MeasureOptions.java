@@ -119,6 +119,14 @@ public final class MeasureOptions {
         }
     }
 
+    /// Lets main wait for the probes where nobody has chosen: who types a command wants all calls.
+    public static void waitByDefault(AgentOptionsText given) {
+        AgentOptionsText asked = reading(given).asked();
+        if (asked.last(AgentOptions.WAIT) == null && asked.last(AgentOptions.START_DELAY_MILLIS) == null) {
+            given.add(AgentOptions.WAIT, "on");
+        }
+    }
+
     /// Gives the agent more of the processor where somebody waits at a terminal and has not chosen.
     public static void attend(AgentOptionsText given, Console console) {
         if (console.errIsTerminal() && reading(given).asked().last(AgentOptions.BUDGET_PERCENT) == null) {

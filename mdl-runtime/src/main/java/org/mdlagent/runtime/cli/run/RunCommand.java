@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
@@ -49,7 +50,13 @@ public final class RunCommand implements Callable<Integer> {
             description = "Record into DIR.")
     private @Nullable String session;
 
-    @Option(names = "--wait", description = "Let main wait for the probes: counts are exact from the first call.")
+    @Option(names = "--no-wait", description = "Start main at once. Calls before the probes are in place are not seen.")
+    private boolean noWait;
+
+    @Option(
+            names = "--wait",
+            description = "Let main wait for the probes: counts are exact from the first call. The default, unless"
+                    + " --start-delay or MDL_OPTIONS says otherwise.")
     private boolean await;
 
     @Option(names = "--no-profile", description = "Leave the probes to the program (fastinst.h).")
@@ -76,7 +83,7 @@ public final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--start-delay",
             paramLabel = "MS",
-            description = "Life of the process before the agent starts (50; 0 with --wait).")
+            description = "Life of the process before the agent starts (0; 50 with --no-wait). Implies --no-wait.")
     private @Nullable String startDelay;
 
     @Option(
@@ -103,6 +110,7 @@ public final class RunCommand implements Callable<Integer> {
         Console console = mdl.console();
         AgentOptionsText given =
                 commandLine().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+        MeasureOptions.waitByDefault(given);
         MeasureOptions.attend(given, console);
         AgentOptions options = MeasureOptions.read(given);
         checkMetrics(options);
@@ -149,7 +157,7 @@ public final class RunCommand implements Callable<Integer> {
     private AgentOptionsText commandLine() {
         AgentOptionsText text = measure.text();
         MeasureOptions.addIf(session, AgentOptions.SESSION, text);
-        MeasureOptions.addIf(await ? "on" : null, AgentOptions.WAIT, text);
+        MeasureOptions.addIf(noWait ? "off" : await ? "on" : null, AgentOptions.WAIT, text);
         MeasureOptions.addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
         // The program may be elsewhere by the time that the agent reads them.
         definitions.forEach(value ->
@@ -192,6 +200,15 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
+    /// A daemon's parent has the agent where it has waited for the probes, and ends.
+    private void sayWithoutAgent(SessionReader reader) throws IOException {
+        String withoutAgent =
+                ProfileNotes.withoutAgent(reader.profile(function -> false).family());
+        if (withoutAgent != null) {
+            mdl.console().say(withoutAgent, "try: mdl run --no-wait ...: then the daemon has the agent");
+        }
+    }
+
     private void finish(
             SessionStore store,
             ChildProcess child,
@@ -208,7 +225,7 @@ public final class RunCommand implements Callable<Integer> {
             if (wanted != null || probed) {
                 console.say(
                         "there is no session: the program ended before the agent had started",
-                        "try: mdl run --wait ...");
+                        options.await() ? null : "try: mdl run --wait ...; mdl list sessions has that of a daemon");
             }
             return;
         }
@@ -221,7 +238,7 @@ public final class RunCommand implements Callable<Integer> {
         try (SessionReader reader = SessionReader.open(session, DebugNames.present(console))) {
             Unmeasured unmeasured = new Unmeasured(program.getFirst(), reader, console);
             if (probed && !reader.facts().armed()) {
-                unmeasured.sayWhy(session);
+                unmeasured.sayWhy(session, options.await());
             } else if (probed) {
                 unmeasured.nameUnknown("--include", options.include());
                 unmeasured.nameUnknown("--exact", options.exactFunctions());
@@ -230,6 +247,8 @@ public final class RunCommand implements Callable<Integer> {
             }
             if (wanted != null) {
                 wanted.write(reader, console);
+            } else {
+                sayWithoutAgent(reader);
             }
         }
     }

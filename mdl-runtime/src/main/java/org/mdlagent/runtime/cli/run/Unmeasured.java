@@ -17,23 +17,27 @@ import org.mdlagent.runtime.options.FunctionGlob;
 /// @param program as it was given
 record Unmeasured(String program, SessionReader reader, Console console) {
     private static final String ENDED = "the agent has ended, the program goes on without it: ";
+    private static final String STUCK = "the agent is stuck, ";
 
     /// The log knows of an agent that could not work; else it had not come so far.
-    void sayWhy(Path session) throws IOException {
+    ///
+    /// @param waited whether main was to wait for the probes
+    void sayWhy(Path session, boolean waited) throws IOException {
         Path log = session.resolve("agent.log");
         List<String> lines =
                 Files.isRegularFile(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
         for (String line : lines) {
-            int reason = line.indexOf(ENDED);
+            int reason = line.contains(ENDED) ? line.indexOf(ENDED) + ENDED.length() : line.indexOf(STUCK);
             if (reason >= 0) {
                 console.say(
-                        "nothing was measured: " + line.substring(reason + ENDED.length()),
+                        "nothing was measured: " + line.substring(reason),
                         "docs/troubleshooting.md explains; the log is " + log);
                 return;
             }
         }
         console.say(
-                "nothing was measured: the program ended before its probes were in place", "try: mdl run --wait ...");
+                "nothing was measured: the program ended before its probes were in place",
+                waited ? "the log is " + log : "try: mdl run --wait ...");
     }
 
     /// Names the patterns that mean no function of the program.

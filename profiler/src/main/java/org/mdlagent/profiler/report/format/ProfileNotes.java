@@ -147,14 +147,22 @@ public final class ProfileNotes {
         List<String> warnings = new ArrayList<>();
         if (profile.lost(Loss.Reason.AGENT) > 0) {
             warnings.add(sentence(new Loss(Loss.Reason.AGENT, 1)));
+    /// That processes of a session outlive the one with the agent, as a daemon outlives its parent; null where none
+    /// does.
+    public static @Nullable String withoutAgent(Profile.Family family) {
+        long running = family.processes().stream().filter(ProcessProfile::runs).count();
+        boolean agentRuns = family.processes().stream().anyMatch(one -> one.agent() && one.runs());
+        return running == 0 || agentRuns
+                ? null
+                : "the process that had the agent has ended; " + PlainText.grouped(running)
+                        + (running == 1 ? " process goes" : " processes go")
+                        + " on without probes";
+    }
+
         }
-        long orphans = profile.family().processes().stream()
-                .filter(ProcessProfile::runs)
-                .count();
-        boolean agentRuns = profile.family().processes().stream().anyMatch(one -> one.agent() && one.runs());
-        if (orphans > 0 && !agentRuns) {
-            warnings.add("the process that had the agent has ended; " + PlainText.grouped(orphans)
-                    + (orphans == 1 ? " process goes" : " processes go") + " on without probes");
+        String withoutAgent = withoutAgent(profile.family());
+        if (withoutAgent != null) {
+            warnings.add(withoutAgent);
         }
         if (isBudgetExceeded(profile)) {
             warnings.add("recording every call of functions costs "
