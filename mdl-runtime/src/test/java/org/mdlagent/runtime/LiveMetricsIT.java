@@ -27,8 +27,12 @@ class LiveMetricsIT {
 
     @BeforeEach
     void start() throws Exception {
-        Path program = Dist.compile(directory, "messages", "-fpatchable-function-entry=5");
-        session = directory.resolve("session").toString();
+        start("messages");
+    }
+
+    private void start(String name) throws Exception {
+        Path program = Dist.compile(directory, name, "-fpatchable-function-entry=5");
+        session = directory.resolve("session-" + name).toString();
         process = Dist.start(List.of(program.toString()), "wait,session=" + session);
         output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
@@ -81,6 +85,28 @@ class LiveMetricsIT {
         assertThat(enabled.err()).isEmpty();
         assertThat(enabled.text()).startsWith("high_tags @ the whole program: 1 point");
         assertThat(value("high_tags")).isEqualTo(2 * CALLS);
+    }
+
+    /// Nothing sees the entry of a call that is under way.
+    @Test
+    void shouldSayWhatThreadsAreInsideOf() throws Exception {
+        end();
+        start("serves");
+        call();
+
+        Dist.Outcome enabled = mdl(
+                "enable",
+                session,
+                "exec_time@/Code/serves.c/serve",
+                "exec_time@/Code/serves.c/handle",
+                "procedure_calls@/Code/serves.c/handle");
+        call();
+
+        assertThat(enabled.err())
+                .isEqualTo("mdl: not measured: calls of serve that 1 thread is in: they began before; the next call"
+                        + " counts\n");
+        assertThat(mdl("enable", session, "exec_time@/Code/serves.c/main").err())
+                .contains("exec_time counts from when main begins, which it has");
     }
 
     @Test

@@ -27,6 +27,13 @@ public record MemoryMap(List<Region> regions) {
         return Files.isReadable(MAPS);
     }
 
+    /// That of another process.
+    ///
+    /// @throws IOException when it has ended, or may not be read
+    public static MemoryMap read(int pid) throws IOException {
+        return of(Files.readAllBytes(Path.of("/proc", Integer.toString(pid), "maps")));
+    }
+
     /// @throws IOException when /proc is not there
     public static MemoryMap read() throws IOException {
         return of(Files.readAllBytes(MAPS));

@@ -73,7 +73,7 @@ public final class ReturnSites {
     }
 
     /// Index of the function whose code an address lies in, whatever is inlined there, or [ReturnSite#NONE].
-    int outermostAt(long address) {
+    public int outermostAt(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();
             FunctionRanges.Range range =

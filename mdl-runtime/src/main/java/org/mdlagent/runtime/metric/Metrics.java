@@ -5,6 +5,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,6 +24,8 @@ import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Evaluator;
 import org.mdlagent.runtime.mdl.request.Focus;
+import org.mdlagent.runtime.mdl.request.Point;
+import org.mdlagent.runtime.mdl.request.Procedure;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
@@ -196,8 +199,30 @@ public final class Metrics {
             obstacles.addAll(one.obstacles(program));
         }
         obstacles.addAll(program.unseen(request.focus()));
+        obstacles.addAll(enteredBefore(started, program));
         int points = started.stream().mapToInt(one -> one.snippets().size()).sum();
         return new Outcome(started.size(), points, percent, obstacles);
+    }
+
+    /// Calls that are under way, where a metric needs their beginning and their end. No snippet has seen the beginning,
+    /// and their return leads past the probes.
+    private static List<Answer.Obstacle> enteredBefore(List<EnabledMetric> started, ProbedProgram program) {
+        Set<Procedure> wanted = started.stream()
+                .flatMap(one -> one.snippets().stream())
+                .map(SnippetRequest::point)
+                .filter(Point.Return.class::isInstance)
+                .map(Point::procedure)
+                .collect(Collectors.toSet());
+        return !program.hasBegun() || wanted.isEmpty()
+                ? List.of()
+                : program.inside(wanted).entrySet().stream()
+                        .sorted(Map.Entry.comparingByKey(Comparator.comparing(Procedure::name)))
+                        .map(one -> new Answer.Obstacle(
+                                "calls of " + one.getKey().name() + " that "
+                                        + (one.getValue() == 1 ? "1 thread is" : one.getValue() + " threads are")
+                                        + " in",
+                                "they began before; the next call counts"))
+                        .toList();
     }
 
     /// What cannot be measured of one object does not stop the others.

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.shim.EventCounter;
 import org.mdlagent.arch.shim.KernelEvent;
 import org.mdlagent.arch.shim.LiveThreads;
@@ -20,6 +21,7 @@ import org.mdlagent.fastinst.Probe;
 import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.calls.Call;
+import org.mdlagent.fastinst.calls.ReturnSite;
 import org.mdlagent.fastinst.imports.Imports;
 import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.request.Answer;
@@ -126,6 +128,19 @@ final class ProbedProgram implements Program {
                 .flatMap(live -> live.threads().stream())
                 .findFirst()
                 .orElse(pid);
+    }
+
+    /// How many threads are inside of functions now. Those of `wanted` that none is in are left out.
+    Map<Procedure, Integer> inside(Set<Procedure> wanted) {
+        Map<Procedure, Integer> inside = new OpenCalls(address -> {
+                    int function = probes.returnSites().outermostAt(address);
+                    return function == ReturnSite.NONE
+                            ? null
+                            : procedures.get(new FunctionRecord(probes.function(function)).code());
+                })
+                .find(client.processes());
+        inside.keySet().retainAll(wanted);
+        return inside;
     }
 
     /// What metrics of a focus do not see: probes whose function shows with the first call only, or that several

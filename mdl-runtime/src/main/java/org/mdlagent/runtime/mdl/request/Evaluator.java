@@ -51,7 +51,7 @@ public final class Evaluator {
             Answer answer = evaluate(metric, focus, id, applied);
             if (program.hasBegun() && answer instanceof Answer.Instance instance && countsFromMain(instance)) {
                 return new Answer.Refused(metric.id() + " counts from when main begins, which it has: ask for it by"
-                        + " mdl run --wait --metric " + metric.id() + ", or for a function");
+                        + " mdl run --metric, or for another function");
             }
             return answer;
         } catch (Unresolvable e) {
@@ -59,19 +59,20 @@ public final class Evaluator {
         }
     }
 
-    /// Whether it is for the whole program, and counts from when `main` begins: nothing else lets it.
+    /// Whether it counts from when `main` begins, or while a flag is set that only the entry of `main` sets.
     public boolean countsFromMain(Answer.Instance instance) {
-        if (instance.focus().resources().stream()
-                .anyMatch(one -> one.hierarchy().equals(Hierarchies.CODE))) {
-            return false;
-        }
         Procedure start = program.start();
-        if (start == null) {
-            return false;
-        }
-        Point entry = new Point.Entry(start);
-        List<Point> points = instance.base().stream().map(SnippetRequest::point).toList();
-        return points.contains(entry) && Set.of(entry, new Point.Return(start)).containsAll(points);
+        return start != null
+                && (isOfEntry(instance.base(), start)
+                        || instance.flags().stream().anyMatch(flag -> isOfEntry(flag.snippets(), start)));
+    }
+
+    /// Whether the entry of a function is where all that snippets do begins.
+    private static boolean isOfEntry(List<SnippetRequest> snippets, Procedure function) {
+        Point entry = new Point.Entry(function);
+        List<Point> points = snippets.stream().map(SnippetRequest::point).toList();
+        return points.contains(entry)
+                && Set.of(entry, new Point.Return(function)).containsAll(points);
     }
 
     /// How objects appear that a metric can be constrained to: by their kind, as `/SyncObject/Mutex`, snippets that

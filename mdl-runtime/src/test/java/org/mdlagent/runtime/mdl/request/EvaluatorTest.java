@@ -503,9 +503,13 @@ class EvaluatorTest {
         assertThat(fromMain)
                 .allSatisfy(metric -> assertThat(evaluate(shipped, metric))
                         .isEqualTo(new Answer.Refused(metric + " counts from when main begins, which it has: ask for it"
-                                + " by mdl run --wait --metric " + metric + ", or for a function")));
+                                + " by mdl run --metric, or for another function")));
         instance(shipped, "procedure_calls");
-        instance(shipped, "cpu", "/Code/myprog.c/main");
+        instance(shipped, "cpu", "/Code/myprog.c/bar");
+        assertThat(List.of("exec_time", "procedure_calls"))
+                .allSatisfy(metric -> assertThat(evaluate(shipped, metric, "/Code/myprog.c/main"))
+                        .isInstanceOf(Answer.Refused.class));
+        assertThat(evaluate(shipped, "io_ops", "/Code/myprog.c/main")).isInstanceOf(Answer.Refused.class);
     }
 
     @Test
