@@ -297,7 +297,7 @@ class MdlTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"folded, ''", "speedscope, '{\"$schema\": '"})
+    @CsvSource({"folded, ''", "speedscope, '{\"$schema\": '", "callgrind, '# callgrind format'", "perf, ''"})
     void shouldSayThatASessionHasNoCallPaths(String format, String beginning) throws IOException {
         FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
 

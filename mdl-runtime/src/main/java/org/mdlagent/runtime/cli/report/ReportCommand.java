@@ -49,8 +49,9 @@ public final class ReportCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "table (the default), json, csv, html, pprof, folded, speedscope, trace or prometheus (as text,"
-                            + " with classic histograms; mdl serve has native ones).")
+                    "table (the default), json, csv, html, pprof, folded, speedscope, callgrind, perf (the text of perf"
+                            + " script), trace or prometheus (as text, with classic histograms; mdl serve has native"
+                            + " ones).")
     private String format = "table";
 
     @Option(

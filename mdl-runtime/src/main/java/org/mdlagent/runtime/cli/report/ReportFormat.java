@@ -12,9 +12,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
+import org.mdlagent.profiler.report.format.CallgrindReport;
 import org.mdlagent.profiler.report.format.CsvReport;
 import org.mdlagent.profiler.report.format.FoldedReport;
 import org.mdlagent.profiler.report.format.JsonReport;
+import org.mdlagent.profiler.report.format.PerfScriptReport;
 import org.mdlagent.profiler.report.format.PprofReport;
 import org.mdlagent.profiler.report.format.SpeedscopeReport;
 import org.mdlagent.profiler.report.format.TableReport;
@@ -40,12 +42,14 @@ public enum ReportFormat {
     PROMETHEUS,
     FOLDED,
     SPEEDSCOPE,
+    CALLGRIND,
+    PERF,
     TRACE;
 
     private static final int TABLE_LIMIT = 24;
 
     /// Those that show call paths and nothing else.
-    private static final Set<ReportFormat> PATHS = EnumSet.of(FOLDED, SPEEDSCOPE);
+    private static final Set<ReportFormat> PATHS = EnumSet.of(FOLDED, SPEEDSCOPE, CALLGRIND, PERF);
 
     public static ReportFormat of(String name) {
         return switch (name) {
@@ -57,11 +61,14 @@ public enum ReportFormat {
             case "prometheus" -> PROMETHEUS;
             case "folded" -> FOLDED;
             case "speedscope" -> SPEEDSCOPE;
+            case "callgrind" -> CALLGRIND;
+            case "perf" -> PERF;
             case "trace" -> TRACE;
             default ->
                 throw CommandFailure.usage(
                         "there is no format " + name,
-                        "there are table, json, csv, html, pprof, prometheus, folded, speedscope and trace");
+                        "there are table, json, csv, html, pprof, prometheus, folded, speedscope, callgrind, perf and"
+                                + " trace");
         };
     }
 
@@ -155,6 +162,8 @@ public enum ReportFormat {
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
             case FOLDED -> FoldedReport.write(profile, text);
             case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
+            case CALLGRIND -> CallgrindReport.write(profile, text);
+            case PERF -> PerfScriptReport.write(profile, text);
             case TRACE -> trace(profile.session(), reader.lastCalls(), text);
         }
         text.flush();
