@@ -5,7 +5,11 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.mdlagent.runtime.mdl.syntax.Definition;
+import org.mdlagent.runtime.mdl.syntax.DefinitionLines;
+import org.mdlagent.runtime.mdl.syntax.Diagnostics;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
+import org.mdlagent.runtime.mdl.syntax.SyntaxTree;
 
 /// The metrics that come with the agent.
 public final class MetricLibrary {
@@ -22,6 +26,30 @@ public final class MetricLibrary {
             definitions = definitions.with(Compilation.of(file, definitions).definitions());
         }
         return definitions;
+    }
+
+    /// The MDL of a list, constraint or metric of the library, with the comment above it: its lines, none where there
+    /// is
+    /// nothing of that name.
+    public static List<String> source(String name) {
+        for (SourceFile file : files()) {
+            SyntaxTree tree = SyntaxTree.parse(file, new Diagnostics(file));
+            for (Definition definition : tree.definitions()) {
+                if (nameOf(definition).equals(name)) {
+                    return DefinitionLines.of(tree, definition);
+                }
+            }
+        }
+        return List.of();
+    }
+
+    private static String nameOf(Definition definition) {
+        return switch (definition) {
+            case Definition.Items list -> list.name().text();
+            case Definition.Constraint constraint -> constraint.name().text();
+            case Definition.Metric metric -> metric.name().text();
+            default -> "";
+        };
     }
 
     static List<SourceFile> files() {

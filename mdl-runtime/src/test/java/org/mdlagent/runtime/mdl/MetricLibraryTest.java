@@ -32,6 +32,16 @@ class MetricLibraryTest {
             .withSymbol("trace", 0x3000, 100);
 
     @Test
+    void shouldPrintADefinitionWithItsComment() {
+        assertThat(String.join("\n", MetricLibrary.source("active_processes")))
+                .startsWith("// Processes whose main has begun and not returned.\nmetric active_processes {")
+                .endsWith("}");
+        assertThat(MetricLibrary.source("threadConstraint"))
+                .contains("constraint threadConstraint /Thread is default;");
+        assertThat(MetricLibrary.source("nothing")).isEmpty();
+    }
+
+    @Test
     void shouldBeRight() {
         Definitions known = Definitions.NONE;
         for (SourceFile file : MetricLibrary.files()) {

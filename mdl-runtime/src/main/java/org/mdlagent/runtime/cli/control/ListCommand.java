@@ -27,7 +27,9 @@ import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.MetricLibrary;
+import org.mdlagent.runtime.mdl.syntax.Spelling;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
@@ -36,7 +38,10 @@ import picocli.CommandLine.ParentCommand;
         name = "list",
         description =
                 "List sessions, a session's functions or probes, metrics, where they are measured, and for what they can be.",
-        customSynopsis = "mdl list [sessions|functions|probes|metrics|points|resources] [PID|SESSION] [GLOB]")
+        customSynopsis = {
+            "mdl list [sessions|functions|probes|metrics|points|resources] [PID|SESSION] [GLOB]",
+            "mdl list metrics --source NAME"
+        })
 public final class ListCommand implements Callable<Integer> {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
@@ -44,6 +49,12 @@ public final class ListCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
+
+    @Option(
+            names = "--source",
+            paramLabel = "NAME",
+            description = "With metrics: print the MDL of a metric, constraint or list that ships.")
+    private @Nullable String source;
 
     @Parameters(
             index = "0",
@@ -67,6 +78,10 @@ public final class ListCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         CommandFailure.check(
                 glob == null || what.equals("resources"), "a pattern for " + what, "mdl list resources has one");
+        CommandFailure.check(
+                source == null || what.equals("metrics"),
+                "--source of " + what,
+                "try: mdl list metrics --source io_ops");
         switch (what) {
             case "sessions" -> sessions();
             case "functions" -> functions();
@@ -147,6 +162,10 @@ public final class ListCommand implements Callable<Integer> {
 
     /// Of the library, or what a running program's agent has, with what it measures.
     private void metrics() throws IOException {
+        if (source != null) {
+            printSource(source);
+            return;
+        }
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("METRIC", "UNITS", "NAME", "ENABLED FOR"));
         if (session == null) {
@@ -170,6 +189,15 @@ public final class ListCommand implements Callable<Integer> {
             }
         }
         print(rows);
+    }
+
+    private void printSource(String name) {
+        List<String> lines = MetricLibrary.source(name);
+        if (lines.isEmpty()) {
+            String hint = Spelling.hint(name, MetricLibrary.load().metrics().keySet());
+            throw CommandFailure.usage("no metric " + name + " ships", hint != null ? hint : "mdl list metrics");
+        }
+        lines.forEach(mdl.console().out()::println);
     }
 
     private void points() throws IOException {

@@ -4,25 +4,48 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/// The definitions of a file, each in one line without comments: as a running agent is given them, one by one.
+/// The definitions of a file as text: as they stand there, or each in one line without comments, as a running agent is
+/// given them, one by one.
 public final class DefinitionLines {
+    private static final String COMMENT = "//";
+
     private DefinitionLines() {}
+
+    /// The lines of one definition, with the comment above it.
+    public static List<String> of(SyntaxTree tree, Definition definition) {
+        List<String> before =
+                tree.file().text().substring(0, definition.at()).lines().toList();
+        int comments = before.size();
+        while (comments > 0 && before.get(comments - 1).startsWith(COMMENT)) {
+            comments--;
+        }
+        List<String> lines = new ArrayList<>(before.subList(comments, before.size()));
+        lines.addAll(text(tree, definition).lines().toList());
+        // What is behind it belongs to the next one.
+        while (lines.getLast().isBlank() || lines.getLast().startsWith(COMMENT)) {
+            lines.removeLast();
+        }
+        return lines;
+    }
+
+    private static String text(SyntaxTree tree, Definition definition) {
+        String text = tree.file().text();
+        int end = tree.definitions().stream()
+                .mapToInt(Definition::at)
+                .filter(start -> start > definition.at())
+                .min()
+                .orElse(text.length());
+        return text.substring(definition.at(), end);
+    }
 
     /// Lists first, then constraints, then metrics: each may use what stands before it.
     public static List<String> of(SyntaxTree tree) {
-        String text = tree.file().text();
-        List<Integer> starts =
-                tree.definitions().stream().map(Definition::at).sorted().toList();
         List<Definition> ordered = tree.definitions().stream()
                 .sorted(Comparator.comparingInt(DefinitionLines::rank))
                 .toList();
         List<String> lines = new ArrayList<>();
         for (Definition definition : ordered) {
-            int end = starts.stream()
-                    .filter(start -> start > definition.at())
-                    .findFirst()
-                    .orElse(text.length());
-            lines.add(line(text.substring(definition.at(), end)));
+            lines.add(line(text(tree, definition)));
         }
         return lines;
     }
@@ -53,7 +76,7 @@ public final class DefinitionLines {
         for (int i = 0; i < line.length(); i++) {
             if (line.charAt(i) == '"') {
                 inString = !inString;
-            } else if (!inString && line.startsWith("//", i)) {
+            } else if (!inString && line.startsWith(COMMENT, i)) {
                 return i;
             }
         }
