@@ -113,8 +113,13 @@ public final class ProfileNotes {
                 .map(of -> BaseName.of(of.image()))
                 .filter(name -> LIBRARY.matcher(name).matches())
                 .findFirst()
-                .map(name -> "\n  to probe " + name + ": mdl run --include '*' --include '" + name + "!*'")
+                .map(name -> "\n  to probe " + name + ": mdl run --include '*' --include '" + anyVersion(name) + "!*'")
                 .orElse("");
+    }
+
+    /// The program has loaded `libz.so.1`, a link to the file `libz.so.1.2.13` that samples name.
+    private static String anyVersion(String library) {
+        return library.substring(0, library.indexOf(".so")) + ".so*";
     }
 
     /// Names that a shell takes as they are. Of libc, what the agent calls has no probes.
@@ -142,11 +147,6 @@ public final class ProfileNotes {
                 .toList();
     }
 
-    /// What the reader of any report has to know before the figures are trusted.
-    public static List<String> warnings(Profile profile) {
-        List<String> warnings = new ArrayList<>();
-        if (profile.lost(Loss.Reason.AGENT) > 0) {
-            warnings.add(sentence(new Loss(Loss.Reason.AGENT, 1)));
     /// That processes of a session outlive the one with the agent, as a daemon outlives its parent; null where none
     /// does.
     public static @Nullable String withoutAgent(Profile.Family family) {
@@ -159,6 +159,11 @@ public final class ProfileNotes {
                         + " on without probes";
     }
 
+    /// What the reader of any report has to know before the figures are trusted.
+    public static List<String> warnings(Profile profile) {
+        List<String> warnings = new ArrayList<>();
+        if (profile.lost(Loss.Reason.AGENT) > 0) {
+            warnings.add(sentence(new Loss(Loss.Reason.AGENT, 1)));
         }
         String withoutAgent = withoutAgent(profile.family());
         if (withoutAgent != null) {

@@ -27,7 +27,7 @@ import org.mdlagent.profiler.slice.Timeline;
 /// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
 /// `report.js` draws it.
 public final class HtmlReport {
-    public static final List<String> STYLES = List.of("report.css", "functions.css");
+    public static final List<String> STYLES = List.of("report.css");
 
     /// What draws the report, in the order of their uses: the last one begins.
     public static final List<String> SCRIPTS = List.of(
@@ -124,7 +124,8 @@ public final class HtmlReport {
         JsonReport.family(profile, json);
         JsonReport.losses(profile, json);
         JsonReport.cpu(profile.cpu(), json);
-        json.member("notProbed", ProfileNotes.notProbed(profile.cpu()));
+        String notProbed = ProfileNotes.notProbed(profile.cpu());
+        json.member("notProbed", notProbed == null ? null : notProbed.replace("\n  ", "; "));
         json.beginArray("warnings");
         for (String warning : ProfileNotes.warnings(profile)) {
             json.element(warning);

@@ -114,20 +114,23 @@ function side(name, member) {
 }
 
 const COLUMNS = [
-  { key: "name", title: "Function", draw: (f, cell) => cell.append(fittingName(f, NAME_LETTERS)) },
-  { key: "p50Before", title: "p50", draw: side("before", "p50Nanos") },
-  { key: "p50After", title: "now", draw: side("after", "p50Nanos") },
-  { key: "p50Change", title: "p50 change", draw: drawChange("p50Change") },
-  { key: "p99Before", title: "p99", draw: side("before", "p99Nanos") },
-  { key: "p99After", title: "now", draw: side("after", "p99Nanos") },
-  { key: "p99Change", title: "p99 change", draw: drawChange("p99Change") },
-  { key: "totalBefore", title: "Total", draw: (f, cell) => cell.append(share(f.totalBefore)) },
-  { key: "totalAfter", title: "now", draw: (f, cell) => cell.append(share(f.totalAfter)) },
-  { key: "totalChange", title: "Total change", draw: drawChange("totalChange", "totalError") },
-  { key: "callsChange", title: "Rate", draw: drawChange("callsChange", "callsError") },
+  { key: "name", title: "Function", draw: (f, cell, letters) => cell.append(fittingName(f, letters)) },
+  { key: "p50Before", title: "p50", width: [80, 76], rank: 7, draw: side("before", "p50Nanos") },
+  { key: "p50After", title: "now", width: [80, 76], rank: 6, draw: side("after", "p50Nanos") },
+  { key: "p50Change", title: "p50 change", width: [118, 104], rank: 2, draw: drawChange("p50Change") },
+  { key: "p99Before", title: "p99", width: [80, 76], rank: 9, draw: side("before", "p99Nanos") },
+  { key: "p99After", title: "now", width: [80, 76], rank: 8, draw: side("after", "p99Nanos") },
+  { key: "p99Change", title: "p99 change", width: [98, 104], rank: 3, draw: drawChange("p99Change") },
+  { key: "totalBefore", title: "Total", width: [80, 76], rank: 11, draw: (f, cell) => cell.append(share(f.totalBefore)) },
+  { key: "totalAfter", title: "now", width: [80, 76], rank: 10, draw: (f, cell) => cell.append(share(f.totalAfter)) },
+  { key: "totalChange", title: "Total change", width: [122, 104], rank: 1, draw: drawChange("totalChange", "totalError") },
+  { key: "callsChange", title: "Rate", width: [98, 98], rank: 4, draw: drawChange("callsChange", "callsError") },
   {
     title: `${tick(10 ** LOW)} .. ${tick(10 ** HIGH)}`,
     about: "Calls by latency: the line is before, the bars are after",
+    width: [132, 132],
+    rank: 5,
+    has: () => true,
     draw: (f, cell) => cell.append(spark(f)),
   },
 ];
@@ -199,6 +202,7 @@ function distributions(f) {
 function show(f) {
   view.shown = f;
   const detail = openDetail(f, closeDetail);
+  keepPlace();
   detail.append(
     element("p", {}, [f.file, f.image].filter((part) => part).join(" · ")),
     element("p", {}, summary(f)), element("h3", {}, "Before and after"), figures(f));

@@ -3,6 +3,7 @@
 function show(f) {
   view.shown = f;
   const detail = openDetail(f, closeDetail);
+  keepPlace();
   if (f.symbol !== f.name) {
     detail.append(element("p", {}, f.symbol));
   }

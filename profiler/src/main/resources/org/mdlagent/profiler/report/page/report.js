@@ -159,7 +159,7 @@ function drawTotal(f, cell) {
     share("totalNanos")(f, cell);
     return;
   }
-  cell.append(`≈ ${duration(f.cpuTotalNanos)} cpu`);
+  cell.append(`≈ ${duration(f.cpuTotalNanos)}`, element("small", {}, " cpu"));
   appendPlusMinus(cell, f.cpuTotalError);
   cell.classList.add("share");
   cell.style.setProperty("--share", `${f.cpuTotalNanos / most.totalNanos * 100}%`);
@@ -174,10 +174,12 @@ function sortedBy(f, key) {
 }
 
 const COLUMNS = [
-  { key: "name", title: "Function", draw: (f, cell) => cell.append(fittingName(f, NAME_LETTERS)) },
+  { key: "name", title: "Function", draw: (f, cell, letters) => cell.append(fittingName(f, letters)) },
   {
     key: "calls",
     title: "Calls",
+    width: [122, 76],
+    rank: 4,
     draw: (f, cell) => {
       cell.append(saysCalls(f) ? count(f.calls) : "-");
       appendError(cell, f, saysCalls(f) ? f.callsError : undefined);
@@ -186,18 +188,43 @@ const COLUMNS = [
   {
     key: "rate",
     title: "Rate",
+    width: [84, 84],
+    rank: 11,
     draw: (f, cell) => cell.append(f.rate === undefined || !saysCalls(f) ? "-" : `${count(f.rate)}/s`),
   },
-  { key: "cpuNanos", title: "CPU", draw: drawCpu },
-  { key: "selfNanos", title: "Self", draw: share("selfNanos") },
-  { key: "totalNanos", title: "Total", draw: drawTotal },
-  { key: "sampled", title: "n", draw: (f, cell) => cell.append(f.damage === undefined ? count(f.sampled) : "-") },
-  ...[["p50", "p50"], ["p90", "p90"], ["p99", "p99"], ["p999", "p99.9"], ["max", "max"]].map(([name, title]) => ({
-    key: `${name}Nanos`,
-    title,
-    draw: (f, cell) => cell.append(durationOf(f, name)),
-  })),
-  { title: "", about: "Calls by latency", draw: (f, cell) => cell.append(f.latency.length > 0 ? spark(f) : "") },
+  { key: "cpuNanos", title: "CPU", width: [150, 88], rank: 2, draw: drawCpu },
+  { key: "selfNanos", title: "Self", width: [140, 88], rank: 5, draw: share("selfNanos") },
+  {
+    key: "totalNanos",
+    title: "Total",
+    width: [164, 88],
+    rank: 1,
+    has: (f) => timeShown(f, "totalNanos") !== undefined,
+    draw: drawTotal,
+  },
+  {
+    key: "sampled",
+    title: "n",
+    width: [68, 68],
+    rank: 12,
+    draw: (f, cell) => cell.append(f.damage === undefined ? count(f.sampled) : "-"),
+  },
+  ...[["p50", "p50", 6], ["p90", "p90", 8], ["p99", "p99", 3], ["p999", "p99.9", 10], ["max", "max", 7]].map(
+    ([name, title, rank]) => ({
+      key: `${name}Nanos`,
+      title,
+      width: [name === "max" ? 98 : 80, name === "max" ? 98 : 76],
+      rank,
+      draw: (f, cell) => cell.append(durationOf(f, name)),
+    })),
+  {
+    title: "",
+    about: "Calls by latency",
+    width: [132, 132],
+    rank: 9,
+    has: (f) => f.latency.length > 0,
+    draw: (f, cell) => cell.append(f.latency.length > 0 ? spark(f) : ""),
+  },
 ];
 
 /** What is shown; a page that is served wants to know of a function that it was opened. */
@@ -246,7 +273,6 @@ function read() {
   for (const key of Object.keys(most)) {
     most[key] = data.functions.reduce((max, f) => Math.max(max, timeShown(f, key) ?? 0), 0);
   }
-  byId("grid").classList.toggle("cpu", data.cpu !== undefined);
   [axis.low, axis.high] = decades(data.functions);
   byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
   readCallers();

@@ -6,8 +6,14 @@ const COLLATOR = new Intl.Collator("en");
 /** What the filter looks for its words in. */
 const searchText = (f) => [f.name, f.file, f.image].join("\n").toLowerCase();
 
-/** How long a name may be in a table. */
+/** How long a name may be where there is no column of a certain width. */
 const NAME_LETTERS = 60;
+
+/** Room that names have at least, in pixels: in a narrow table without the small texts behind numbers, and else. */
+const NAME_WIDTH = { narrow: 100, wide: 170 };
+const NARROW = 640;
+const LETTER_WIDTH = 7.5;
+const PADDING = 20;
 
 /** The name, or a shorter form of it that fits; what is still too long keeps both ends. */
 function fittingName({ name, shorter = [] }, letters) {
@@ -36,6 +42,8 @@ class Table {
   sort = null;
   descending = true;
   chosen = -1;
+  shown = new Set();
+  letters = 0;
 
   moves = {
     ArrowDown: () => this.chosen + 1,
@@ -47,17 +55,20 @@ class Table {
   };
 
   /**
-   * Columns have a title and draw a function into a cell; rows can be sorted by those with a key. The table has the
+   * Columns have a title and draw a function into a cell; rows can be sorted by those with a key. A column needs a
+   * `width`, of two that are for a wide and a narrow table; its `rank` says which columns come first where there is no
+   * room for all, and `has` whether a function has a value. The first one, of names, gets the room that is left. The
+   * table has the
    * functions that are `wanted`, lets `decorate` complete their rows, opens one with `show`, says of those that are
    * searched for what part `ofAll` they are, and sorts them `by` what a key stands for.
    */
   constructor(columns, { wanted, decorate, show, ofAll = () => "", by = (f, key) => f[key] }) {
-    Object.assign(this, { columns, wanted, decorate, show, ofAll, by });
+    Object.assign(this, { columns, wanted, decorate, show, ofAll, by, selected: () => {} });
     byId("head").append(...columns.map((column) => this.head(column)));
     byId("grid").addEventListener("scroll", () => this.draw(), { passive: true });
     byId("filter").addEventListener("input", () => this.search());
     byId("regex").addEventListener("change", () => this.search());
-    new ResizeObserver(() => this.draw()).observe(byId("grid"));
+    new ResizeObserver(() => this.layOut()).observe(byId("grid"));
   }
 
   head({ key, title, about }) {
@@ -117,7 +128,8 @@ class Table {
       ? "not a regular expression"
       : `${grouped(this.rows.length)} of ${all}${this.searches ? this.ofAll(this.rows) : ""}`;
     this.markSorted();
-    this.draw();
+    this.layOut();
+    this.selected();
   }
 
   markSorted() {
@@ -130,6 +142,33 @@ class Table {
       }
       cell.firstChild.textContent = title + (key === this.sort ? (this.descending ? " ▾" : " ▴") : "");
     }
+  }
+
+  /** Chooses the columns that have a value and for which there is room. */
+  layOut() {
+    const grid = byId("grid");
+    const narrow = grid.clientWidth <= NARROW;
+    const width = (column) => column.width[narrow ? 1 : 0];
+    const least = narrow ? NAME_WIDTH.narrow : NAME_WIDTH.wide;
+    const [names, ...others] = this.columns;
+    let room = grid.clientWidth - least;
+    const chosen = new Set();
+    for (const column of others.toSorted((a, b) => a.rank - b.rank)) {
+      const has = column.has ?? ((f) => f[column.key] !== undefined);
+      if (width(column) <= room && data.functions.some(has)) {
+        chosen.add(column);
+        room -= width(column);
+      }
+    }
+    const shown = others.filter((column) => chosen.has(column));
+    this.shown = new Set([names, ...shown]);
+    this.letters = Math.floor((least + room - PADDING) / LETTER_WIDTH);
+    grid.style.setProperty(
+      "--columns", ["minmax(0, 1fr)", ...shown.map((column) => `${width(column)}px`)].join(" "));
+    [...byId("head").children].forEach((cell, i) => {
+      cell.hidden = !this.shown.has(this.columns[i]);
+    });
+    this.draw();
   }
 
   /** The positions of the first row that is drawn, and of the one behind the last. */
@@ -169,7 +208,8 @@ class Table {
     });
     for (const column of this.columns) {
       const cell = element("div", { class: "cell", role: "gridcell" });
-      column.draw(f, cell);
+      cell.hidden = !this.shown.has(column);
+      column.draw(f, cell, this.letters);
       line.append(cell);
     }
     line.firstChild.title = f.name;

@@ -31,10 +31,47 @@ function offerViews() {
   byId("views").hidden = offered.length < 2;
 }
 
+/** The page's address says what is shown, so that it can be kept and sent. */
+function keepPlace() {
+  const place = new URLSearchParams();
+  const put = (name, value) => value && place.set(name, value);
+  put("view", view.name !== "grid" && view.name);
+  put("sort", table.sort && (table.descending ? "-" : "") + table.sort);
+  put("filter", byId("filter").value);
+  put("regex", byId("regex").checked && "on");
+  put("function", !byId("detail").hidden && view.shown?.name);
+  history.replaceState(null, "", `#${place}`);
+}
+
+/** Shows what the page was opened for; parts that this page does not have are left out. */
+function takePlace() {
+  if (location.hash === "") {
+    return;
+  }
+  const place = new URLSearchParams(location.hash.slice(1));
+  byId("filter").value = place.get("filter") ?? "";
+  byId("regex").checked = place.has("regex");
+  const [, down, key] = /^(-?)(.*)$/.exec(place.get("sort") ?? "");
+  if (table.columns.some((column) => column.key && column.key === key)) {
+    table.sort = key;
+    table.descending = down === "-";
+  }
+  table.search();
+  const name = place.get("view");
+  if (Object.hasOwn(VIEWS, name ?? "") && VIEWS[name].holds()) {
+    switchView(name);
+  }
+  const shown = data.functions.find((f) => f.name === place.get("function"));
+  if (shown) {
+    show(shown);
+  }
+}
+
 function closeDetail() {
   byId("detail").hidden = true;
   byId(view.name).focus();
   drawView();
+  keepPlace();
 }
 
 function takeKey(event, writing) {
@@ -61,4 +98,9 @@ function startViews() {
   addEventListener("resize", () => byId("detail").hidden || show(view.shown));
   // Its keys work at once.
   byId("grid").focus();
+  // When all scripts of the page have added their views.
+  addEventListener("DOMContentLoaded", () => {
+    takePlace();
+    table.selected = keepPlace;
+  });
 }

@@ -69,7 +69,7 @@ class TableReportTest {
             rare      3            1.5 /s   -           0.0%   0.0%           2   70us    -    -      -   ≥90us           █
             3 functions · sorted by total (--sort)
             not probed: 28.7 % of the CPU time: libc.so.6 18.0 %, libz.so.1 10.0 %, elsewhere 0.7 %
-              to probe libz.so.1: mdl run --include '*' --include 'libz.so.1!*'
+              to probe libz.so.1: mdl run --include '*' --include 'libz.so*!*'
             """);
     }
 

@@ -125,7 +125,7 @@ public class HtmlReportTest {
                   byId("filter").dispatchEvent(new Event("input"));
                 };
                 const column = (n) => [...document.querySelectorAll("#rows .row")]
-                  .map((row) => row.children[n].textContent);
+                  .map(({ children }) => children[n].title || children[n].textContent);
                 const head = (n) => document.querySelectorAll("#head button")[n];
                 addEventListener("load", () => {
                   const seen = (() => { %s })();

@@ -178,6 +178,29 @@ class PageInBrowserTest {
         }
     }
 
+    @Test
+    void shouldKeepInTheAddressWhatIsShown() throws Exception {
+        String shown = "[view.name, table.sort, table.descending, byId('filter').value,"
+                + " document.querySelector('#detail h2')?.textContent].join()";
+        try (Browser browser = new Browser(directory)) {
+            URI page = pageOfCalls();
+            browser.open(page, 1280, false);
+            browser.eval("table.sortBy('name'); byId('filter').value = 'l e'; table.search();"
+                    + " switchView('flame'); show(data.functions[2])");
+            String left = browser.text("location.hash");
+            assertThat(browser.text(shown)).isEqualTo("flame,name,false,l e,leaf");
+
+            browser.open(URI.create("about:blank"), 1280, false);
+            browser.open(URI.create(page + left), 1280, false);
+
+            assertThat(browser.text(shown)).isEqualTo("flame,name,false,l e,leaf");
+            browser.open(URI.create("about:blank"), 1280, false);
+            browser.open(URI.create(page + "#view=none&sort=none&filter=&function=none"), 1280, false);
+            assertThat(browser.text(shown)).startsWith("grid,totalNanos,true,");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"390, true", "1280, false", "2560, true"})
     void shouldFitTheirWindows(int width, boolean dark) throws Exception {
@@ -192,6 +215,15 @@ class PageInBrowserTest {
                             .isEqualTo(width);
                 }
                 browser.eval("switchView('grid')");
+                assertThat(browser.eval("document.querySelector('#head [data-key=p99Nanos]').offsetWidth")
+                                .asInt())
+                        .as("room for p99")
+                        .isPositive();
+                assertThat(browser.text(
+                                "[...document.querySelectorAll('#rows .cell:not(:first-child)')].some((cell) => cell.scrollWidth >"
+                                        + " cell.clientWidth)"))
+                        .as("a number is cut")
+                        .isEqualTo("false");
                 // No cell has slipped into another line.
                 assertThat(browser.text("new Set([...document.querySelectorAll('#head .cell')]"
                                 + ".filter((cell) => cell.offsetHeight > 0).map((cell) => cell.offsetTop)).size"))
