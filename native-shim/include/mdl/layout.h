@@ -23,7 +23,9 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
  * MDL_CPU_TIME: calls last as long as their thread has a processor; what is said to be ticks of their durations is nanoseconds.
  * MDL_FROM_MAIN: main has waited until probes were in place.
  * MDL_KNOWN_THREADS: threads have their blocks from when they begin, main from when the probes are in place.
- * MDL_UNPRELOADED: a process has executed a program with an environment that does not name the library. */
+ * MDL_UNPRELOADED: a process has executed a program with an environment that does not name the library.
+ * MDL_ATTACHED: the agent has come into a process that ran without it.
+ * MDL_UNTRAPPED: a thread of it may block SIGTRAP or SIGILL, so no byte of its text may trap. */
 enum mdl_session_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -31,7 +33,9 @@ enum mdl_session_flag {
   MDL_CPU_TIME = 8,
   MDL_FROM_MAIN = 16,
   MDL_KNOWN_THREADS = 32,
-  MDL_UNPRELOADED = 64
+  MDL_UNPRELOADED = 64,
+  MDL_ATTACHED = 128,
+  MDL_UNTRAPPED = 256
 };
 
 struct mdl_header {

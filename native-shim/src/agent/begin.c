@@ -2,6 +2,8 @@
 
 #include "code/code.h"
 #include "os/gate.h"
+#include "os/self.h"
+#include "process/older_threads.h"
 #include "record/thread.h"
 #include "session/family.h"
 
@@ -21,15 +23,21 @@ static void take_own_directory(void) {
   }
 }
 
+static uint32_t flags(void) {
+  uint32_t attached = process_was_attached ? MDL_ATTACHED | (older_threads_may_trap() ? 0 : MDL_UNTRAPPED) : 0;
+  return attached | (record_from_birth ? MDL_KNOWN_THREADS : 0);
+}
+
 /* The aliases of all sites are there before the session is. A child that is forked meanwhile has all of it or nothing. */
 const char *agent_begin_session(const struct instant *start) {
+  uint32_t given = flags(); /* takes a while, where forks need not wait */
   take_own_directory();
   gate_lock();
   const char *trouble = session_create(start);
   if (!trouble) {
     code_start();
     session_publish();
-    __atomic_fetch_or(&session->flags, record_from_birth ? MDL_KNOWN_THREADS : 0, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&session->flags, given, __ATOMIC_RELAXED);
     family_begin();
   }
   gate_unlock();

@@ -44,7 +44,7 @@ static int find_preload(char *const environment[], int *count) {
 /* A server that starts others with an environment of its own makes. Said once. */
 static void tell_unless_preloaded(struct mdl_header *header, const char *path, char *const environment[]) {
   int count;
-  if (find_preload(environment, &count) < 0 &&
+  if (!process_was_attached && find_preload(environment, &count) < 0 &&
       !(__atomic_fetch_or(&header->flags, MDL_UNPRELOADED, __ATOMIC_RELAXED) & MDL_UNPRELOADED)) {
     log_line(path, " is executed without LD_PRELOAD in its environment: the agent does not see it, nor others like it", NULL);
   }

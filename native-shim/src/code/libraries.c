@@ -34,6 +34,7 @@
 
 #include "code/code.h"
 #include "code/own_text.h"
+#include "code/rebind.h"
 #include "code/shown_text.h"
 #include "os/gate.h"
 #include "os/glibc.h"
@@ -159,6 +160,9 @@ int64_t libraries_hold(void) {
     nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
   }
   noted = changes_now();
+  if (process_was_attached) {
+    rebind_wrappers();
+  }
   return 1;
 }
 
@@ -408,8 +412,11 @@ static __attribute__((noinline)) void *open_and_await(const char *file, int mode
   begin_call();
   void *library = open_by(file, mode, next()->dlopen, way);
   end_call();
+  if (library && process_was_attached) {
+    rebind_wrappers();
+  }
   /* It may have been there already, but another thread, which has loaded it, still waits. */
-  if (library && changes_now().additions != atomic_load(&covered)) {
+  if (library && options.wait && changes_now().additions != atomic_load(&covered)) {
     await_probes(file);
   }
   return library;
@@ -418,6 +425,9 @@ static __attribute__((noinline)) void *open_and_await(const char *file, int mode
 static __attribute__((noinline)) void *open_by_agent(const char *file, int mode) {
   gate_lock();
   void *library = next()->dlopen(file, mode);
+  if (process_was_attached) {
+    rebind_wrappers();
+  }
   gate_unlock();
   return library;
 }
@@ -427,7 +437,8 @@ EXPORT void *dlopen(const char *file, int mode) {
   if (is_agent_thread) {
     return open_by_agent(file, mode);
   }
-  bool waits = options.wait && atomic_load(&following) && !agent_is_dead() && !has_shadow_stack();
-  const uint8_t *way = waits ? way_back(__builtin_return_address(0)) : NULL;
+  bool waits = options.wait && atomic_load(&following) && !agent_is_dead();
+  bool comes_back = (waits || process_was_attached) && !has_shadow_stack();
+  const uint8_t *way = comes_back ? way_back(__builtin_return_address(0)) : NULL;
   return way ? open_and_await(file, mode, way) : next()->dlopen(file, mode);
 }

@@ -125,6 +125,10 @@ EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn callback, void *da
   if (!original) {
     *(void **)&original = dlsym(RTLD_NEXT, "_Unwind_Backtrace"); /* not before: its library is loaded when it is needed */
   }
+  if (!original && process_was_attached) { /* libgcc is not behind this library */
+    void *library = next()->dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    *(void **)&original = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
+  }
   if (!original) {
     return _URC_END_OF_STACK;
   }

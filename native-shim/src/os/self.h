@@ -22,6 +22,8 @@ extern THREAD_LOCAL size_t self_stack_bytes;
 /* The process that this memory belongs to: a vfork child runs in its parent's, and differs. 0 when the agent's threads have
  * been removed: the application may not be allowed to ask for its number. */
 extern pid_t process_pid;
+/* The library was brought into a process that ran without it: libc's functions were called before there were wrappers. */
+extern bool process_was_attached;
 /* The application may have forbidden itself system calls. From now on none is made on its threads that it does not make. */
 extern _Atomic bool process_is_confined;
 extern _Atomic bool process_exiting;

@@ -19,13 +19,14 @@ EXPORT int __sigsetjmp(struct __jmp_buf_tag state[1], int with_mask) {
 /* None of what others than __sigsetjmp have left there. */
 static uint64_t saved_bits(const struct __jmp_buf_tag *state) {
   uint64_t bits = state->__saved_mask.__val[LAST_WORD];
-  return bits & ~TRAPS ? 0 : bits;
+  return (bits & ~TRAPS ? 0 : bits) | (state->__saved_mask.__val[0] & TRAPS); /* the latter when it is older than the wrappers */
 }
 
 #define JUMP(name, pointer)                                              \
   EXPORT void name(struct __jmp_buf_tag state[1], int value) {             \
     if (state->__mask_was_saved) {                                       \
       masks_set_blocked(saved_bits(state));                                \
+      state->__saved_mask.__val[0] &= ~TRAPS;                              \
     }                                                                    \
     next()->pointer(state, value);                                       \
     __builtin_unreachable();                                             \

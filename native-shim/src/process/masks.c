@@ -91,6 +91,15 @@ static int set_agent_mask(mask_function function, int how, const sigset_t *set, 
   return function(how, &changed, old);
 }
 
+/* A thread that is older than the wrappers may block SIGTRAP and SIGILL. */
+static void adopt(void) {
+  static THREAD_LOCAL bool adopted;
+  if (process_was_attached && !adopted) {
+    adopted = true;
+    masks_start();
+  }
+}
+
 __attribute__((noinline)) int masks_set_virtual(mask_function function, int how, const sigset_t *set, sigset_t *old) {
   if (is_agent_thread) {
     return set ? set_agent_mask(function, how, set, old) : function(how, set, old);
@@ -98,6 +107,7 @@ __attribute__((noinline)) int masks_set_virtual(mask_function function, int how,
   if (process_is_confined && !traps_blocked) {
     return function(how, set, old); /* nothing of ours traps any more */
   }
+  adopt();
   uint64_t before = traps_blocked, after = before;
   sigset_t kept;
   if (set) {

@@ -31,8 +31,6 @@ static _Atomic int application_threads = 1;
 static _Atomic bool counting; /* threads */
 void (*_Atomic threads_when_created)(void);
 
-bool threads_are_single(void) { return atomic_load(&application_threads) == 1; }
-
 static void agent_thread_begins(void) {
   is_agent_thread = true;
   guest_settle();
@@ -68,6 +66,11 @@ static struct tasks list_tasks(void) {
   }
   close(directory);
   return tasks;
+}
+
+/* Where threads had begun before they were counted, the kernel's list counts. */
+bool threads_are_single(void) {
+  return process_was_attached ? list_tasks().of_application == 0 : atomic_load(&application_threads) == 1;
 }
 
 /* Threads of this process that are not known: neither the application's as counted, nor the agent's. */
@@ -334,6 +337,9 @@ int threads_start_agent(void *(*routine)(void *)) {
 }
 
 void threads_start(void) {
+  if (process_was_attached) {
+    atomic_store(&application_threads, list_tasks().of_application + 1); /* but this one */
+  }
   if (thread_end_start(thread_ended)) {
     atomic_store(&counting, true);
     thread_end_watch();

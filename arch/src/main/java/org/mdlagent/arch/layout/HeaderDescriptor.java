@@ -94,6 +94,8 @@ public final class HeaderDescriptor {
     public static final int FLAG_CPU_TIME = 8;
     public static final int FLAG_FROM_MAIN = 16;
     public static final int FLAG_KNOWN_THREADS = 32;
+    public static final int FLAG_ATTACHED = 128;
+    public static final int FLAG_UNTRAPPED = 256;
 
     public static final int BOOT_BYTES = 40;
     public static final int PROGRAM_BYTES = 1024;

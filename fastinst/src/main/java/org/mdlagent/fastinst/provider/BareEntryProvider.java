@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -76,8 +77,8 @@ public final class BareEntryProvider implements ProbeProvider {
             throws IOException {
         EntrySites sites = new EntrySites(image, elf, instructions, wantedOnes.of(image, elf), null);
         SymbolTable symbols = elf.symbols();
-        EntryPuns.Covered covered = covered(image.path());
-        SymbolTable exported = covered == EntryPuns.Covered.STAYS ? elf.exportedSymbols() : null;
+        EntryPuns.Covered covered = mayNotTrap() ? EntryPuns.Covered.STAYS : covered(image.path());
+        SymbolTable exported = CLibrary.is(image.path()) ? elf.exportedSymbols() : null;
         Map<Refusal, List<Long>> refused = new EnumMap<>(Refusal.class);
         Map<Long, Refusal> byName = exported == null
                 ? Map.of()
@@ -132,6 +133,12 @@ public final class BareEntryProvider implements ProbeProvider {
     /// What becomes of threads at instructions that a jump covers. Those in the C library may have blocked all signals.
     public static EntryPuns.Covered covered(String path) {
         return CLibrary.is(path) ? EntryPuns.Covered.STAYS : EntryPuns.Covered.TRAPS;
+    }
+
+    /// Threads of a process that was attached to may have blocked the signals before.
+    private boolean mayNotTrap() {
+        int flags = Memory.getInt(api.session() + HeaderDescriptor.FLAGS);
+        return (flags & HeaderDescriptor.FLAG_UNTRAPPED) != 0;
     }
 
     private EntryPuns.Fit entry(FunctionEntries functions, int function, long bias, EntryPuns.Covered covered)

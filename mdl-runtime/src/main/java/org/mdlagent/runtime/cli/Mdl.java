@@ -28,6 +28,7 @@ import org.mdlagent.runtime.cli.manual.ManualCommand;
 import org.mdlagent.runtime.cli.report.HistoryCommand;
 import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
+import org.mdlagent.runtime.cli.run.AttachCommand;
 import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
 import org.mdlagent.runtime.cli.run.RunCommand;
@@ -52,6 +53,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Mdl.Version.class,
         subcommands = {
             RunCommand.class,
+            AttachCommand.class,
             ReportCommand.class,
             OpenCommand.class,
             HistoryCommand.class,
@@ -71,10 +73,9 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     private static final char UNREADABLE = '\uFFFD';
 
     /// What other tools call it to look at a process that runs.
-    private static final Set<String> ATTACHING = Set.of("attach", "record", "-p", "--pid");
+    private static final Set<String> ATTACHING = Set.of("record", "-p", "--pid");
 
-    private static final String LATE_START =
-            "a program gets its agent when it starts: mdl run -- PROGRAM; then mdl top" + " PID, mdl enable PID METRIC";
+    private static final String LATE_START = "for a program that runs already: mdl attach PID; then mdl top PID";
 
     private final Console console;
     private final SessionStore store;

@@ -62,8 +62,9 @@ class MdlTest {
         frobnicate                                | there is no command frobnicate
         frobnicate                                | try: mdl --help
         reprot                                    | did you mean 'report'?
-        attach 4711                               | a program gets its agent when it starts: mdl run -- PROGRAM
-        run -p 4711                               | a program gets its agent when it starts: mdl run -- PROGRAM
+        attach                                    | Missing required parameter
+        record                                    | for a program that runs already: mdl attach PID
+        run -p 4711                               | for a program that runs already: mdl attach PID
         ./app -x                                  | to run a program: mdl run -- ./app -x
         --frobnicate                              | Unknown option: '--frobnicate'
         run                                       | Missing required parameter

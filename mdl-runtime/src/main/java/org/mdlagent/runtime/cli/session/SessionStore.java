@@ -254,7 +254,7 @@ public final class SessionStore {
 
     private static String remedy(String wanted) {
         return isRunning(wanted)
-                ? "a program gets it when it starts: mdl run -- PROGRAM, or LD_PRELOAD=/path/to/libmdlagent.so PROGRAM"
+                ? "try: mdl attach " + wanted + "; or start the program with it: mdl run -- PROGRAM"
                 : "mdl list sessions shows those there are";
     }
 

@@ -1,0 +1,164 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+
+/// A running process, as `/proc` shows it to who wants to attach to it.
+///
+/// @param pid         its id
+/// @param status      `/proc/PID/status`: values by name
+/// @param images      paths of the files that it has mapped
+/// @param environment variables that it was started with; empty when they may not be read
+/// @param elfClass    of its program's file: 1 for 32 bits, 2 for 64
+record TargetProcess(
+        int pid, Map<String, String> status, List<String> images, Map<String, String> environment, int elfClass) {
+
+    private static final int ELF_CLASS_AT = 4;
+    private static final int ELF_CLASS_64 = 2;
+
+    private static final int EFFECTIVE_USER = 1;
+
+    private static final String LIBRARY = "/libmdlagent.so";
+
+    /// Reads what there is of a process.
+    ///
+    /// @throws CommandFailure when it is not there, or may not be looked at
+    static TargetProcess read(int pid) throws IOException {
+        Path process = Path.of("/proc", Integer.toString(pid));
+        try {
+            return new TargetProcess(pid, status(process), images(process), environment(process), elfClass(process));
+        } catch (NoSuchFileException e) {
+            throw CommandFailure.failed(
+                    Files.exists(process) ? pid + " is a thread of the kernel" : "there is no process " + pid,
+                    "pgrep NAME shows the ids of a program");
+        } catch (AccessDeniedException e) {
+            throw CommandFailure.failed(
+                    "process " + pid + " may not be looked at: it is another user's, or protects itself",
+                    "try: sudo mdl attach " + pid);
+        }
+    }
+
+    private static Map<String, String> status(Path process) throws IOException {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String line : Files.readAllLines(process.resolve("status"), StandardCharsets.ISO_8859_1)) {
+            int colon = line.indexOf(':');
+            if (colon > 0) {
+                values.put(line.substring(0, colon), line.substring(colon + 1).strip());
+            }
+        }
+        return values;
+    }
+
+    private static List<String> images(Path process) throws IOException {
+        try (Stream<String> lines = Files.lines(process.resolve("maps"), StandardCharsets.ISO_8859_1)) {
+            return lines.filter(line -> line.indexOf('/') >= 0)
+                    .map(line -> line.substring(line.indexOf('/')))
+                    .distinct()
+                    .toList();
+        }
+    }
+
+    private static Map<String, String> environment(Path process) throws IOException {
+        Map<String, String> variables = new LinkedHashMap<>();
+        String text = Files.readString(process.resolve("environ"), StandardCharsets.ISO_8859_1);
+        for (String variable : text.split("\0")) {
+            int equals = variable.indexOf('=');
+            if (equals > 0) {
+                variables.put(variable.substring(0, equals), variable.substring(equals + 1));
+            }
+        }
+        return variables;
+    }
+
+    private static int elfClass(Path process) throws IOException {
+        try (InputStream file = Files.newInputStream(process.resolve("exe"))) {
+            byte[] head = file.readNBytes(ELF_CLASS_AT + 1);
+            return head.length > ELF_CLASS_AT ? head[ELF_CLASS_AT] : 0;
+        }
+    }
+
+    String name() {
+        return status.getOrDefault("Name", Integer.toString(pid));
+    }
+
+    int effectiveUser() {
+        return Integer.parseInt(status.getOrDefault("Uid", "0\t0").split("\\s+")[EFFECTIVE_USER]);
+    }
+
+    boolean hasAgent() {
+        return images.stream().anyMatch(image -> image.contains(LIBRARY));
+    }
+
+    /// Why nobody should attach to it, with the remedy; null when nothing is against it.
+    @Nullable
+    CommandFailure objection() {
+        String restart = "start it with the agent: mdl run -- PROGRAM";
+        if (hasAgent()) {
+            return refuse("has the agent already", "mdl top " + pid + " shows it");
+        }
+        if (status.getOrDefault("State", "").startsWith("Z")) {
+            return refuse("has ended, and waits for its parent", null);
+        }
+        if (elfClass != ELF_CLASS_64) {
+            return refuse("is no program of 64 bits", "mdl doctor says what can be measured");
+        }
+        if (has("/ld-musl-")) {
+            return refuse("is linked with musl, and the agent needs glibc", "build it for glibc");
+        }
+        if (!has("/libc.so.6") && !has("/libc-2.")) {
+            return refuse("is statically linked: nothing can be loaded into it", "link it dynamically");
+        }
+        if (!has("/libc.so.6")) {
+            return refuse("has a glibc older than 2.34", restart);
+        }
+        if (has("/libjvm.so")) {
+            return refuse("hosts a Java runtime already", "for Java there are jcmd and async-profiler");
+        }
+        if (has("/libtsan.so") || has("/libasan.so")) {
+            return refuse("is built with a sanitizer", restart);
+        }
+        if (!status.getOrDefault("TracerPid", "0").equals("0")) {
+            return refuse("is traced by process " + status.get("TracerPid"), "detach the debugger first");
+        }
+        if (status.getOrDefault("State", "").startsWith("T")) {
+            return refuse("is stopped", "kill -CONT " + pid);
+        }
+        if (!status.getOrDefault("Seccomp", "0").equals("0")) {
+            return refuse("has a seccomp filter, which may end it for a system call of the agent's", restart);
+        }
+        if (status.getOrDefault("x86_Thread_features", "").contains("shstk")) {
+            return refuse("has shadow stacks, which do not let a thread be borrowed", restart);
+        }
+        return null;
+    }
+
+    private boolean has(String part) {
+        return images.stream().anyMatch(image -> image.contains(part));
+    }
+
+    private CommandFailure refuse(String why, @Nullable String remedy) {
+        return CommandFailure.failed("process " + pid + " (" + name() + ") " + why, remedy);
+    }
+
+    /// Whether a file is the same for it as here: it may be in a container.
+    boolean sees(Path file) {
+        try {
+            Path there = Path.of("/proc/" + pid + "/root" + file);
+            return Files.exists(there, LinkOption.NOFOLLOW_LINKS) && Files.isSameFile(there, file);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

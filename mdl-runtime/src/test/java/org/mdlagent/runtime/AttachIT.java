@@ -1,0 +1,132 @@
+package org.mdlagent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// `mdl attach` brings the agent into a program that was started without it.
+class AttachIT {
+    private static final int CALLS = 1000;
+    private static final int THREADS = 5;
+    private static final int ENDED = 7;
+
+    @TempDir
+    Path directory;
+
+    /// A program, how to talk to it, and where its session is.
+    private record Attached(Process process, Writer input, BufferedReader output, Path session)
+            implements AutoCloseable {
+        String ask(String line) throws IOException {
+            input.write(line + "\n");
+            input.flush();
+            return output.readLine();
+        }
+
+        int end() throws IOException, InterruptedException {
+            input.write("q\n");
+            input.flush();
+            return process.waitFor();
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly();
+        }
+    }
+
+    private Attached start(String flags, String... arguments) throws Exception {
+        Path program = Dist.compile(directory, "attached", flags);
+        List<String> command = new ArrayList<>(List.of(program.toString()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).start();
+        BufferedReader output = process.inputReader();
+        assertThat(output.readLine()).isEqualTo("ready");
+        return new Attached(process, process.outputWriter(), output, directory.resolve("session"));
+    }
+
+    private Dist.Outcome attach(Attached target, String... options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Dist.mdl(), "attach"));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-o", target.session.toString(), Long.toString(target.process.pid())));
+        Dist.Outcome outcome = Dist.run(directory, Map.of(), command);
+        assumeTrue(!outcome.err().contains("ptrace is not permitted"), outcome.err());
+        return outcome;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-fpatchable-function-entry=5", "-O2"})
+    void shouldCountEveryCallFromTheAnswerOn(String flags) throws Exception {
+        try (Attached target = start(flags)) {
+            assertThat(target.ask("w " + CALLS)).isEqualTo(Integer.toString(CALLS * THREADS));
+
+            Dist.Outcome outcome = attach(target, "--exact");
+
+            assertThat(outcome.status()).as(outcome.err()).isZero();
+            assertThat(outcome.text()).contains("functions have probes");
+            assertThat(target.ask("w " + CALLS)).isEqualTo(Integer.toString(CALLS * THREADS));
+            assertThat(target.end()).isEqualTo(ENDED);
+            Map<String, Long> calls = Dist.calls(Dist.report(directory, target.session));
+            assertThat(calls).containsEntry("work", (long) CALLS * THREADS).containsEntry("work_often", (long) THREADS);
+        }
+    }
+
+    /// The handler is the program's though the JVM raises the signal on purpose.
+    @Test
+    void shouldLeaveTheProgramItsHandlers() throws Exception {
+        try (Attached target = start("-O2")) {
+            assertThat(target.ask("s")).isEqualTo("caught");
+            assertThat(attach(target).status()).isZero();
+            assertThat(target.ask("s")).isEqualTo("caught");
+            assertThat(target.ask("s")).isEqualTo("caught");
+            assertThat(target.end()).isEqualTo(ENDED);
+        }
+    }
+
+    @Test
+    void shouldNotTrapThreadsThatBlockAllSignals() throws Exception {
+        try (Attached target = start("-O2", "blocked")) {
+            assertThat(attach(target).status()).isZero();
+            for (int i = 0; i < 100; i++) {
+                assertThat(target.ask("w " + CALLS)).isEqualTo(Integer.toString(CALLS * THREADS));
+            }
+            assertThat(target.end()).isEqualTo(ENDED);
+        }
+    }
+
+    @Test
+    void shouldRefuseAProcessThatHasTheAgent() throws Exception {
+        try (Attached target = start("-O2")) {
+            assertThat(attach(target).status()).isZero();
+            Dist.Outcome again =
+                    Dist.run(directory, Map.of(), List.of(Dist.mdl(), "attach", Long.toString(target.process.pid())));
+            assertThat(again.status()).isEqualTo(1);
+            assertThat(again.err()).contains("has the agent already");
+            assertThat(target.end()).isEqualTo(ENDED);
+        }
+    }
+
+    @Test
+    void shouldRefuseAStoppedProcess() throws Exception {
+        try (Attached target = start("-O2")) {
+            String pid = Long.toString(target.process.pid());
+            assertThat(new ProcessBuilder("kill", "-STOP", pid).start().waitFor())
+                    .isZero();
+            Dist.await(
+                    "the stop",
+                    () -> Files.readString(Path.of("/proc", pid, "status")).contains("State:\tT"));
+            assertThat(attach(target).err()).contains("is stopped").contains("kill -CONT");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/*
+ * mdl-inject PID LIBRARY FUNCTION < ARGUMENT
+ *
+ * Has a new thread of the process PID open LIBRARY and call its `int FUNCTION(const char *)` with standard input. Prints a
+ * line of figures, "result R stopped N N ns", when the function has returned; its result is the exit status 0 or 1. Else
+ * one line on standard error says why, and the exit status is 2.
+ */
+#include "borrow.h"
+#include "page.h"
+#include "steps.h"
+#include "waits.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  FAILED = 2,
+  PAUSE_MICROS = 500,
+  TRIES = 200, /* times the pause: 100 ms */
+  MAPPED_TRIES = 100000,
+  MAPPED_PAUSE_MICROS = 20,
+  DONE_SECONDS = 20,
+};
+
+_Static_assert(PAGE_DATA + sizeof(struct page_data) + PAGE_TEXT_MAX + 16384 < HOLE_BYTES, "no room for a stack");
+
+#ifdef MDL_STEPS
+#include <signal.h>
+
+static int attempt;
+
+void step(int number) {
+  const char *at = getenv("MDL_INJECT_DIES");
+  if (at && atoi(at) == attempt * 10 + number) {
+    kill(getpid(), SIGKILL);
+  }
+}
+
+bool is_twin(const char *defect) {
+  const char *twin = getenv("MDL_INJECT_TWIN");
+  return twin && strcmp(twin, defect) == 0;
+}
+#endif
+
+static _Noreturn void fail(const char *why) {
+  fprintf(stderr, "%s\n", why);
+  exit(FAILED);
+}
+
+static void pause_micros(long micros) { nanosleep(&(struct timespec){.tv_nsec = micros * 1000}, NULL); }
+
+/* The nanoseconds that the thread was stopped. */
+static uint64_t call_on_some_thread(const struct target *target, const struct call *calls, size_t count, uint64_t top) {
+  static struct candidate candidates[CANDIDATES_MAX];
+  uint64_t stopped = 0;
+  for (int i = 0; i < TRIES; i++) {
+    size_t found = waits_find(target, candidates);
+    for (size_t c = 0; c < found; c++) {
+      stopped = 0;
+      switch (borrow(target, &candidates[c], calls, count, top, &stopped)) {
+        case BORROWED: return stopped;
+        case NOT_ALLOWED: fail("ptrace is not permitted (CAP_SYS_PTRACE, or kernel.yama.ptrace_scope), or a debugger has it");
+        case DOES_NOT_STOP: fail("a thread does not stop: it waits in the kernel for a device");
+        default: break;
+      }
+    }
+    pause_micros(PAUSE_MICROS);
+  }
+  fail("no thread is at a safe point: all run in libraries, hold locks or are in signal handlers; try again");
+}
+
+static uint64_t map_pages(const struct target *target) {
+  const struct call map = {
+      .function = target->call_and_return,
+      .rax = SYS_mmap,
+      .argument = {target->hole, HOLE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+                   (uint64_t)-1, 0},
+  };
+  uint64_t stopped = call_on_some_thread(target, &map, 1, 0);
+  uint8_t byte;
+  for (int i = 0; i < MAPPED_TRIES; i++) {
+    if (target_get(target, target->hole + PAGE_CODE, &byte, 1)) {
+      struct range mapped;
+      if (!target_mapping(target, target->hole, &mapped)) {
+        fail("it has ended");
+      }
+      if (mapped.start != target->hole || mapped.end != target->hole + HOLE_BYTES) {
+        fail("it has mapped memory of its own where the pages were to be; try again");
+      }
+      return stopped;
+    }
+    pause_micros(MAPPED_PAUSE_MICROS);
+  }
+  fail("it cannot map memory");
+}
+
+struct texts {
+  char bytes[PAGE_TEXT_MAX];
+  size_t used;
+};
+
+static uint64_t add_text(const struct target *target, struct texts *texts, const char *text, size_t bytes) {
+  if (bytes + 1 > sizeof texts->bytes - texts->used) {
+    fail("the argument is too long");
+  }
+  uint64_t address = target->hole + PAGE_DATA + sizeof(struct page_data) + texts->used;
+  memcpy(texts->bytes + texts->used, text, bytes);
+  texts->bytes[texts->used + bytes] = 0;
+  texts->used += bytes + 1;
+  return address;
+}
+
+static void fill_pages(const struct target *target, const char *library, const char *function, const char *argument, size_t bytes) {
+  static struct texts texts;
+  struct page_data data = {
+      .dlopen = target->dlopen,
+      .dlsym = target->dlsym,
+      .dlerror = target->dlerror,
+      .pthread_detach = target->pthread_detach,
+      .library = add_text(target, &texts, library, strlen(library)),
+      .function = add_text(target, &texts, function, strlen(function)),
+      .argument = add_text(target, &texts, argument, bytes),
+  };
+  uint64_t at = target->hole;
+  if (!target_put(target, at + PAGE_CODE, page_routine, (size_t)(page_routine_end - page_routine)) ||
+      !target_put(target, at + PAGE_DATA, &data, sizeof data) ||
+      !target_put(target, at + PAGE_DATA + sizeof data, texts.bytes, texts.used)) {
+    fail("its memory cannot be written");
+  }
+}
+
+static uint64_t create_thread(const struct target *target) {
+  uint64_t code = target->hole + PAGE_CODE, data = target->hole + PAGE_DATA;
+  const struct call calls[] = {
+      {.function = target->call_and_return, .rax = SYS_mprotect, .argument = {code, PAGE_DATA, PROT_READ | PROT_EXEC}},
+      {.function = target->pthread_create,
+       .argument = {data + offsetof(struct page_data, thread), 0, code, data},
+       .blocks_signals = true},
+  };
+  return call_on_some_thread(target, calls, 2, target->hole + HOLE_BYTES);
+}
+
+/* What the thread has stored when it is done. */
+static struct page_data await_thread(const struct target *target) {
+  struct page_data data;
+  time_t end = time(NULL) + DONE_SECONDS;
+  do {
+    pause_micros(100);
+    if (!target_get(target, target->hole + PAGE_DATA, &data, sizeof data)) {
+      fail("it has ended");
+    }
+  } while ((data.state == PAGE_IDLE || data.state == PAGE_RUNS) && time(NULL) < end);
+  return data;
+}
+
+static int tell(const struct target *target, const struct page_data *data, uint64_t first_stop, uint64_t second_stop) {
+  char error[512] = "";
+  switch (data->state) {
+    case PAGE_DONE:
+      printf("result %lld stopped %llu %llu ns\n", (long long)data->result, (unsigned long long)first_stop,
+             (unsigned long long)second_stop);
+      return data->result != 0;
+    case PAGE_IDLE: fail("it cannot create a thread: pids.max, RLIMIT_NPROC or memory");
+    case PAGE_RUNS: fail("the library is not loaded after 20 s: another thread may hold the dynamic linker's lock");
+    default:
+      for (size_t i = 0; i < sizeof error - 1 && target_get(target, data->error + i, &error[i], 1) && error[i]; i++) {
+      }
+      fail(error);
+  }
+}
+
+int main(int count, char **words) {
+  static char argument[PAGE_TEXT_MAX];
+  static struct target target;
+  if (count != 4) {
+    fail("usage: mdl-inject PID LIBRARY FUNCTION < ARGUMENT");
+  }
+  size_t bytes = fread(argument, 1, sizeof argument - 1, stdin);
+  const char *trouble = target_read(&target, atoi(words[1]));
+  if (trouble) {
+    fail(trouble);
+  }
+  borrow_begin();
+  uint64_t first = map_pages(&target);
+#ifdef MDL_STEPS
+  attempt = 1;
+#endif
+  fill_pages(&target, words[2], words[3], argument, bytes);
+  uint64_t second = create_thread(&target);
+  struct page_data data = await_thread(&target);
+  return tell(&target, &data, first, second);
+}
