@@ -22,7 +22,7 @@ static uint8_t *stubs; /* of the test's sites, one behind the other */
 static uint64_t stub_of(int function) { return (uintptr_t)stubs + (uint64_t)function * STUB_BYTES; }
 
 static void whole_fixture(void) {
-  static const uint8_t head[STUB_SITE] = {0x48, 0x83, 0xEC, 0x18, 0x4C, 0x89, 0x5C, 0x24, 0xF0, 0x49, 0xBB};
+  static const uint8_t head[STUB_SITE] = {0x4C, 0x89, 0x9C, 0x24, 0xD8, 0xFF, 0xFF, 0xFF, 0x48, 0x83, 0xEC, 0x18, 0x49, 0xBB};
   fixture(true);
   calls_start();
   stubs = aligned_alloc(STUB_BYTES, FUNCTIONS * STUB_BYTES);
@@ -172,6 +172,8 @@ static void shouldKnowASiblingCall(void) {
   CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SIBLING);
   CHECK_EQUAL(calls(1), 0); /* it comes again */
   CHECK_EQUAL(enter_from(1, &sibling, words.stub + STUB_BYTES / 2), CALLS_SEEN);
+  memset((void *)stub_of(0), 0xE9, 5); /* it leads to its counter */
+  CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SIBLING);
   memset((void *)stub_of(0), 0xCC, STUB_SITE);
   CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SEEN);
 }

@@ -7,6 +7,7 @@
 #include "record/frames.h"
 #include "record/mode.h"
 #include "record/thread.h"
+#include "record/windows.h"
 #include "session/memory.h"
 #include "session/waiters.h"
 
@@ -515,7 +516,85 @@ static void shouldStayOffWhenTheAgentDiesMeanwhile(void) {
   }
 }
 
+/* A whole function whose stub may lead to a counter. */
+static const uint64_t COUNTER = 0xFFFFFF00001234E9;
+
+static void counter_fixture(int function) {
+  client_fixture();
+  session->flags = MDL_MIXED;
+  make_whole(function);
+  ((struct mdl_bodies *)((char *)session + entry_of(function)->bodies))->counter = COUNTER;
+  *(uint64_t *)(entry_of(function)->stub + 4) = STUB_HEAD;
+}
+
+static uint64_t head_of(int function) { return *(const uint64_t *)(entry_of(function)->stub + 4); }
+
+static void open_slice(uint32_t function, bool timed) { record_open_slice(&function, 1, UINT64_MAX / 2, timed); }
+
+static void shouldLeadToTheCounterInSlicesThatCount(void) {
+  uint32_t function = 2;
+  counter_fixture(2);
+  open_slice(function, false);
+  CHECK_EQUAL(head_of(2), COUNTER);
+  record_disarm(&function, 1);
+  CHECK_EQUAL(head_of(2), COUNTER); /* it will be one again, most likely */
+  open_slice(function, true);
+  CHECK_EQUAL(head_of(2), STUB_HEAD);
+  record_disarm(&function, 1);
+  open_slice(function, false);
+  record_disarm(&function, 1);
+  record_arm(&function, &(uint64_t){1000}, 1);
+  CHECK_EQUAL(head_of(2), STUB_HEAD);
+}
+
+static void shouldLeadBackFromTheCounterForAClient(void) {
+  counter_fixture(2);
+  open_slice(2, false);
+  CHECK_EQUAL(fastinst_activate(leave(2), run_first), FASTINST_OK);
+  CHECK_EQUAL(head_of(2), STUB_HEAD);
+  uint32_t function = 2;
+  record_disarm(&function, 1);
+  open_slice(2, true);
+  record_disarm(&function, 1);
+  open_slice(2, false);
+  CHECK_EQUAL(head_of(2), STUB_HEAD); /* it has one */
+}
+
+static void shouldLeadBackFromTheCounterForSnippets(void) {
+  counter_fixture(2);
+  open_slice(2, false);
+  CHECK_EQUAL(client_snippets(entry(2), 0x5000), FASTINST_OK);
+  CHECK_EQUAL(head_of(2), STUB_HEAD);
+}
+
+static void *attach_and_detach(void *rounds) {
+  for (int i = 0; i < *(const int *)rounds; i++) {
+    CHECK_EQUAL(fastinst_activate(entry(2), run_first), FASTINST_OK);
+    CHECK_EQUAL(head_of(2), STUB_HEAD);
+    CHECK_EQUAL(fastinst_deactivate(entry(2)), FASTINST_OK);
+  }
+  return NULL;
+}
+
+/* While slices open and close: a client's call must never be passed by. */
+static void shouldNotLeadToTheCounterWhileAClientIsAttached(void) {
+  int rounds = 20000;
+  uint32_t function = 2;
+  pthread_t thread;
+  counter_fixture(2);
+  CHECK_EQUAL(pthread_create(&thread, NULL, attach_and_detach, &rounds), 0);
+  for (int i = 0; i < rounds; i++) {
+    open_slice(2, i % 2);
+    record_disarm(&function, 1);
+  }
+  pthread_join(thread, NULL);
+}
+
 TESTS({"shouldGoFromBodyToBody", shouldGoFromBodyToBody},
+      {"shouldLeadToTheCounterInSlicesThatCount", shouldLeadToTheCounterInSlicesThatCount},
+      {"shouldLeadBackFromTheCounterForAClient", shouldLeadBackFromTheCounterForAClient},
+      {"shouldLeadBackFromTheCounterForSnippets", shouldLeadBackFromTheCounterForSnippets},
+      {"shouldNotLeadToTheCounterWhileAClientIsAttached", shouldNotLeadToTheCounterWhileAClientIsAttached},
       {"shouldStoreDataAloneFromFunctionToFunction", shouldStoreDataAloneFromFunctionToFunction},
       {"shouldNotLeadToTheRecorderWhereThereIsNone", shouldNotLeadToTheRecorderWhereThereIsNone},
       {"shouldCallClientWithProbeAndFunctionAndKeepErrno", shouldCallClientWithProbeAndFunctionAndKeepErrno},

@@ -93,6 +93,7 @@ int main(void) {
   FIELD(mdl_function, flags);
   FIELD(mdl_function, weight);
   FIELD(mdl_function, build);
+  FIELD(mdl_function, counting);
   FIELD(mdl_function, row);
   FIELD(mdl_function, name);
   FIELD(mdl_function, symbol);
@@ -130,6 +131,7 @@ int main(void) {
   FIELD(mdl_bodies, count);
   FIELD(mdl_bodies, snippets);
   FIELD(mdl_bodies, resume);
+  FIELD(mdl_bodies, counter);
   SIZE(mdl_bodies);
   FIELD(mdl_call, inside);
   FIELD(mdl_call, before);
@@ -313,6 +315,7 @@ int main(void) {
   SIZE(mdl_slicing);
   FIELD(mdl_slice_plan, apart);
   FIELD(mdl_slice_plan, means);
+  FIELD(mdl_slice_plan, begun);
   FIELD(mdl_slice_plan, ticks_per_nano);
   FIELD(mdl_slice_plan, of);
   SIZE(mdl_slice_plan);

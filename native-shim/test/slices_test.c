@@ -9,6 +9,7 @@ enum { LENGTH = 1000, SETTLING = 300, PERIOD = 1000000 };
 
 static uint32_t list[] = {1, 2, 3};
 static uint64_t apart[FUNCTIONS];
+static uint64_t begun[FUNCTIONS];
 static uint32_t means[FUNCTIONS];
 static struct mdl_slice_plan plan;
 
@@ -19,6 +20,7 @@ static void follow(uint64_t step, bool timed) {
   memset(apart, 0, sizeof apart);
   plan = (struct mdl_slice_plan){.apart = (uintptr_t)apart,
                                  .means = (uintptr_t)means,
+                                 .begun = (uintptr_t)begun,
                                  .ticks_per_nano = 1e6, /* no slice ends by itself in a test */
                                  .of = {{.functions = (uintptr_t)list,
                                          .count = 3,
@@ -96,6 +98,20 @@ static void shouldTimeCallsInDurationSlicesAndCountThemApart(void) {
   CHECK_EQUAL(calls(1) - apart[1], 0);
 }
 
+/* Probes go off before, and the program's CPU time goes on. */
+static void shouldNotCountCallsOfASliceThatIsClosedTooLate(void) {
+  follow(3, false);
+  plan.ticks_per_nano = 0; /* each is late */
+  slices_open(PERIOD);
+  call(1);
+  slices_begin();
+  call(1);
+  slices_close();
+  CHECK_EQUAL(plan.of[0].slices[0], 0);
+  CHECK_EQUAL(plan.of[0].cpu_nanos[0], 0);
+  CHECK_EQUAL(calls(1), apart[1]);
+}
+
 static void shouldTakeFunctionsInTurn(void) {
   follow(2, false);
   for (uint64_t i = 0; i < 4; i++) {
@@ -169,6 +185,7 @@ TESTS({"shouldHaveNoSlicesWithoutAPlan", shouldHaveNoSlicesWithoutAPlan},
       {"shouldSwitchEntriesOnForASliceAndLeaveExitsOff", shouldSwitchEntriesOnForASliceAndLeaveExitsOff},
       {"shouldNotCountCallsWhileASliceSettles", shouldNotCountCallsWhileASliceSettles},
       {"shouldTimeCallsInDurationSlicesAndCountThemApart", shouldTimeCallsInDurationSlicesAndCountThemApart},
+      {"shouldNotCountCallsOfASliceThatIsClosedTooLate", shouldNotCountCallsOfASliceThatIsClosedTooLate},
       {"shouldTakeFunctionsInTurn", shouldTakeFunctionsInTurn},
       {"shouldBeginWithAStepWhenThePlanHasOthers", shouldBeginWithAStepWhenThePlanHasOthers},
       {"shouldBeginAtARandomPlaceOfEachPeriod", shouldBeginAtARandomPlaceOfEachPeriod},

@@ -73,8 +73,9 @@ struct mdl_slicing {
 struct mdl_slice_plan {
   uint64_t apart;        /*  0 uint64_t[function_capacity]: calls that count slices do not count, modulo 2^64 */
   uint64_t means;        /*  8 uint32_t[function_capacity]: of how many calls one is timed in duration slices */
-  double ticks_per_nano; /* 16 */
-  struct mdl_slicing of[MDL_SLICINGS]; /* 24 */
+  uint64_t begun;        /* 16 uint64_t[function_capacity]: calls when the slice began that is open; the shim's own */
+  double ticks_per_nano; /* 24 */
+  struct mdl_slicing of[MDL_SLICINGS]; /* 32 */
 };
 
 /* Bytes of a request and of its answer. */

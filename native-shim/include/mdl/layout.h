@@ -144,7 +144,8 @@ struct mdl_function {
   uint32_t flags;       /*  44 enum mdl_function_flag */
   uint32_t weight;      /*  48 of a mean above 1: the calls that a timed one stands for */
   uint32_t build;       /*  52 build id of that ELF file, in hexadecimal, 0 when it has none */
-  uint8_t reserved[8];  /*  56 what probes look at is in one line of the cache */
+  uint32_t counting;    /*  56 1 while its stubs lead to their counters; of the agent alone */
+  uint8_t reserved[4];  /*  60 what probes look at is in one line of the cache */
   uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */
@@ -199,7 +200,7 @@ struct mdl_bodies {
   uint64_t count;        /* 32 counts in mdl_thread.counts */
   uint64_t snippets;     /* 40 runs the site's snippets, then its client, if it has one */
   uint64_t resume;       /* 48 where snippets go on */
-  uint64_t pad;          /* 56 */
+  uint64_t counter;      /* 56 first eight bytes of a stub that leads to its counter; 0: it has none */
 };
 
 /*

@@ -7,8 +7,8 @@
  *
  * Assumes    A1 whoever runs below the stub reads no arguments from the stack, where they lie 32 bytes further: its function
  *               does not, nor one that it leaves to by a sibling call (org.mdlagent.fastinst.provider.StackArguments)
- *            A2 no code of a program stores below its stack pointer right behind lowering it, as a stub does in its first
- *               nine bytes: so an address that such bytes stand before is a stub's
+ *            A2 no code of a program stores below its stack pointer, with a displacement of four bytes where one is
+ *               enough, right before lowering it, as a stub does: so an address that such bytes stand before is a stub's
  * Guarantees G1 a sibling call does not grow the stack: the stub that finds another's return address on top has been jumped
  *               to. That call ends, its words are dropped, and the stub begins again
  *            G2 a call that a jump or an exception leaves has no end, and nothing is left of it
@@ -66,11 +66,12 @@ void calls_start(void) {
 
 /* The site of the stub that `address` is the return address in, or NULL. */
 static const struct mdl_site *stub_around(uint64_t address) {
-  static const uint8_t head[STUB_SITE] = {0x48, 0x83, 0xEC, CALL_BYTES,       /* sub $24,%rsp */
-                                          0x4C, 0x89, 0x5C, 0x24, 0xF0,       /* mov %r11,-16(%rsp) */
-                                          0x49, 0xBB};                        /* movabs $site,%r11 */
+  enum { BEHIND_JUMP = 5 }; /* which may stand in place of the first instruction, to the counter */
+  static const uint8_t mark[STUB_SITE - BEHIND_JUMP] = {0xFF, 0xFF, 0xFF,       /* mov %r11,-40(%rsp) */
+                                                        0x48, 0x83, 0xEC, CALL_BYTES, /* sub $24,%rsp */
+                                                        0x49, 0xBB};            /* movabs $site,%r11 */
   const uint8_t *stub = (const uint8_t *)(address - STUB_RETURN);
-  return address % STUB_BYTES == STUB_RETURN && memcmp(stub, head, sizeof head) == 0
+  return address % STUB_BYTES == STUB_RETURN && memcmp(stub + BEHIND_JUMP, mark, sizeof mark) == 0
              ? *(const struct mdl_site *const *)(stub + STUB_SITE)
              : NULL;
 }

@@ -11,6 +11,7 @@
  *            G2 a thread in a client's function enters no other
  *            G3 whether a site is on: that of code.c
  *            G4 when synchronize returns, no thread is in, or comes to, a function that was taken away before
+ *            G5 a site with a client or snippets does not lead to its counter
  * Progress   P1 threads at probes neither wait nor lock. Those that activate wait for each other
  *
  *   attach, with the lock                         a thread at the probe
@@ -32,6 +33,7 @@
 #include "record/client.h"
 
 #include "code/code.h"
+#include "record/calls.h"
 #include "os/sys.h"
 #include "record/frames.h"
 #include "record/interruptible.h"
@@ -146,9 +148,31 @@ static void retarget(const struct mdl_site *site) {
              sizeof(uint32_t));
 }
 
+static void lead_to_counter(const struct mdl_site *site, bool counting) {
+  const struct mdl_bodies *bodies = (const struct mdl_bodies *)((const char *)session + site->bodies);
+  if (site->kind == MDL_WHOLE && site->bodies && bodies->counter) {
+    code_store(site->stub + (uint64_t)bodies->alias, counting ? bodies->counter : STUB_HEAD, sizeof(uint64_t));
+  }
+}
+
+/* With the lock: else one that gets a client meanwhile would lead to its counter behind that. */
+void client_lead_to_counters(struct mdl_function *function, bool counting) {
+  const struct mdl_site *sites = (const struct mdl_site *)session->sites;
+  const uint32_t *entries = (const uint32_t *)function->site_list + function->exit_sites;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < function->entry_sites; i++) {
+    const struct mdl_site *site = &sites[entries[i]];
+    bool has_user = code_has_user(site) || (site->kind == MDL_WHOLE && code_has_user(site + 1));
+    lead_to_counter(site, counting && !has_user);
+  }
+  pthread_mutex_unlock(&lock);
+  function->counting = counting;
+}
+
 /* Steps 2 and 3, but for what is to be confirmed. */
 static void redirect(struct mdl_site *site) {
   retarget(site);
+  lead_to_counter(switch_of(site), false);
   if (switch_of(site) != site) {
     retarget(switch_of(site));
   }

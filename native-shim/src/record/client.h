@@ -3,6 +3,7 @@
 #define MDL_CLIENT_H
 
 #include <mdl/layout.h>
+#include <stdbool.h>
 
 /* Calls the site's client, if it has one and the thread is in none. key: where the stack is in the call that is probed.
  * Keeps errno. */
@@ -11,6 +12,9 @@ void client_call(const struct mdl_site *site, uint64_t function, uint64_t key);
 void client_count(uint32_t probe, void *function);
 /* See api.h, attach. */
 int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function);
+/* Lets the stubs of a function lead to their counters, where they have any and neither clients nor snippets; or do all that
+ * is theirs. By the agent alone. */
+void client_lead_to_counters(struct mdl_function *function, bool counting);
 /* See api.h. */
 int64_t client_snippets(uint32_t probe, uint64_t code);
 /* See api.h, forget_clients. */

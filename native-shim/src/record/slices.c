@@ -18,6 +18,7 @@ static struct {
   uint64_t begin[MDL_SLICINGS];        /* of that slice; 0: at once */
   struct mdl_slicing *open;
   int64_t count;
+  uint64_t deadline; /* tsc from which on its functions' probes go off by themselves */
   uint64_t cpu; /* of the program when the slice was opened */
   uint64_t random;
 } slices;
@@ -77,13 +78,24 @@ static uint64_t calls_of(uint32_t function) {
 
 static const uint32_t *list(void) { return (const uint32_t *)slices.open->functions + slices.open->next; }
 
-/* Calls while slices settle, and in those that time calls, which last longer, are counted apart. */
-static void count_apart(bool from_now_on) {
+static uint64_t *begun(void) { return (uint64_t *)slices.plan->begun; }
+
+static void note_begun(void) {
+  apart_calls_take(false);
+  for (int64_t i = 0; i < slices.count; i++) {
+    begun()[list()[i]] = calls_of(list()[i]);
+  }
+}
+
+/* Calls while slices settle, and in those that time calls, which last longer, are counted apart. So are those of slices that
+ * were closed so late that probes may have gone off before: what the program did then took CPU time, and was not counted. */
+static void count_apart(void) {
   apart_calls_take(false);
   uint64_t *apart = (uint64_t *)slices.plan->apart;
   for (int64_t i = 0; i < slices.count; i++) {
     uint64_t calls = calls_of(list()[i]);
-    apart[list()[i]] += from_now_on ? -calls : calls;
+    apart[list()[i]] += calls - begun()[list()[i]];
+    begun()[list()[i]] = calls;
   }
 }
 
@@ -112,9 +124,10 @@ uint64_t slices_open(uint64_t now) {
     slicing->next = slicing->next < slicing->count ? slicing->next - slicing->next % slicing->step : 0;
     uint64_t left = slicing->count - slicing->next;
     slices.count = (int64_t)(slicing->step < left ? slicing->step : left);
-    count_apart(true);
+    note_begun();
     uint64_t open_nanos = slicing->settling_nanos + slicing->length_nanos;
     uint64_t longest = (uint64_t)((double)(LATE * open_nanos) * slices.plan->ticks_per_nano);
+    slices.deadline = __rdtsc() + longest;
     record_open_slice(list(), slices.count, longest, slicing->timed);
     slicing->agent_nanos += agent_nanos() - begin;
     return slicing->settling_nanos;
@@ -128,7 +141,7 @@ uint64_t slices_begin(void) {
   if (slicing->timed) {
     time_calls(true);
   } else {
-    count_apart(false);
+    count_apart();
   }
   slices.cpu = (uint64_t)record_program_cpu_nanos();
   slicing->agent_nanos += agent_nanos() - begin;
@@ -140,14 +153,20 @@ void slices_close(void) {
   uint64_t begin = agent_nanos();
   uint64_t step = slicing->next / slicing->step;
   step = step < MDL_SLICE_STEPS ? step : MDL_SLICE_STEPS - 1;
-  slicing->cpu_nanos[step] += (uint64_t)record_program_cpu_nanos() - slices.cpu;
+  bool late = __rdtsc() >= slices.deadline;
+  uint64_t cpu = (uint64_t)record_program_cpu_nanos() - slices.cpu;
   record_disarm(list(), slices.count);
   if (slicing->timed) {
     time_calls(false);
-    count_apart(false);
+  }
+  if (slicing->timed || late) {
+    count_apart();
+  }
+  if (!late) {
+    slicing->cpu_nanos[step] += cpu;
+    slicing->slices[step]++;
   }
   slicing->next += (uint64_t)slices.count;
-  slicing->slices[step]++;
   slicing->agent_nanos += agent_nanos() - begin;
   slices.open = NULL;
 }

@@ -32,6 +32,7 @@
 #include "record/windows.h"
 
 #include "code/code.h"
+#include "record/client.h"
 #include "session/family.h"
 #include "session/life.h"
 #include "session/memory.h"
@@ -110,6 +111,9 @@ static uint64_t open_window(struct mdl_function *function, uint64_t longest_tick
   if (__atomic_load_n(&function->closers, __ATOMIC_SEQ_CST) != 0) {
     __atomic_store_n(&function->state, MDL_EXPIRED, __ATOMIC_SEQ_CST);
     return 0;
+  }
+  if (function->counting == timed) {
+    client_lead_to_counters(function, !timed);
   }
   uint64_t stores = timed ? switch_all(list, function->exit_sites, true) : 0;
   __atomic_store_n(&function->deadline, __rdtsc() + longest_ticks, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@ public final class BodiesDescriptor {
     public static final long COUNT = 32;
     public static final long SNIPPETS = 40;
     public static final long RESUME = 48;
+    public static final long COUNTER = 56;
 
     public static final long SIZE = 64;
 

@@ -5,8 +5,9 @@ package org.mdlagent.arch.layout;
 public final class SlicePlanDescriptor {
     public static final long APART = 0;
     public static final long MEANS = 8;
-    public static final long TICKS_PER_NANO = 16;
-    public static final long OF = 24;
+    public static final long BEGUN = 16;
+    public static final long TICKS_PER_NANO = 24;
+    public static final long OF = 32;
 
     /// Slicings in a plan.
     public static final int SLICINGS = 4;

@@ -4,6 +4,9 @@ package org.mdlagent.arch.site;
 public final class RecordingTicks {
     public static final int COUNTED = 8;
 
+    /// Of a call that a slice counts.
+    public static final int SLICED = 6;
+
     /// Of a call whose duration goes into the thread's row.
     public static final int EXACT = 58;
 

@@ -34,6 +34,24 @@ public interface StubCode {
     /// @param siblingExit of the recording code, where a sibling call ends a call
     byte[] functionStub(long site, long at, long body, long entry, long exit, long siblingExit);
 
+    /// Size of a counter: a power of two, and it stands at a multiple of it.
+    int counterSize();
+
+    /// The code that the stub of a whole function leads to while nothing is wanted but the number of calls: it counts
+    /// and goes on in the body.
+    ///
+    /// @param at        the address where it will stand
+    /// @param stub      address of the stub
+    /// @param body      where the function goes on behind the site
+    /// @param index     of the function
+    /// @param tlsOffset of the word that points to the thread's block, from the thread pointer
+    byte[] counter(long at, long stub, long body, int index, int tlsOffset);
+
+    /// What one store puts at the beginning of the stub of a whole function to lead it to its counter: eight bytes.
+    ///
+    /// @param distance from the stub to the counter
+    long counterHead(int distance);
+
     /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
     int countStubSize();
 

@@ -205,6 +205,7 @@ public final class Installer {
                 }
                 text.write(site, sites.get(index).address());
                 describe(image, index, site);
+                text.writeCounter(site, sites.get(index).functionAcquire().index());
                 prepared.install(site.plan());
             }
             text.makeKnown();

@@ -20,7 +20,14 @@ public final class StubBodies {
 
     /// @param base  address of the recording code
     /// @param alias of that address
-    public StubBodies(InstructionSet instructions, RecordingCode code, long base, long alias, SessionTables session) {
+    /// @param toCounter from the stub of a whole function to its counter, 0 where there are none
+    public StubBodies(
+            InstructionSet instructions,
+            RecordingCode code,
+            long base,
+            long alias,
+            int toCounter,
+            SessionTables session) {
         this.code = code;
         this.base = base;
         for (Map.Entry<Body, ClientBodies> clients : code.clients().entrySet()) {
@@ -38,6 +45,10 @@ public final class StubBodies {
                     table + BodiesDescriptor.SNIPPETS, base + clients.getValue().snippets());
             Memory.putLong(
                     table + BodiesDescriptor.RESUME, base + clients.getValue().resume());
+            if (body == Body.FUNCTION_ENTRY && toCounter != 0) {
+                Memory.putLong(
+                        table + BodiesDescriptor.COUNTER, instructions.stubs().counterHead(toCounter));
+            }
             tables.put(body, session.offset(table));
         }
     }

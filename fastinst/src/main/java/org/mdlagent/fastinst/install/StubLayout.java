@@ -8,8 +8,8 @@ import org.mdlagent.arch.site.StubCode;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// Where the parts of a text's code stand, as offsets. Each begins at a multiple of 64: recording code; stubs of
-/// hooks, of whole functions, and of those that are counted; gates; copies of displaced instructions. Hands out their
-/// places in this order, each once.
+/// hooks, of whole functions, and of those that are counted; gates; copies of displaced instructions; counters, in the
+/// order of the stubs that lead to them. Hands out their places in this order, each once.
 final class StubLayout {
     private static final int ALIGNMENT = 64;
 
@@ -21,6 +21,7 @@ final class StubLayout {
     private final int wholeStubs;
     private final int countStubs;
     private final int copies;
+    private final int counters;
     private final int end;
     private int nextHookStub;
     private int nextWholeStub;
@@ -29,7 +30,13 @@ final class StubLayout {
     private int nextCopy;
 
     /// @param copiesOfSites what each site displaces
-    StubLayout(StubCode stubs, int recordingSize, List<ProbeSite> sites, List<DisplacedEntries.Copy> copiesOfSites) {
+    /// @param counting      whether whole functions have counters
+    StubLayout(
+            StubCode stubs,
+            int recordingSize,
+            List<ProbeSite> sites,
+            List<DisplacedEntries.Copy> copiesOfSites,
+            boolean counting) {
         this.stubs = stubs;
         int whole = count(sites, SiteInstruction.Role.FUNCTION);
         int counted = count(sites, SiteInstruction.Role.COUNT) + count(sites, SiteInstruction.Role.COUNT_ALONE);
@@ -39,10 +46,11 @@ final class StubLayout {
         countStubs = wholeStubs + Math.multiplyExact(whole, stubs.functionStubSize());
         int gates = countStubs + aligned(Math.multiplyExact(counted, stubs.countStubSize()));
         copies = gates + aligned(Math.multiplyExact(gated, GATE));
-        end = copies
+        counters = copies
                 + aligned(copiesOfSites.stream()
                         .mapToInt(DisplacedEntries.Copy::size)
                         .reduce(0, Math::addExact));
+        end = counters + (counting ? Math.multiplyExact(whole, stubs.counterSize()) : 0);
         nextHookStub = hookStubs;
         nextWholeStub = wholeStubs;
         nextCountStub = countStubs;
@@ -52,6 +60,11 @@ final class StubLayout {
 
     private static int count(List<ProbeSite> sites, SiteInstruction.Role role) {
         return (int) sites.stream().filter(site -> site.hook().role() == role).count();
+    }
+
+    /// From the stub of a whole function to its counter, 0 where there are none.
+    int toCounter() {
+        return counters < end ? counters - wholeStubs : 0;
     }
 
     /// Where the code ends.
@@ -75,6 +88,7 @@ final class StubLayout {
                 at += one.size();
             }
         }
+        addRange(counters, end, TrampolineRange.Kind.LEAF, ranges);
         return ranges;
     }
 

@@ -83,7 +83,8 @@ public final class Trampolines {
     public OfText plan(ImageProbes.Text text) throws IOException {
         List<DisplacedEntries.Copy> copies =
                 text.sites().stream().map(displaced::copyOf).toList();
-        StubLayout layout = new StubLayout(instructions.stubs(), recordingSize, text.sites(), copies);
+        StubLayout layout =
+                new StubLayout(instructions.stubs(), recordingSize, text.sites(), copies, !recording.exact());
         OfText planned = new OfText(text, layout, copies);
         planned.planSites(text.sites(), layout, copies);
         return planned;
@@ -101,6 +102,9 @@ public final class Trampolines {
         private final RecordingCode body;
         private final long base;
 
+        /// From the stub of a whole function to its counter, 0 where there are none.
+        private final int toCounter;
+
         /// Offset of what unwinders must know; the code ends there.
         private final int unwindTable;
 
@@ -116,6 +120,7 @@ public final class Trampolines {
                 throws IOException {
             this.text = text;
             unwindTable = layout.end();
+            toCounter = layout.toCounter();
             // It holds wherever the piece is: what it says of addresses is relative.
             byte[] table = instructions.stubs().unwindTable(unwindTable, layout.ranges(copies), recording);
             base = aligned(
@@ -260,7 +265,7 @@ public final class Trampolines {
         public StubBodies bodies(SessionTables tables) {
             StubBodies made = bodies;
             if (made == null) {
-                made = new StubBodies(instructions, body, base, code.alias(base), tables);
+                made = new StubBodies(instructions, body, base, code.alias(base), toCounter, tables);
                 bodies = made;
             }
             return made;
@@ -359,6 +364,18 @@ public final class Trampolines {
             if (site.hop() != 0) {
                 long target = site.gate() == 0 ? entryOf(hook, stub) : site.gate();
                 Memory.put(code.alias(site.hop()), instructions.sites().hop(site.hop(), target));
+            }
+        }
+
+        /// Writes the counter of a whole function, if it has one. Its stub does not lead to it.
+        ///
+        /// @param index of the function
+        public void writeCounter(Site site, int index) {
+            if (toCounter != 0 && site.hook().role() == SiteInstruction.Role.FUNCTION) {
+                long at = site.stub() + toCounter;
+                byte[] counter =
+                        instructions.stubs().counter(at, site.stub(), site.body(), index, recording.tlsOffset());
+                Memory.put(code.alias(at), counter);
             }
         }
 

@@ -49,6 +49,13 @@ public record ProbeCost(boolean cpuTime) {
         return RecordingTicks.COUNTED + cold(COLD_COUNTED, COLDER_COUNTED, rate);
     }
 
+    /// What a call costs that a slice counts.
+    ///
+    /// @param rate the function's calls in a second of the program's CPU time
+    public double sliced(double rate) {
+        return RecordingTicks.SLICED + cold(COLD_COUNTED, COLDER_COUNTED, rate);
+    }
+
     /// What it costs besides to time calls by chance.
     public double timedByChance(double timed) {
         return RecordingTicks.BY_CHANCE * timed + clock(timed);

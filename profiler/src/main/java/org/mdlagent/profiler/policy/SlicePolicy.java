@@ -188,7 +188,7 @@ public final class SlicePolicy {
         double ticks = 0;
         for (int function : functions) {
             double rate = seen.rate.applyAsDouble(function);
-            ticks += rate > 0 ? rate * cost.counted(1e9 * rate) : 0;
+            ticks += rate > 0 ? rate * cost.sliced(1e9 * rate) : 0;
         }
         return ticks / ticksPerNano;
     }

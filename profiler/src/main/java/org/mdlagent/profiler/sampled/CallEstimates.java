@@ -93,8 +93,8 @@ final class CallEstimates {
             if (slicing >= 0 && isSliced(i)) {
                 long calls = fresh(i, readings);
                 double rate = Double.isNaN(rate(i)) ? 0 : rate(i);
-                nanos[slicing] += calls * cost.counted(1e9 * rate) / ticksPerNano;
-                hot[slicing] += calls * RecordingTicks.COUNTED / ticksPerNano;
+                nanos[slicing] += calls * cost.sliced(1e9 * rate) / ticksPerNano;
+                hot[slicing] += calls * RecordingTicks.SLICED / ticksPerNano;
             }
         }
         for (int s = 0; s < nanos.length; s++) {

@@ -78,6 +78,8 @@ final class Slicer {
             }
             Memory.putLong(plan + SlicePlanDescriptor.APART, apart);
             Memory.putLong(plan + SlicePlanDescriptor.MEANS, means);
+            long begun = Arena.global().allocate(most * Long.BYTES, Long.BYTES).address();
+            Memory.putLong(plan + SlicePlanDescriptor.BEGUN, begun);
             Memory.putDouble(plan + SlicePlanDescriptor.TICKS_PER_NANO, ticksPerNano);
         }
     }

@@ -38,7 +38,7 @@ class SlicePolicyTest {
 
     private static double load(double[] rates, Slicing slicing) {
         return Arrays.stream(slicing.functions())
-                .mapToDouble(i -> rates[i] * COST.counted(1e9 * rates[i]) / TICKS_PER_NANO)
+                .mapToDouble(i -> rates[i] * COST.sliced(1e9 * rates[i]) / TICKS_PER_NANO)
                 .sum();
     }
 

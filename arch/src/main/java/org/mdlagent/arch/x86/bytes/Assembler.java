@@ -125,6 +125,11 @@ public final class Assembler {
         memory(REX_W, 0x89, from.ordinal(), base, displacement);
     }
 
+    /// The same with a displacement of four bytes, whatever it is.
+    public void storeWide(Register base, int displacement, Register from) {
+        wide(0x89, from, base, displacement);
+    }
+
     public void storeInt(Register base, int displacement, Register from) {
         memory(0, 0x89, from.ordinal(), base, displacement);
     }
@@ -170,7 +175,11 @@ public final class Assembler {
 
     /// As [#lea], always with a 32-bit displacement.
     public void leaWide(Register to, Register base, int displacement) {
-        emit(REX_W | to.high() << 2 | base.high(), 0x8D, 0x80 | to.low() << 3 | base.low());
+        wide(0x8D, to, base, displacement);
+    }
+
+    private void wide(int opcode, Register register, Register base, int displacement) {
+        emit(REX_W | register.high() << 2 | base.high(), opcode, 0x80 | register.low() << 3 | base.low());
         if (base.low() == 4) {
             emit(0x24);
         }

@@ -2,6 +2,7 @@ package org.mdlagent.arch.x86.emit;
 
 import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
+import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Condition;
 import org.mdlagent.arch.x86.bytes.Encoding;
@@ -13,16 +14,20 @@ import org.mdlagent.arch.x86.bytes.Register;
 ///
 /// | offset | instructions | canonical frame address |
 /// | --- | --- | --- |
-/// | 0 | `sub $24,%rsp` | RSP + 8 |
-/// | 4 | `mov %r11,-16(%rsp)`; `movabs $site,%r11` | RSP + 32 |
-/// | 19 | `call entry`: a carry, ZF, or neither; R11 is back, but for the carry | |
-/// | 24 | `jc 49`; `je 40` | |
-/// | 30 | `call body` | |
-/// | 35 | `jmp exit` | |
-/// | 40 | `add $24,%rsp`: nobody wants the return | |
-/// | 44 | `jmp body` | RSP + 8 |
-/// | 49 | `add $32,%rsp`: the caller has ended by jumping here | RSP + 32 |
-/// | 53 | `jmp siblingExit` | of the caller's words |
+/// | 0 | `mov %r11,-40(%rsp)`, or `jmp counter` | RSP + 8 |
+/// | 8 | `sub $24,%rsp` | |
+/// | 12 | `movabs $site,%r11` | RSP + 32 |
+/// | 23 | `call entry`: a carry, ZF, or neither; R11 is back, but for the carry | |
+/// | 28 | `jc 53`; `je 44` | |
+/// | 34 | `call body` | |
+/// | 39 | `jmp exit` | |
+/// | 44 | `add $24,%rsp`: nobody wants the return | |
+/// | 48 | `jmp body` | RSP + 8 |
+/// | 53 | `add $32,%rsp`: the caller has ended by jumping here | RSP + 32 |
+/// | 57 | `jmp siblingExit` | of the caller's words |
+///
+/// Where nothing is wanted but the number of calls, one store makes the first instruction a jump to the *counter*
+/// ([#assembleCounter]), which does without a call, registers and the words.
 ///
 /// R11 is saved too: the caller of a local function may know that the function leaves it alone (GCC, `-fipa-ra`).
 /// What is saved below the stack pointer is safe from signal handlers (System V ABI, 3.2.2: the red zone), and no
@@ -31,18 +36,21 @@ import org.mdlagent.arch.x86.bytes.Register;
 public final class FunctionStub {
     public static final int SIZE = 64;
 
-    static final int WORDS_AT = 4;
-    static final int CALL_ENTRY_AT = 19;
-    static final int CALL_BODY_AT = 30;
+    /// Behind the first instruction, which is a jump to the counter at times.
+    static final int BEHIND_HEAD = 8;
+
+    static final int WORDS_AT = 12;
+    static final int CALL_ENTRY_AT = 23;
+    static final int CALL_BODY_AT = 34;
 
     /// Where what the stub calls returns to.
-    static final int RETURN_AT = 35;
+    static final int RETURN_AT = 39;
 
-    static final int PASS_AT = 40;
-    static final int PASSED_AT = 44;
-    static final int SIBLING_AT = 49;
-    static final int SITE_AT = 11;
-    static final int END = 58;
+    static final int PASS_AT = 44;
+    static final int PASSED_AT = 48;
+    static final int SIBLING_AT = 53;
+    static final int SITE_AT = 14;
+    static final int END = 62;
     public static final int ENTRY_DISPLACEMENT_AT = CALL_ENTRY_AT + 1;
     public static final int EXIT_DISPLACEMENT_AT = RETURN_AT + 1;
 
@@ -57,11 +65,14 @@ public final class FunctionStub {
 
     private static final int WORDS = (int) CallDescriptor.SIZE;
 
-    /// The bytes from here on no compiler makes: a store below a stack pointer that has just been lowered. So an
-    /// address with these before it is a stub's (`calls.c`, A2).
-    private static final int MARK_AT = 3;
+    /// The bytes from here on no compiler makes: a displacement of four bytes where one is enough, in a store below a
+    /// stack pointer that is then lowered. So an address with these before it is a stub's (`calls.c`, A2).
+    private static final int MARK_AT = 6;
 
-    private static final long MARK = 0xBB49_F024_5C89_4C18L;
+    private static final long MARK = 0xBB49_18EC_8348_FFFFL;
+
+    /// Where R11 is saved at the function's first instruction.
+    private static final int HEAD_R11 = -40;
 
     private static final byte[] TEMPLATE = template();
 
@@ -119,9 +130,10 @@ public final class FunctionStub {
         Assembler out = new Assembler(0);
         Assembler.Label pass = new Assembler.Label();
         Assembler.Label sibling = new Assembler.Label();
+        out.storeWide(Register.RSP, HEAD_R11, Register.R11);
         out.sub(Register.RSP, WORDS);
-        out.store(Register.RSP, -16, Register.R11);
         out.mov(Register.R11, 0L);
+        out.nop(CALL_ENTRY_AT - out.offset());
         out.call(0);
         out.jumpShort(Condition.BELOW, sibling);
         out.jumpShort(Condition.EQUAL, pass);
@@ -137,6 +149,47 @@ public final class FunctionStub {
         out.align(SIZE);
         return out.toBytes();
     }
+
+    /// What stands in place of a stub's first instruction, with the bytes that are left of that, while the stub leads
+    /// to its counter: eight bytes for one aligned store.
+    ///
+    /// @param distance from the stub to its counter
+    public static long counterHead(int distance) {
+        long displacement = Integer.toUnsignedLong(distance - Integer.BYTES - 1);
+        return (long) HEAD_R11 >> Byte.SIZE << Long.SIZE - 3 * Byte.SIZE | displacement << Byte.SIZE | Encoding.JUMP;
+    }
+
+    /// Counts a call and goes on in the body. At the calls before whose thread looks at the clock, and where it has no
+    /// counter yet, it goes on in the stub, which does all that is to be done. So does nothing else than
+    /// [WholeCallAssembler] for calls that are not timed.
+    ///
+    /// @param stub      its stub's address
+    /// @param body      where the function goes on behind the site
+    /// @param index     of the function
+    /// @param tlsOffset of the thread's block
+    public static byte[] assembleCounter(long at, long stub, long body, int index, int tlsOffset) {
+        int slot = Math.multiplyExact(index, Long.BYTES);
+        Assembler out = new Assembler(at);
+        Assembler.Label slow = new Assembler.Label();
+        out.store(Register.RSP, HEAD_R11, Register.R11);
+        out.loadThreadWord(Register.R11, tlsOffset);
+        out.test(Register.R11);
+        out.jumpShort(Condition.EQUAL, slow);
+        out.load(Register.R11, Register.R11, (int) ThreadDescriptor.CALLS);
+        out.test(Register.R11);
+        out.jumpShort(Condition.EQUAL, slow);
+        out.testByte(Register.R11, slot, RecordingAssembler.DEADLINE_CHECK_CALLS - 1);
+        out.jumpShort(Condition.EQUAL, slow);
+        out.increment(Register.R11, slot);
+        out.load(Register.R11, Register.RSP, HEAD_R11);
+        out.jump(body);
+        out.bind(slow);
+        out.jump(stub + BEHIND_HEAD);
+        out.align(COUNTER_SIZE);
+        return out.toBytes();
+    }
+
+    public static final int COUNTER_SIZE = 64;
 
     /// The stub of a site that calls it to be counted: every register is kept. What it leads to returns to the
     /// function, and brings back R11: another call and return would cost as much as the rest.

@@ -37,6 +37,21 @@ public final class X86StubCode implements StubCode {
     }
 
     @Override
+    public int counterSize() {
+        return FunctionStub.COUNTER_SIZE;
+    }
+
+    @Override
+    public byte[] counter(long at, long stub, long body, int index, int tlsOffset) {
+        return FunctionStub.assembleCounter(at, stub, body, index, tlsOffset);
+    }
+
+    @Override
+    public long counterHead(int distance) {
+        return FunctionStub.counterHead(distance);
+    }
+
+    @Override
     public int countStubSize() {
         return FunctionStub.COUNT_SIZE;
     }

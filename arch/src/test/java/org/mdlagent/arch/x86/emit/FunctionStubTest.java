@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 
 /// What the stubs decode to, by objdump, and that other code finds its places in them.
@@ -31,12 +33,13 @@ class FunctionStubTest {
         assertThat(stub).hasSize(instructions.stubs().functionStubSize());
         assertThat(GnuTools.disassemble(directory, stub, AT))
                 .startsWith(
+                        "8 mov %r11,-0x28(%rsp)",
                         "4 sub $0x18,%rsp",
-                        "5 mov %r11,-0x10(%rsp)",
                         "10 movabs $0x7f1122334455,%r11",
+                        "1 nop",
                         "5 call 0x50000",
-                        "2 jb 0x40031",
-                        "2 je 0x40028",
+                        "2 jb 0x40035",
+                        "2 je 0x4002c",
                         "2 xchg %ax,%ax",
                         "5 call 0x12345",
                         "5 jmp 0x50080",
@@ -55,14 +58,54 @@ class FunctionStubTest {
         assertThat(offsetBehind(lines, "sub $0x18,%rsp")).isEqualTo(FunctionStub.WORDS_AT);
         assertThat(offsetBehind(lines, "movabs $0x7f1122334455,%r11"))
                 .isEqualTo(FunctionStub.SITE_AT + Long.BYTES)
-                .isEqualTo(11 + Long.BYTES);
-        assertThat(offsetBehind(lines, "call 0x50000")).isEqualTo(24);
+                .isEqualTo(14 + Long.BYTES);
+        assertThat(offsetBehind(lines, "call 0x50000")).isEqualTo(28);
         assertThat(offsetBehind(lines, "call 0x12345"))
                 .isEqualTo(FunctionStub.RETURN_AT)
-                .isEqualTo(35);
+                .isEqualTo(39);
         assertThat(offsetBehind(lines, "add $0x18,%rsp")).isEqualTo(FunctionStub.PASSED_AT);
         assertThat(offsetBehind(lines, "add $0x20,%rsp")).isEqualTo(FunctionStub.SIBLING_AT + 4);
         assertThat(offsetBehind(lines, "jmp 0x50100")).isEqualTo(FunctionStub.END);
+    }
+
+    @Test
+    void shouldCountInPlaceOfTheFirstInstruction() throws Exception {
+        long at = AT + 0x1000;
+        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT, SIBLING);
+        long head = instructions.stubs().counterHead((int) (at - AT));
+
+        byte[] counting = stub.clone();
+        Encoding.putLong(counting, 0, head);
+
+        assertThat(GnuTools.disassemble(directory, Arrays.copyOf(counting, 5), AT))
+                .containsExactly("5 jmp 0x41000");
+        assertThat(Arrays.copyOfRange(counting, 5, stub.length))
+                .as("what else is there")
+                .isEqualTo(Arrays.copyOfRange(stub, 5, stub.length));
+        assertThat(GnuTools.disassemble(directory, instructions.stubs().counter(at, AT, BODY, 0x10000, -0x48), at))
+                .startsWith(
+                        "5 mov %r11,-0x28(%rsp)",
+                        "9 mov %fs:0xffffffffffffffb8,%r11",
+                        "3 test %r11,%r11",
+                        "2 je 0x41037",
+                        "4 mov 0x58(%r11),%r11",
+                        "3 test %r11,%r11",
+                        "2 je 0x41037",
+                        "8 testb $0x3f,0x80000(%r11)",
+                        "2 je 0x41037",
+                        "7 incq 0x80000(%r11)",
+                        "5 mov -0x28(%rsp),%r11",
+                        "5 jmp 0x12345",
+                        "5 jmp 0x40008");
+    }
+
+    /// `STUB_HEAD` of `calls.h`.
+    @Test
+    void shouldBeginAsTheShimSays() {
+        byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT, SIBLING);
+
+        assertThat(Arrays.copyOf(stub, 8))
+                .isEqualTo(new byte[] {0x4C, (byte) 0x89, (byte) 0x9C, 0x24, (byte) 0xD8, -1, -1, -1});
     }
 
     @Test

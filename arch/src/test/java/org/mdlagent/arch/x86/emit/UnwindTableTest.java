@@ -63,7 +63,7 @@ class UnwindTableTest {
 
         int stubs = indexOf(dump, "pc=0000000000010400..0000000000010480");
         assertThat(dump.get(stubs + 1))
-                .isEqualTo("DW_CFA_def_cfa_expression (DW_OP_const8u: 18446198715942174704; DW_OP_breg16 (rip): 0;"
+                .isEqualTo("DW_CFA_def_cfa_expression (DW_OP_const8u: 18438018349431517184; DW_OP_breg16 (rip): 0;"
                         + " DW_OP_const1u: 63; DW_OP_and; DW_OP_shr; DW_OP_lit1; DW_OP_and; DW_OP_lit24; DW_OP_mul;"
                         + " DW_OP_breg7 (rsp): 8; DW_OP_plus)");
     }
@@ -74,7 +74,7 @@ class UnwindTableTest {
         long bits = ByteBuffer.wrap(build(AT)).order(ByteOrder.LITTLE_ENDIAN).getLong(stubsRule() + 3);
 
         for (int at = 0; at < 64; at++) {
-            boolean words = at >= 4 && at < 44 || at >= 49;
+            boolean words = at >= 12 && at < 48 || at >= 53;
             assertThat(bits >>> at & 1).as("at %d", at).isEqualTo(words ? 1 : 0);
         }
     }

@@ -94,6 +94,11 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return equals(UNKNOWN) ? this : new Quantity("≥" + whole, fraction, unit, tail);
     }
 
+    /// The same, as the most that it can be; what is not known stays so.
+    Quantity atMost() {
+        return equals(UNKNOWN) ? this : new Quantity("≤" + whole, fraction, unit, tail);
+    }
+
     /// The same with an asterisk, which a note below explains.
     Quantity marked() {
         return new Quantity(whole, fraction, unit, "*");

@@ -110,9 +110,10 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         Whole whole = Whole.of(profile);
         CpuSamples samples = profile.cpu();
         TextColumn cpu = new TextColumn("CPU", true);
-        List<TextColumn> columns = List.of(
+        List<TextColumn> all = List.of(
                 new TextColumn("CALLS", true),
                 new TextColumn("RATE", false),
+                cpu,
                 new TextColumn("SELF", true),
                 new TextColumn("TOTAL", true),
                 new TextColumn("n", true),
@@ -125,26 +126,27 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             Latency latency = function.latency();
             boolean known = function.damage() == null;
             boolean hasRate = function.shownCalls().isPresent() && seconds > 0;
-            columns.get(0).add(Quantity.calls(function));
-            columns.get(1).add(hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
-            Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
-            columns.get(2).add(function.areCallsGuessed() ? self.guessed() : self);
-            columns.get(3).add(whole.total(function));
-            columns.get(4).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
-            columns.get(5).add(PlainText.duration(function.percentileNanos(50)));
-            columns.get(6).add(PlainText.duration(function.percentileNanos(90)));
-            columns.get(7).add(PlainText.duration(function.percentileNanos(99)));
-            columns.get(8).add(PlainText.duration(function.percentileNanos(99.9)));
-            Quantity max = PlainText.duration(latency.maxNanos());
-            columns.get(9).add(function.eachTimed() ? max : max.atLeast());
+            all.get(0).add(Quantity.calls(function));
+            all.get(1).add(hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
             cpu.add(cpu(function, samples));
+            Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
+            all.get(3).add(function.areCallsGuessed() ? self.guessed() : self);
+            all.get(4).add(whole.total(function, samples));
+            all.get(5).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
+            all.get(6).add(PlainText.duration(function.percentileNanos(50)));
+            all.get(7).add(PlainText.duration(function.percentileNanos(90)));
+            all.get(8).add(PlainText.duration(function.percentileNanos(99)));
+            all.get(9).add(PlainText.duration(function.percentileNanos(99.9)));
+            Quantity max = PlainText.duration(latency.maxNanos());
+            all.get(10).add(function.eachTimed() ? max : max.atLeast());
         }
+        List<TextColumn> columns = columns(all, profile);
         double[] bounds = LatencyBars.bounds(shown);
         String range = LatencyBars.powerOfTen(bounds[0]) + ".." + LatencyBars.powerOfTen(bounds[LatencyBars.COUNT]);
         List<String> printable =
                 shown.stream().map(f -> ForeignText.printable(f.name())).toList();
         int wished = printable.stream().mapToInt(ShortName::columns).max().orElse(0);
-        Fitting fitting = fit(withCpu(columns, cpu, samples), Math.min(wished, NAME_WIDTH_WISHED));
+        Fitting fitting = fit(columns, Math.min(wished, NAME_WIDTH_WISHED));
         List<String> names =
                 printable.stream().map(name -> ShortName.of(name, fitting.room)).toList();
         int nameWidth = Math.max(
@@ -168,19 +170,20 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     /// In percent of the CPU time of all samples.
     private static Quantity cpu(FunctionProfile function, CpuSamples samples) {
         OptionalLong nanos = function.shownCpuNanos();
+        if (samples.isEmpty() || function.damage() != null) {
+            return Quantity.UNKNOWN;
+        }
         return nanos.isPresent()
                 ? Quantity.percent(100 * nanos.getAsLong() / samples.nanos())
                         .plusMinus(function.cpuError().orElse(0))
-                : Quantity.UNKNOWN;
+                : Quantity.percent(100 * function.cpuNanosMax(samples) / samples.nanos())
+                        .atMost();
     }
 
-    private static List<TextColumn> withCpu(List<TextColumn> columns, TextColumn cpu, CpuSamples samples) {
-        if (samples.isEmpty()) {
-            return columns;
-        }
-        List<TextColumn> all = new ArrayList<>(columns);
-        all.add(2, cpu);
-        return all;
+    /// Those that tell something. Where not every call is timed, CPU time tells what SELF would, and of every function.
+    private static List<TextColumn> columns(List<TextColumn> all, Profile profile) {
+        String without = profile.cpu().isEmpty() ? "CPU" : profile.session().exact() ? "" : "SELF";
+        return all.stream().filter(column -> !column.name().equals(without)).toList();
     }
 
     /// What a line has room for.
@@ -290,12 +293,18 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
 
         /// CPU time by samples, where that says more, is told apart by its unit.
-        Quantity total(FunctionProfile function) {
+        Quantity total(FunctionProfile function, CpuSamples samples) {
             if (function.isCpuTotalBetter()) {
                 return part(function.shownCpuTotalNanos(), function.shownCpuTotalError())
                         .ofCpu();
             }
             Quantity total = part(function.shownTotalNanos(), function.shownTotalError());
+            if (total.equals(Quantity.UNKNOWN) && !samples.isEmpty() && function.damage() == null) {
+                long most = (long) function.cpuTotalNanosMax(samples);
+                return part(OptionalLong.of(most), OptionalDouble.empty())
+                        .atMost()
+                        .ofCpu();
+            }
             return function.areCallsGuessed() ? total.guessed() : total;
         }
 
@@ -309,6 +318,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             }
             Quantity percent = Quantity.percent(percent(part));
             return error.isPresent() ? percent.plusMinus(error.getAsDouble()) : percent;
+        }
+
+        /// Whether TOTAL has a mark.
+        boolean isMarked(FunctionProfile function) {
+            return !function.isCpuTotalBetter() && exceeds(function.shownTotalNanos(), mostPercent);
         }
 
         /// By more than what is rounded away.
@@ -332,7 +346,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         if (whole.mostPercent > 100 && shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), 100))) {
             notes.add("percentages are of the time that was measured, which each thread has once");
         }
-        if (shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), whole.mostPercent))) {
+        if (shown.stream().anyMatch(whole::isMarked)) {
             notes.add("* more than there can be: estimated too high");
         }
         return notes;
@@ -340,9 +354,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
 
     private String footer(Profile profile, int called, int shown) {
         if (profile.functions().isEmpty()) {
-            return profile.session().armed()
-                    ? "no function has probes"
-                    : "no probes were in place: mdl doctor PROGRAM explains";
+            return withoutFunctions(profile.session());
         }
         if (called == 0) {
             return "no call was seen";
@@ -350,6 +362,15 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return PlainText.grouped(called) + (called == 1 ? " function" : " functions")
                 + (shown < called ? " · " + PlainText.grouped(shown) + " shown (--limit)" : "")
                 + " · sorted by " + order.name().toLowerCase(Locale.ROOT) + " (--sort)";
+    }
+
+    private static String withoutFunctions(SessionFacts session) {
+        if (session.armed()) {
+            return "no function has probes";
+        }
+        return session.ended() == null
+                ? "no probes are in place yet"
+                : "no probes were in place when it ended: mdl run waits for them; agent.log says more";
     }
 
     private String bold(String text) {

@@ -63,10 +63,10 @@ class TableReportTest {
     void shouldShowWhereTheCpuTimeWasSpent() throws IOException {
         assertThat(table(SessionImage.cpuSample(), 24, false, 0)).isEqualTo("""
             mdl  app · pid 4711 · 2.0 s · 1 thread · 4 functions, 3 called · sampled · probes 0.5 % · agent's CPU 0.0 % · session app-4711-20231114T221320
-            FUNCTION       CALLS     RATE         CPU   SELF           TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
-            hot       1.20 M ±6%  600 k/s  60.0% ±8%   82.5%  82.5%           8  1.0us    -    -      -  ≥3.0us  █▂▂
-            loop      0      ±?      0 /s  10.0% ±20%   -      5.0% cpu ±20%  0      -    -    -      -       -
-            rare      3            1.5 /s   -           0.0%   0.0%           2   70us    -    -      -   ≥90us           █
+            FUNCTION       CALLS     RATE         CPU           TOTAL  n    p50  p90  p99  p99.9     max  LATENCY 1us..100us
+            hot       1.20 M ±6%  600 k/s  60.0% ±8%   82.5%           8  1.0us    -    -      -  ≥3.0us  █▂▂
+            loop      0      ±?      0 /s  10.0% ±20%   5.0% cpu ±20%  0      -    -    -      -       -
+            rare      3            1.5 /s  ≤0.6%        0.0%           2   70us    -    -      -   ≥90us           █
             3 functions · sorted by total (--sort)
             not probed: 28.7 % of the CPU time: libc.so.6 18.0 %, libz.so.1 10.0 %, elsewhere 0.7 %
               to probe libz.so.1: mdl run --include '*' --include 'libz.so*!*'
@@ -75,7 +75,7 @@ class TableReportTest {
 
     @Test
     void shouldKeepTheColumnOfCpuTimeInANarrowTerminal() throws IOException {
-        assertThat(table(SessionImage.cpuSample(), 24, false, 20)).containsPattern("\nFUNCTION +CALLS +CPU +SELF ");
+        assertThat(table(SessionImage.cpuSample(), 24, false, 20)).containsPattern("\nFUNCTION +CALLS +CPU +TOTAL ");
     }
 
     @Test
