@@ -4,6 +4,8 @@
 #ifndef MDL_CALLS_H
 #define MDL_CALLS_H
 
+#include "record/stub.h"
+
 /* Offsets in struct mdl_call, for assembly code, and its size: the return address lies behind it. */
 #define CALL_START 16
 #define CALL_BYTES 24
@@ -16,16 +18,6 @@
 #define SITE_RECORDING 35
 
 #define SITE_STUB 48
-
-/* A stub's size, a multiple of which is its address; where its site's address is in it, and where what it calls returns to
- * (org.mdlagent.arch.x86.emit.FunctionStub). */
-#define STUB_BYTES 64
-#define STUB_SITE 14
-#define STUB_ENTERED 28
-#define STUB_RETURN 39
-
-/* Its first instruction, in whose place a jump to the counter stands at times. */
-#define STUB_HEAD 0xFFFFFFD8249C894Cu
 
 /* What a call that begins is, for the stub: such that a comparison with CALLS_UNSEEN sets CF and ZF as it wants them. */
 #define CALLS_SIBLING 0 /* its caller has ended by jumping here, and is to be closed first */

@@ -33,10 +33,10 @@
 #include "record/client.h"
 
 #include "code/code.h"
-#include "record/calls.h"
 #include "os/sys.h"
 #include "record/frames.h"
 #include "record/interruptible.h"
+#include "record/stub.h"
 #include "record/thread.h"
 #include "session/blocks.h"
 #include "session/family.h"

@@ -176,8 +176,9 @@ public final class ProbedFunctions {
         }
     }
 
-    /// Switches the site of the function that is probed as a whole.
+    /// Switches the site of the function that is probed as a whole, for the recorder.
     static void switchWhole(boolean on) {
+        Memory.putByte(site(2) + SiteDescriptor.RECORDING, (byte) (on ? 1 : 0));
         Memory.putByte(CODE.alias(functions[1]), on ? JUMP_OPCODE : OFF_OPCODE);
     }
 

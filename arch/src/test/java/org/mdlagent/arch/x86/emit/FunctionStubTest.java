@@ -49,7 +49,7 @@ class FunctionStubTest {
                         "5 jmp 0x50100");
     }
 
-    /// Those of `calls.h` too.
+    /// Those of `stub.h` too.
     @Test
     void shouldHaveItsPlacesWhereOthersLook() throws Exception {
         List<String> lines = GnuTools.disassemble(
@@ -99,7 +99,7 @@ class FunctionStubTest {
                         "5 jmp 0x40008");
     }
 
-    /// `STUB_HEAD` of `calls.h`.
+    /// `STUB_HEAD` of `stub.h`.
     @Test
     void shouldBeginAsTheShimSays() {
         byte[] stub = instructions.stubs().functionStub(SITE, AT, BODY, ENTRY, EXIT, SIBLING);
