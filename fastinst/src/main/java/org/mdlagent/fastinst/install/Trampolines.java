@@ -28,6 +28,8 @@ import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// What sites lead to: recording code, a stub for each site, and hops to the stubs from where sites can lead that
 /// cannot lead everywhere ([org.mdlagent.arch.site.PatchSites#hops]).
+///
+/// Long because planning and writing share the layout of each text's code.
 public final class Trampolines {
     /// Sites closer to each other have their hops in one mapping.
     private static final long CHUNK = 64 * 1024;

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What a session knows of one probed function.
 ///
+/// Long because each figure has its error, and a rule for when it may be shown.
+///
 /// @param name       demangled
 /// @param symbol     as in the symbol table
 /// @param file       source file, null when unknown
