@@ -136,7 +136,7 @@ public record FunctionProfile(
     /// TOTAL as it may be shown; unknown where it may as well be nothing, and where one timed call stands for others of
     /// which nobody knows how long they took.
     public OptionalLong shownTotalNanos() {
-        boolean unknown = totalError.isEmpty() && sampled <= 1 && !exact && !eachTimed();
+        boolean unknown = totalError.isEmpty() && sampled == 1 && !exact && !eachTimed();
         return unknown || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : totalNanos;
     }
 
