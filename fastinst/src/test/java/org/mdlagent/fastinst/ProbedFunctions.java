@@ -55,6 +55,16 @@ public final class ProbedFunctions {
 
     private static long[] functions;
 
+    /// The stub of the function that is probed as a whole, and its first bytes: its own, and those that lead to its
+    /// counter.
+    private static long wholeStub;
+
+    /// Its site's record: other tests put tables of their own in place of these.
+    private static long wholeSite;
+
+    private static long ownHead;
+    private static long counterHead;
+
     /// The functions, and which probes each has.
     public enum Probed {
         HOOKS(0, 1),
@@ -90,7 +100,8 @@ public final class ProbedFunctions {
         Memory.put(CODE.alias(base), recording.bytes());
         StubBodies bodies = new StubBodies(INSTRUCTIONS, recording, base, CODE.alias(base), 0, tables);
         long stubs = aligned(base + recording.bytes().length);
-        long text = aligned(stubs + 64L * PROBES);
+        long counter = stubs + 64L * PROBES;
+        long text = counter + 64;
         functions = new long[] {text, text + 128, text + 256};
         for (int i = 0; i < functions.length; i++) {
             describeFunction(tables, records, i);
@@ -126,6 +137,13 @@ public final class ProbedFunctions {
                                 bodies.record(Body.FUNCTION_EXIT),
                                 base + recording.siblingExit()));
         describeSite(2, 1, functions[1], stubs + 128, SiteKind.FUNCTION, bodies);
+        wholeStub = stubs + 128;
+        wholeSite = site(2);
+        ownHead = Memory.getLong(CODE.alias(wholeStub));
+        counterHead = INSTRUCTIONS.stubs().counterHead((int) (counter - wholeStub));
+        Memory.put(
+                CODE.alias(counter),
+                INSTRUCTIONS.stubs().counter(counter, wholeStub, functions[1] + 5, 1, shim.tlsOffset()));
         describeSite(3, 1, functions[1], stubs + 128, SiteKind.RETURN, bodies);
 
         // movabs $PATTERN,%r10; mov %r10,%r11; SITE 4; mov $RESULT,%eax; cmp %r10,%r11; je 1f; xor %eax,%eax; 1: ret
@@ -160,6 +178,28 @@ public final class ProbedFunctions {
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
+    }
+
+    /// Switches the site of the function that is probed as a whole, for the recorder.
+    static void switchWhole(boolean on) {
+        Memory.putByte(wholeSite + SiteDescriptor.RECORDING, (byte) (on ? 1 : 0));
+        Memory.putByte(CODE.alias(functions[1]), on ? JUMP_OPCODE : OFF_OPCODE);
+    }
+
+    /// Lets its stub lead to its counter, or begin with its own instruction.
+    static void leadToCounter(boolean counting) {
+        Memory.putLong(CODE.alias(wholeStub), counting ? counterHead : ownHead);
+    }
+
+    /// Calls that were counted in threads' memory.
+    static long counted(Probed probed) {
+        long sum = 0;
+        long thread = Memory.getLong(HEADER + HeaderDescriptor.THREADS);
+        for (; thread != 0; thread = Memory.getLong(thread + ThreadDescriptor.NEXT)) {
+            long calls = Memory.getLong(thread + ThreadDescriptor.CALLS);
+            sum += calls == 0 ? 0 : Memory.getLong(calls + (long) probed.ordinal() * Long.BYTES);
+        }
+        return sum;
     }
 
     private static long aligned(long address) {
