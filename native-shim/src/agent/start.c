@@ -45,7 +45,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -100,15 +99,9 @@ static const char *objection(void) {
   }
   struct rlimit space;
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
-    uint64_t used = 0;
-    char text[64] = "";
-    int file = open("/proc/thread-self/statm", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-      ssize_t length = read(file, text, sizeof text - 1);
-      text[length > 0 ? length : 0] = 0;
-      close(file);
-      used = strtoull(text, NULL, 10) * 4096;
-    }
+    char text[64];
+    read_text("/proc/thread-self/statm", text, sizeof text);
+    uint64_t used = strtoull(text, NULL, 10) * 4096;
     if (used + ADDRESS_SPACE_MIN > space.rlim_cur) {
       return "the limit of the address space (ulimit -v) leaves no room for a JVM";
     }
@@ -119,13 +112,8 @@ static const char *objection(void) {
 /* A debugger stops at each signal, and the JVM raises SIGSEGV on purpose. */
 static void tell_traced(void) {
   static const char key[] = "\nTracerPid:\t";
-  char text[1024] = "";
-  int file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    ssize_t length = read(file, text, sizeof text - 1);
-    text[length > 0 ? length : 0] = 0;
-    close(file);
-  }
+  char text[1024];
+  read_text("/proc/thread-self/status", text, sizeof text);
   char *tracer = strstr(text, key);
   if (tracer && tracer[sizeof key - 1] != '0') {
     tracer += sizeof key - 1;

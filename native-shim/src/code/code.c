@@ -348,9 +348,12 @@ bool code_has_user(const struct mdl_site *site) {
   return __atomic_load_n(&site->client, __ATOMIC_RELAXED) != 0 || code_has_snippets(site);
 }
 
+bool code_is_used(const struct mdl_site *site) {
+  return code_has_user(site) || (site->kind == MDL_WHOLE && code_has_user(site + 1));
+}
+
 static uint64_t wanted(const struct mdl_site *site) {
-  bool on = code_is_recording(site) || code_has_user(site) || (site->kind == MDL_WHOLE && code_has_user(site + 1));
-  return on ? site->on : site->off;
+  return code_is_recording(site) || code_is_used(site) ? site->on : site->off;
 }
 
 /* Five bytes that lie within an atomic unit: those of a word that does, too. */

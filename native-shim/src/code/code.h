@@ -33,6 +33,8 @@ bool code_is_recording(const struct mdl_site *site);
 bool code_has_snippets(const struct mdl_site *site);
 /* A client or snippets. */
 bool code_has_user(const struct mdl_site *site);
+/* The same, or at the return that the site's code sees too. */
+bool code_is_used(const struct mdl_site *site);
 /* Steps 1 and 2 for the recorder; step 2; what stands between; step 3. */
 void code_record(struct mdl_site *site, bool on);
 void code_follow(const struct mdl_site *site);

@@ -162,8 +162,7 @@ void client_lead_to_counters(struct mdl_function *function, bool counting) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < function->entry_sites; i++) {
     const struct mdl_site *site = &sites[entries[i]];
-    bool has_user = code_has_user(site) || (site->kind == MDL_WHOLE && code_has_user(site + 1));
-    lead_to_counter(site, counting && !has_user);
+    lead_to_counter(site, counting && !code_is_used(site));
   }
   pthread_mutex_unlock(&lock);
   function->counting = counting;

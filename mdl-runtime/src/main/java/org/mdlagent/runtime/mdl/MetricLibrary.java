@@ -28,8 +28,7 @@ public final class MetricLibrary {
         return definitions;
     }
 
-    /// The MDL of a list, constraint or metric of the library, with the comment above it: its lines, none where there
-    /// is
+    /// The lines of a list, constraint or metric of the library in MDL, with the comment above it. No lines: there is
     /// nothing of that name.
     public static List<String> source(String name) {
         for (SourceFile file : files()) {

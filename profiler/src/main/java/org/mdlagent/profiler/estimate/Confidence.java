@@ -7,6 +7,10 @@ public final class Confidence {
     /// Where the standard deviation is known.
     public static final double QUANTILE_95 = 1.96;
 
+    /// What none of n observations has met has a part of at most 3 / n, in 95 of 100 cases: the rule of three (Hanley,
+    /// Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249, 1983).
+    public static final double UNMET_OBSERVATIONS = 3;
+
     /// What probes take of a program while they count is predicted: estimates of sqlite3's and Lua's calls were off by
     /// up to this part, all together.
     private static final double PREDICTION = 0.05;

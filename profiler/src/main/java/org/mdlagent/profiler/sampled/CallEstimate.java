@@ -19,11 +19,6 @@ final class CallEstimate {
     /// The rate of late is that of about so much CPU time.
     private static final double LATE_NANOS = 500e6;
 
-    /// A phase of the program that no slice has met took no more than so many parts of the time for each slice
-    /// that there was, in 95 of 100 cases (the rule of three: Hanley, Lippman-Hand, "If Nothing Goes Wrong, Is
-    /// Everything All Right?", JAMA 249, 1983). In it, calls came as often as in those slices that have met any.
-    private static final double UNMET_PARTS = 3;
-
     /// Hardly a function is called more often, in calls for each nanosecond: a bound while there was no slice.
     private static final double RATE_MAX = 0.01;
 
@@ -213,7 +208,9 @@ final class CallEstimate {
         double seen = inverses > 0 ? squares / inverses : least;
         double freedom = Math.max(1, FREEDOM_OF_DIFFERENCE * (number - 1));
         double wider = Confidence.quantile95(freedom) / Confidence.QUANTILE_95;
-        double phase = met == 0 ? 0 : Math.min(1, UNMET_PARTS / slices) * unseen * ratesMet / met;
+        // In a phase that no slice has met, calls came as often as in those slices that have met any.
+        double part = Math.min(1, Confidence.UNMET_OBSERVATIONS / slices);
+        double phase = met == 0 ? 0 : part * unseen * ratesMet / met;
         return weights * Math.max(seen, least) * wider * wider + guess + square(phase / Confidence.QUANTILE_95);
     }
 

@@ -21,7 +21,7 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// | 28 | `jc 53`; `je 44` | |
 /// | 34 | `call body` | |
 /// | 39 | `jmp exit` | |
-/// | 44 | `add $24,%rsp`: nobody wants the return | |
+/// | 44 | `add $24,%rsp`: the return is not recorded | |
 /// | 48 | `jmp body` | RSP + 8 |
 /// | 53 | `add $32,%rsp`: the caller has ended by jumping here | RSP + 32 |
 /// | 57 | `jmp siblingExit` | of the caller's words |

@@ -172,8 +172,7 @@ public final class DiffCommand implements Callable<Integer> {
                     "--runs takes two command lines with -- between",
                     "try: mdl diff --runs 10 ./old ARGS -- ./new ARGS");
         }
-        AgentOptionsText given =
-                measure.text().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+        AgentOptionsText given = MeasureOptions.overEnvironment(measure.text());
         MeasureOptions.waitByDefault(given);
         MeasureOptions.attend(given, mdl.console());
         MeasureOptions.read(given);

@@ -76,8 +76,7 @@ public final class AttachCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Console console = mdl.console();
-        AgentOptionsText given =
-                measure.text().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+        AgentOptionsText given = MeasureOptions.overEnvironment(measure.text());
         MeasureOptions.attend(given, console);
         AgentOptions options = MeasureOptions.read(given);
         TargetProcess target = TargetProcess.read(pid);

@@ -119,6 +119,11 @@ public final class MeasureOptions {
         }
     }
 
+    /// What was given on the command line, and in `MDL_OPTIONS` where that says nothing.
+    public static AgentOptionsText overEnvironment(AgentOptionsText commandLine) {
+        return commandLine.over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+    }
+
     /// Lets main wait for the probes where nobody has chosen: who types a command wants all calls.
     public static void waitByDefault(AgentOptionsText given) {
         AgentOptionsText asked = reading(given).asked();

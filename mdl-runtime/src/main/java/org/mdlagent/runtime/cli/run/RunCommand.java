@@ -108,8 +108,7 @@ public final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Console console = mdl.console();
-        AgentOptionsText given =
-                commandLine().over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
+        AgentOptionsText given = MeasureOptions.overEnvironment(commandLine());
         MeasureOptions.waitByDefault(given);
         MeasureOptions.attend(given, console);
         AgentOptions options = MeasureOptions.read(given);

@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
 /// A running process, as `/proc` shows it to who wants to attach to it.
@@ -38,7 +38,7 @@ record TargetProcess(
     static TargetProcess read(int pid) throws IOException {
         Path process = Path.of("/proc", Integer.toString(pid));
         try {
-            return new TargetProcess(pid, status(process), images(process), environment(process), elfClass(process));
+            return new TargetProcess(pid, status(process), images(pid), environment(process), elfClass(process));
         } catch (NoSuchFileException e) {
             throw CommandFailure.failed(
                     Files.exists(process) ? pid + " is a thread of the kernel" : "there is no process " + pid,
@@ -61,13 +61,11 @@ record TargetProcess(
         return values;
     }
 
-    private static List<String> images(Path process) throws IOException {
-        try (Stream<String> lines = Files.lines(process.resolve("maps"), StandardCharsets.ISO_8859_1)) {
-            return lines.filter(line -> line.indexOf('/') >= 0)
-                    .map(line -> line.substring(line.indexOf('/')))
-                    .distinct()
-                    .toList();
-        }
+    private static List<String> images(int pid) throws IOException {
+        return MemoryMap.read(pid).regions().stream()
+                .map(MemoryMap.Region::path)
+                .distinct()
+                .toList();
     }
 
     private static Map<String, String> environment(Path process) throws IOException {

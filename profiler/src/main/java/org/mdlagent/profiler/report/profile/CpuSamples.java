@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report.profile;
 
 import java.util.List;
+import org.mdlagent.profiler.estimate.Confidence;
 
 /// Where the program's threads were, in user mode, whenever each had taken some CPU time: what a clock of the kernel
 /// has sampled. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
@@ -29,7 +30,6 @@ public record CpuSamples(
         long withoutTable,
         long leftOut) {
     private static final double DEVIATIONS = 2;
-    private static final double UNMET = 3;
 
     /// Of a session for which the kernel gave none.
     public static final CpuSamples NONE = new CpuSamples(0, 0, 1, 0, 0, 0, List.of(), 0, 0, 0);
@@ -50,10 +50,9 @@ public record CpuSamples(
         return (double) samples * periodNanos;
     }
 
-    /// The most CPU time of what no sample has met, in 95 of 100 cases, in nanoseconds: the rule of three (Hanley,
-    /// Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249, 1983).
+    /// The most CPU time of what no sample has met, in 95 of 100 cases, in nanoseconds.
     public double nanosUnmet() {
-        return Math.min(UNMET, samples / weight) * weight * periodNanos;
+        return Math.min(Confidence.UNMET_OBSERVATIONS, samples / weight) * weight * periodNanos;
     }
 
     /// What probes have taken of the CPU time, in nanoseconds: as predicted, or as samples tell, where so many more are
