@@ -37,6 +37,12 @@ final class CallEstimate {
     private double exact;
     private double blocks;
 
+    /// CPU time in which calls were counted, and in blocks.
+    private double observed;
+
+    /// CPU time in which the probes were off, unexpectedly.
+    private double gaps;
+
     /// The part of the blocks that no slice has met.
     private double guessed;
 
@@ -52,8 +58,11 @@ final class CallEstimate {
     private long waitingSlices;
 
     private boolean sliced;
-    private double rate;
-    private boolean known;
+
+    /// Calls and CPU time, each weighted by exp(-age / [#LATE_NANOS]): the first over the second is the rate of late.
+    private double lateCalls;
+
+    private double lateNanos;
 
     /// Slices so far, CPU time in none, and the rates of blocks that have met calls: their sum and number.
     private long slices;
@@ -75,26 +84,33 @@ final class CallEstimate {
     private double rateBefore;
     private double nanosBefore;
 
+    /// @param nanos CPU time of the program so far, in which the function's probes were on and it was not called
+    CallEstimate(double nanos) {
+        addExact(0, nanos);
+    }
+
     /// Calls that were counted while the probes stayed on.
     ///
     /// @param nanos CPU time of the program since the last look
     void addExact(double calls, double nanos) {
         exact += calls;
         if (nanos > 0) {
-            smooth(calls / nanos, nanos);
+            observe(calls / nanos, nanos);
         }
     }
 
-    /// The probes were off, unexpectedly: calls are taken to have come as often as before.
+    /// The probes were off, unexpectedly. Calls are taken to have come as often as on average in all the CPU time
+    /// that is known, before the gap and after it.
     void addGap(double nanos) {
-        blocks += rate * nanos;
-        guessed += rate * nanos;
+        gaps += nanos;
     }
 
-    private void smooth(double newest, double nanos) {
-        double weight = known ? 1 - Math.exp(-nanos / LATE_NANOS) : 1;
-        rate += weight * (newest - rate);
-        known = true;
+    private void observe(double newest, double nanos) {
+        observed += nanos;
+        double kept = Math.exp(-nanos / LATE_NANOS);
+        double fresh = LATE_NANOS * (1 - kept);
+        lateCalls = kept * lateCalls + fresh * newest;
+        lateNanos = kept * lateNanos + fresh;
     }
 
     /// The function is sliced from now on.
@@ -103,11 +119,11 @@ final class CallEstimate {
     void startSlices(double calls) {
         sliced = true;
         if (!Double.isNaN(calls)) {
-            rate = calls;
-            known = true;
+            lateCalls = calls * LATE_NANOS;
+            lateNanos = LATE_NANOS;
         }
-        meet(rate);
-        rateBefore = rate;
+        rateBefore = lateRate();
+        meet(rateBefore);
         nanosBefore = 0;
     }
 
@@ -156,7 +172,7 @@ final class CallEstimate {
         }
         rateBefore = newest;
         nanosBefore = waitingInSlices;
-        smooth(newest, waiting);
+        observe(newest, waiting);
         forgetBlock();
     }
 
@@ -184,27 +200,42 @@ final class CallEstimate {
 
     /// Calls of the block that has not ended, at the rate of late where it has no slice yet.
     private double waitingCalls() {
-        return waiting * (waitingInSlices >= SLICE_NANOS ? waitingCalls / waitingInSlices : rate);
+        return waiting * (waitingInSlices >= SLICE_NANOS ? waitingCalls / waitingInSlices : lateRate());
+    }
+
+    /// Calls in gaps. A rate is no guide to more time than it was observed in: the first milliseconds of a program,
+    /// which initializes then, say little of the seconds after them.
+    private double gapCalls() {
+        return gaps == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, gaps / observed);
+    }
+
+    private double lateRate() {
+        return isKnown() ? lateCalls / lateNanos : 0;
+    }
+
+    private boolean isKnown() {
+        return lateNanos > 0;
     }
 
     /// Calls for each nanosecond of CPU time, of late; not a number while nothing is known.
     double rate() {
-        return known ? rate : Double.NaN;
+        return isKnown() ? lateRate() : Double.NaN;
     }
 
     /// The function's calls so far.
     double calls() {
-        return exact + blocks + waitingCalls();
+        return exact + blocks + gapCalls() + waitingCalls();
     }
 
     /// Variance that a normal distribution had with an interval as wide as that of [#calls].
     double variance() {
-        double unmet = guessed + (number == 0 && !known ? RATE_MAX * waiting : waitingCalls());
+        double waited = number == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
+        double unmet = guessed + gapCalls() + waited;
         double guess = square(unmet / Confidence.QUANTILE_95) + square(doubtful / Confidence.QUANTILE_95);
         if (number == 0) {
             return guess;
         }
-        double least = rate; // calls that come by chance vary by as many as there are
+        double least = lateRate(); // calls that come by chance vary by as many as there are
         double seen = inverses > 0 ? squares / inverses : least;
         double freedom = Math.max(1, FREEDOM_OF_DIFFERENCE * (number - 1));
         double wider = Confidence.quantile95(freedom) / Confidence.QUANTILE_95;

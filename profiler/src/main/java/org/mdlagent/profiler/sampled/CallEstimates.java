@@ -28,6 +28,9 @@ final class CallEstimates {
     /// Null of functions that were not called yet.
     private @Nullable CallEstimate[] estimates = {};
 
+    /// By function: CPU time of the program when it got its probes, in nanoseconds.
+    private long[] begins = {};
+
     /// By function: counted calls that are in its estimate.
     private long[] counted = {};
 
@@ -47,7 +50,10 @@ final class CallEstimates {
 
     /// Makes room for functions that have come.
     void grow(int functions) {
+        int before = estimates.length;
         estimates = Arrays.copyOf(estimates, functions);
+        begins = Arrays.copyOf(begins, functions);
+        Arrays.fill(begins, before, functions, cpuAtLook);
         counted = Arrays.copyOf(counted, functions);
         changed = Arrays.copyOf(changed, functions);
     }
@@ -55,7 +61,7 @@ final class CallEstimates {
     private CallEstimate estimate(int function) {
         CallEstimate known = estimates[function];
         if (known == null) {
-            known = new CallEstimate();
+            known = new CallEstimate(Math.max(0, cpuAtLook - begins[function]));
             estimates[function] = known;
         }
         return known;

@@ -128,8 +128,8 @@ public final class SampledProfiler implements Collector {
     public void open(List<Integer> functions, boolean whole) {
         int before = readings.functions();
         rings.forgetCallSites();
-        grow(before);
         look();
+        grow(before);
         probes.activateOpenedUnknown();
         changes.clear();
         for (int function : functions) {

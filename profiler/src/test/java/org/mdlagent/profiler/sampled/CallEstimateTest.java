@@ -13,7 +13,7 @@ class CallEstimateTest {
 
     @Test
     void shouldCountExactlyWhileProbesStayOn() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
 
         estimate.addExact(1_000, LOOK);
         estimate.addExact(2_000, LOOK);
@@ -25,7 +25,7 @@ class CallEstimateTest {
 
     @Test
     void shouldScaleCallsInSlicesByTheCpuTime() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.addExact(100, LOOK);
         estimate.startSlices(Double.NaN);
 
@@ -39,7 +39,7 @@ class CallEstimateTest {
 
     @Test
     void shouldNotLetASliceWithoutAProcessorDecide() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(0.01);
 
         estimate.addSlices(LOOK, 500, 3, 10e3, 0);
@@ -52,7 +52,7 @@ class CallEstimateTest {
 
     @Test
     void shouldTakeTheLastRateForAGapAndSayHowLittleThatIs() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.addExact(1_000_000, LOOK);
 
         estimate.addGap(LOOK);
@@ -61,9 +61,47 @@ class CallEstimateTest {
         assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isCloseTo(1_000_000, within(1.0));
     }
 
+    /// The program has just begun when the agent gets no processor, and probes go off.
+    @Test
+    void shouldNotExtrapolateTheFirstMillisecondsToALongGap() {
+        CallEstimate estimate = new CallEstimate(0);
+        estimate.addExact(1, 20e6);
+
+        estimate.addGap(380e6);
+
+        assertThat(estimate.calls()).isBetween(1.0, 2.0);
+    }
+
+    /// It has run on since, without a call.
+    @Test
+    void shouldFillAGapByTheRateOfAllTimeThatIsKnown() {
+        CallEstimate estimate = new CallEstimate(0);
+        estimate.addExact(1, 20e6);
+        estimate.addGap(380e6);
+
+        for (int i = 0; i < 50; i++) {
+            estimate.addExact(0, LOOK);
+        }
+
+        assertThat(estimate.calls()).isCloseTo(1, within(0.05));
+    }
+
+    /// The function is called for the first time after three seconds, and becomes sliced then.
+    @Test
+    void shouldRestItsRateOnTheTimeBeforeTheFirstCall() {
+        CallEstimate estimate = new CallEstimate(3e9);
+        estimate.addExact(1, 20e6);
+        estimate.startSlices(Double.NaN);
+
+        estimate.addSlices(400e6, 0, 0, 0, 0);
+
+        assertThat(estimate.rate()).isCloseTo(1 / 500e6, within(0.1 / 500e6));
+        assertThat(estimate.calls()).isLessThan(2);
+    }
+
     @Test
     void shouldBoundWhatWasCalledBeforeTheFirstSlice() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(Double.NaN);
 
         estimate.addSlices(LOOK, 0, 0, 0, 0);
@@ -79,7 +117,7 @@ class CallEstimateTest {
         int runs = 400;
         int outside = 0;
         for (int run = 0; run < runs; run++) {
-            CallEstimate estimate = new CallEstimate();
+            CallEstimate estimate = new CallEstimate(0);
             estimate.startSlices(0.001);
             double truth = 0;
             double rate = 0.001;
@@ -100,7 +138,7 @@ class CallEstimateTest {
 
     @Test
     void shouldCountWhatNoSliceHasMetWhereItHadEnded() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(0.001);
         estimate.addSlices(LOOK, 2_000, 5, IN_SLICES, 0);
         estimate.addSlices(LOOK, 0, 0, 0, 0);
@@ -115,7 +153,7 @@ class CallEstimateTest {
     /// Counting made the program three times as slow, and half of that was predicted.
     @Test
     void shouldAllowForCountingThatTakesLongerThanPredicted() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(Double.NaN);
         double predicted = IN_SLICES / 3;
 
@@ -131,7 +169,7 @@ class CallEstimateTest {
     /// No more than there can be: a call takes some time.
     @Test
     void shouldNotAllowForMoreCallsThanThereCanBe() {
-        CallEstimate estimate = new CallEstimate();
+        CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(Double.NaN);
 
         for (int i = 0; i < 50; i++) {
