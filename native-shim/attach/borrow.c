@@ -20,12 +20,12 @@ enum {
   SYSCALL_BYTES = 2,
   XSAVE_MAX = 16384,
   XSAVE_ALIGNMENT = 64,
-  FLAGS = 0x202, /* of a called function: interrupts, no direction flag */
+  FLAGS = 0x202, /* RFLAGS of a called function: interrupts on, direction flag clear */
   SIGNAL_SET_BYTES = 8,
-  WAIT_NANOS = 10000000, /* between looks, should SIGCHLD not come */
+  WAIT_NANOS = 10000000, /* poll interval, in case SIGCHLD does not arrive */
 };
 
-static const uint64_t STOP_NANOS_MAX = 1000000000; /* a running thread must get a processor to stop on */
+static const uint64_t STOP_NANOS_MAX = 1000000000; /* 1 s: a running thread must get a processor before it can stop */
 
 /* ---- signal frames, as the kernel reads them (arch/x86/include/uapi/asm/sigcontext.h, ucontext.h) */
 
@@ -38,7 +38,7 @@ struct signal_context {
 };
 
 struct signal_frame {
-  uint64_t signal_return; /* the return address of the call before */
+  uint64_t signal_return; /* return address of the previous call */
   uint64_t flags, link;
   uint64_t stack_pointer;
   uint32_t stack_flags, padding;
@@ -50,7 +50,7 @@ struct signal_frame {
 enum {
   HAS_VECTOR_STATE = 1,
   HAS_STACK_SEGMENT = 2 | 4,
-  INVALID_STACK_FLAGS = 0x7F, /* refused and ignored: the alternate stack stays as it is */
+  INVALID_STACK_FLAGS = 0x7F, /* invalid, so the kernel ignores it and keeps the alternate stack */
   MAGIC_BEFORE = 0x46505853,
   MAGIC_BEHIND = 0x46505845,
   SOFTWARE_BYTES = 464, /* of the XSAVE area, for the kernel */
@@ -62,7 +62,7 @@ struct software_bytes {
   uint32_t bytes, padding[7];
 };
 
-/* What a stopped thread is restored to. */
+/* The context that a stopped thread is restored to. */
 struct interrupted {
   struct user_regs_struct registers;
   uint64_t mask;
@@ -80,7 +80,7 @@ static uint64_t now_nanos(void) {
 
 /* ---- the stop */
 
-/* False when it has not stopped in time, or is gone. SIGCHLD is blocked and comes at each stop. */
+/* False if it has not stopped in time, or has ended. SIGCHLD is blocked; each stop raises it. */
 static bool await_stop(pid_t thread, int *status) {
   sigset_t child;
   sigemptyset(&child);
@@ -99,7 +99,7 @@ static bool await_stop(pid_t thread, int *status) {
   return false;
 }
 
-/* So that no stop is longer because others have the processor. */
+/* Raises the priority, so that competing processes do not prolong a stop. */
 void borrow_begin(void) {
   sigset_t child;
   sigemptyset(&child);
@@ -108,7 +108,7 @@ void borrow_begin(void) {
   sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
 }
 
-/* A thread that is stopped for a signal gets it. */
+/* Delivers the signal that the thread was stopped for. */
 static void let_go(pid_t thread, int signal) { ptrace(PTRACE_DETACH, thread, NULL, (void *)(intptr_t)signal); }
 
 static bool read_interrupted(pid_t thread) {
@@ -122,7 +122,7 @@ static bool read_interrupted(pid_t thread) {
   return area.iov_len > SOFTWARE_BYTES + sizeof(struct software_bytes) && area.iov_len < XSAVE_MAX;
 }
 
-/* Whether a signal waits that the thread does not block: one of the thread's own, or of the process. */
+/* Whether an unblocked signal is pending for the thread or its process. */
 static bool signal_waits(pid_t thread) {
   enum { SIGNALS_READ = 32 };
   siginfo_t infos[SIGNALS_READ];
@@ -135,15 +135,15 @@ static bool signal_waits(pid_t thread) {
       }
     }
     if (count == SIGNALS_READ) {
-      return true; /* there may be more */
+      return true; /* there may be more signals */
     }
   }
   return false;
 }
 
-/* The kernel would make the call again. */
+/* The kernel would restart the call. */
 static bool is_restarted(const struct user_regs_struct *registers) {
-  enum { RESTART = 512, NO_INTERRUPT = 513, NO_HANDLER = 514, RESTART_BLOCK = 516 }; /* ERESTARTSYS and its like */
+  enum { RESTART = 512, NO_INTERRUPT = 513, NO_HANDLER = 514, RESTART_BLOCK = 516 }; /* ERESTARTSYS and similar codes */
   switch (-(int64_t)registers->rax) {
     case RESTART:
     case NO_INTERRUPT:
@@ -153,7 +153,7 @@ static bool is_restarted(const struct user_regs_struct *registers) {
   }
 }
 
-/* The call has failed because of the stop, and has done nothing. */
+/* The call has failed because of the stop, without effect. */
 static bool has_failed(const struct user_regs_struct *registers) {
   return (int64_t)registers->orig_rax >= 0 && (int64_t)registers->rax == -EINTR && waits_rank(registers->orig_rax) >= 0;
 }
@@ -161,7 +161,7 @@ static bool has_failed(const struct user_regs_struct *registers) {
 static void rewind_call(struct user_regs_struct *registers) {
   registers->rip -= SYSCALL_BYTES;
   registers->rax = registers->orig_rax;
-  registers->orig_rax = (uint64_t)-1; /* the kernel has nothing to make again */
+  registers->orig_rax = (uint64_t)-1; /* the kernel restarts nothing */
 }
 
 static bool is_where_chosen(const struct target *target, const struct candidate *candidate) {
@@ -177,7 +177,7 @@ static bool is_where_chosen(const struct target *target, const struct candidate 
 
 static void mark_vector_state(void) {
   struct software_bytes *software = (void *)(saved.vector_state + SOFTWARE_BYTES);
-  uint64_t features = *(uint64_t *)(void *)software; /* there the kernel says which it supports */
+  uint64_t features = *(uint64_t *)(void *)software; /* the features that the kernel supports */
   *software = (struct software_bytes){.magic = MAGIC_BEFORE,
                                       .bytes_with_magic = (uint32_t)saved.vector_bytes + sizeof(uint32_t),
                                       .features = features,
@@ -216,7 +216,8 @@ static void set_call(struct user_regs_struct *registers, const struct call *call
   registers->eflags = FLAGS;
 }
 
-/* Below `top`, from above: vector state, the interrupted context's frame, those of the calls but the first, which `first` becomes. */
+/* Below `top`, downwards: vector state, the interrupted context's frame, frames of all calls except the first, which is
+ * stored in `first`. */
 static bool write_frames(const struct target *target, const struct call *calls, size_t count, uint64_t top,
                          struct user_regs_struct *first) {
   mark_vector_state();
@@ -227,7 +228,7 @@ static bool write_frames(const struct target *target, const struct call *calls, 
   bool written = target_put(target, vector_state, saved.vector_state, bytes);
   for (size_t i = count; i-- > 0 && written;) {
     struct signal_frame frame = frame_of(target, &context, mask, vector_state);
-    uint64_t at = ((below - sizeof frame) & -(uint64_t)16) - 8; /* where a called function finds its return address */
+    uint64_t at = ((below - sizeof frame) & -(uint64_t)16) - 8; /* position of a called function's return address */
     written = target_put(target, at, &frame, sizeof frame);
     set_call(&context, &calls[i], at);
     mask = calls[i].blocks_signals ? ~0ULL : saved.mask;
@@ -278,7 +279,7 @@ enum borrowed borrow(const struct target *target, const struct candidate *candid
   if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0 || !await_stop(thread, &status)) {
     return DOES_NOT_STOP;
   }
-  begin = candidate->runs ? now_nanos() : begin; /* it has run until now */
+  begin = candidate->runs ? now_nanos() : begin; /* a running thread ran until now */
   STEP(2);
   enum borrowed result = NOT_THERE;
   bool is_for_us = WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;

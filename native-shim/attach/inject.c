@@ -1,9 +1,9 @@
 /*
  * mdl-inject PID LIBRARY FUNCTION < ARGUMENT
  *
- * Has a new thread of the process PID open LIBRARY and call its `int FUNCTION(const char *)` with standard input. Prints a
- * line of figures, "result R stopped N N ns", when the function has returned; its result is the exit status 0 or 1. Else
- * one line on standard error says why, and the exit status is 2.
+ * Creates a thread in the process PID that opens LIBRARY and calls its `int FUNCTION(const char *)` with standard input.
+ * After the function has returned, prints "result R stopped N N ns"; the exit status is 0 or 1, by the result. On failure,
+ * prints the reason on standard error; the exit status is 2.
  */
 #include "borrow.h"
 #include "page.h"
@@ -146,7 +146,7 @@ static uint64_t create_thread(const struct target *target) {
   return call_on_some_thread(target, calls, 2, target->hole + HOLE_BYTES);
 }
 
-/* What the thread has stored when it is done. */
+/* The thread's result. */
 static struct page_data await_thread(const struct target *target) {
   struct page_data data;
   time_t end = time(NULL) + DONE_SECONDS;

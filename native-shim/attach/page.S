@@ -1,4 +1,4 @@
-/* What the new thread executes: int64_t result = library.function(argument). Offsets are those of struct page_data (page.h). */
+/* Code of the new thread: int64_t result = library.function(argument). Offsets are those of struct page_data (page.h). */
         .set    DLOPEN, 0
         .set    DLSYM, 8
         .set    DLERROR, 16

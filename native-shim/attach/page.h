@@ -9,7 +9,7 @@
 enum {
   PAGE_CODE = 0,
   PAGE_DATA = 4096,
-  PAGE_TEXT_MAX = 16384, /* bytes of all texts, behind struct page_data */
+  PAGE_TEXT_MAX = 16384, /* bytes of all texts, which follow struct page_data */
 };
 
 enum page_state { PAGE_IDLE, PAGE_RUNS, PAGE_NO_LIBRARY, PAGE_NO_FUNCTION, PAGE_DONE };

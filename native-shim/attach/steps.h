@@ -1,11 +1,11 @@
-/* Where the test of the injector ends it by SIGKILL, or gives it a defect. Nothing of this is in the program that is installed. */
+/* Points at which the injector's test kills it by SIGKILL, or injects a defect. Not compiled into the installed program. */
 #ifndef MDL_STEPS_H
 #define MDL_STEPS_H
 
 #ifdef MDL_STEPS
 #include <stdbool.h>
 
-/* STEP(n) of the first borrowed thread is 0n in the variable MDL_INJECT_DIES, of the second 1n. */
+/* MDL_INJECT_DIES=0n kills at STEP(n) of the first borrowed thread, 1n at that of the second. */
 void step(int number);
 /* Whether MDL_INJECT_TWIN names this defect. */
 bool is_twin(const char *defect);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char libc_name[] = "/libc.so.6";
-static const uint64_t LOWEST_HOLE = 1ULL << 32; /* below may be reserved: MAP_32BIT, vm.mmap_min_addr */
+static const uint64_t LOWEST_HOLE = 1ULL << 32; /* lower addresses may be reserved: MAP_32BIT, vm.mmap_min_addr */
 
 /* ---- the file of an image */
 
@@ -45,7 +45,7 @@ static bool has_bytes(const struct image *image, uint64_t offset, uint64_t bytes
   return offset <= image->size && bytes <= image->size - offset;
 }
 
-/* The value of a defined symbol for the dynamic linker; 0 when there is none. */
+/* The value of a defined dynamic symbol; 0 if there is none. */
 static uint64_t find_symbol(const struct image *image, const char *name) {
   const Elf64_Ehdr *header = (const void *)image->bytes;
   const Elf64_Shdr *sections = (const void *)(image->bytes + header->e_shoff);
@@ -71,7 +71,7 @@ static uint64_t find_symbol(const struct image *image, const char *name) {
   return 0;
 }
 
-/* The address in the target of the first such bytes in executable segments; 0 when there are none. */
+/* The address in the target of the first match in executable segments; 0 if there is none. */
 static uint64_t find_code(const struct image *image, const void *code, size_t bytes) {
   const Elf64_Ehdr *header = (const void *)image->bytes;
   const Elf64_Phdr *segments = (const void *)(image->bytes + header->e_phoff);
@@ -165,7 +165,7 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* The code in memory may not be that of the file: another version since, or a program that has replaced it. */
+/* The code in memory may differ from the file: a newer version, or a program that has changed its code. */
 static bool is_in_memory(const struct target *target, uint64_t address, const void *code, size_t bytes) {
   uint8_t found[16];
   return address && target_get(target, address, found, bytes) && memcmp(found, code, bytes) == 0;
@@ -210,7 +210,7 @@ static const char *read_libc(struct target *target, const char *path, uint64_t b
 static bool defines_allocator(pid_t pid, const char *path) {
   struct image program = {.base = 0};
   if (!open_image(&program, pid, path)) {
-    return true; /* not known: to be on the safe side */
+    return true; /* unknown: assume the worst */
   }
   bool defines = find_symbol(&program, "malloc") != 0;
   munmap((void *)program.bytes, program.size);
@@ -235,7 +235,7 @@ const char *target_read(struct target *target, pid_t pid) {
     return "its mappings cannot be read";
   }
   while (next_mapping(maps, &mapping)) {
-    /* The middle of the widest hole below libc: the kernel gives memory from a hole's ends. */
+    /* The middle of the widest hole below libc, because the kernel allocates from a hole's ends. */
     if (!libc && mapping.range.start > behind && mapping.range.start - behind >= widest) {
       widest = mapping.range.start - behind;
       target->hole = (behind + widest / 2) & -(uint64_t)HOLE_BYTES;

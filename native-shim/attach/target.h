@@ -1,5 +1,5 @@
 /*
- * What is known of a process before any of its threads is stopped: read from /proc and from the file of its libc.
+ * Facts about the target, gathered from /proc and its libc's file before any of its threads is stopped.
  */
 #ifndef MDL_TARGET_H
 #define MDL_TARGET_H
@@ -18,8 +18,8 @@ struct target {
   pid_t pid;
   int memory;                /* /proc/PID/mem */
   struct range program;      /* executable segment of the program's file */
-  bool program_has_allocator; /* it defines malloc */
-  uint64_t hole;             /* HOLE_BYTES from here on are free */
+  bool program_has_allocator; /* the program defines malloc */
+  uint64_t hole;             /* start of HOLE_BYTES free bytes */
   uint64_t call_and_return;  /* syscall; ret */
   uint64_t signal_return;    /* mov $SYS_rt_sigreturn,%rax; syscall: the address that signal handlers return to */
   uint64_t pthread_create, pthread_detach, dlopen, dlsym, dlerror;
@@ -27,16 +27,16 @@ struct target {
 
 enum { HOLE_BYTES = 16 * 4096 };
 
-/* Fills in all of `target`. NULL, or why the process cannot be attached to. */
+/* Fills in `target`. NULL, or the reason why the process cannot be attached to. */
 const char *target_read(struct target *target, pid_t pid);
 
-/* The mapping that holds `address`: false when there is none. */
+/* The mapping that contains `address`: false if there is none. */
 bool target_mapping(const struct target *target, uint64_t address, struct range *mapping);
 
 bool target_get(const struct target *target, uint64_t address, void *to, size_t bytes);
 bool target_put(const struct target *target, uint64_t address, const void *from, size_t bytes);
 
-/* The text of a file of /proc/PID, cut at `capacity`; "" when it cannot be read. */
+/* The text of a file of /proc/PID, cut at `capacity`; "" if it cannot be read. */
 void target_text(pid_t pid, const char *name, char *text, size_t capacity);
 
 #endif

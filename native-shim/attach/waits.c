@@ -10,15 +10,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SCANNED_MAX = 512 * 1024 }; /* bytes of a stack */
+enum { SCANNED_MAX = 512 * 1024 }; /* bytes of a stack to scan */
 
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
 
 /*
- * 0: libc makes the call again by itself, or the kernel does. 1: it waits for events, mostly without end. 2: with a
- * timeout that begins anew. 3: a signal that comes while the thread is borrowed does not end the call.
+ * 0: libc or the kernel restarts the call. 1: waits for events, usually without a timeout. 2: has a timeout that starts
+ * anew. 3: a signal that arrives while the thread is borrowed does not end the call.
  */
 int waits_rank(uint64_t number) {
   switch (number) {
@@ -49,7 +49,7 @@ int waits_rank(uint64_t number) {
   }
 }
 
-/* The dynamic linker and stdio read regular files, with locks. */
+/* The dynamic linker and stdio read regular files with locks held. */
 static bool is_regular_file(const struct target *target, uint64_t descriptor) {
   char path[64], name[8];
   snprintf(path, sizeof path, "/proc/%d/fd/%llu", target->pid, (unsigned long long)descriptor);
@@ -64,8 +64,8 @@ static bool may_be_borrowed(const struct target *target, uint64_t number, const 
   }
 }
 
-/* A return address of signal handlers on the stack: what the signal has interrupted may hold any lock. An old one that no
- * function has overwritten looks the same. */
+/* A signal handler's return address on the stack: the interrupted code may hold any lock. A stale one, not yet
+ * overwritten, looks the same. */
 static bool is_in_handler(const struct target *target, uint64_t stack) {
   if (TWIN("no-handler-check")) {
     return false;
@@ -88,7 +88,7 @@ static bool is_in_handler(const struct target *target, uint64_t stack) {
   return false;
 }
 
-/* Rank, or -1. */
+/* The call's rank, or -1. */
 static int look_at(const struct target *target, pid_t thread, struct candidate *candidate) {
   char name[64], text[256];
   unsigned long long number, arguments[6], stack, next;

@@ -1,5 +1,5 @@
 /*
- * The native half of `mdl calibrate`: measures, and judges nothing. It answers on stdout, a line for each fact.
+ * The native half of `mdl calibrate`: measures without judging. Prints one line per fact on stdout.
  *
  *   mdl-calibrate-trial machine
  *     hypervisor: TEXT         CPUID leaf 40000000h, where the processor says that it has one
@@ -11,7 +11,7 @@
  *     skewed N                 samples left out: seen before they were stored, by the two cores' counters
  *
  *   mdl-calibrate-trial patch locked|unlocked UNIT SPLIT WAIT MILLIS PATCHER_CPU EXECUTOR_CPU...
- *     toggles N                before and after which every executor executed
+ *     toggles N                with an execution by every executor before and after
  *     executions N, traps N
  *     wrong N                  executions with a value that is neither the old nor the new instruction's
  *     signal N                 that killed the executors' process, 0 for none
@@ -43,7 +43,7 @@ enum {
   QUADWORD = 8,
   EXECUTORS_MAX = 6,
   LIFE_SECONDS_MAX = 60,
-  HALT = 0xf4, /* privileged: a thread that comes here is killed */
+  HALT = 0xf4, /* privileged: kills a thread that executes it */
   TRAP = 0xcc,
 };
 
@@ -78,7 +78,7 @@ static uint64_t nanos(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* When everything before has been executed. */
+/* The TSC after all earlier instructions have executed. */
 static inline uint64_t ticks(void) {
   unsigned unused;
   return __rdtscp(&unused);
@@ -90,7 +90,7 @@ static inline void wait_ticks(uint64_t wait) {
   }
 }
 
-/* xorshift64: so that no two stores meet the executors in the same phase. */
+/* xorshift64, so that stores do not fall into step with the executors. */
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 static uint64_t random_below(uint64_t bound) {
   random_state ^= random_state << 13;
@@ -99,7 +99,7 @@ static uint64_t random_below(uint64_t bound) {
   return random_state % bound;
 }
 
-/* Executable and writable by two mappings, as the product's code is. */
+/* Two mappings, one executable and one writable, as in the agent. */
 static uint8_t *map_code(uint8_t **alias, void *at) {
   int file = memfd_create("trial", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, CODE_SIZE) < 0) {
@@ -141,7 +141,7 @@ enum { STOP = 0, EXACT_TICKS = 1 << 16 };
 static struct {
   long cpu;
   uint32_t (*function)(void);
-  alignas(LINE) _Atomic uint32_t seen; /* published after the two below */
+  alignas(LINE) _Atomic uint32_t seen; /* published after the two fields below */
   uint64_t at;
   uint64_t gap; /* the longer of the last two executions */
 } observer;
@@ -158,7 +158,7 @@ static void *observe(void *unused) {
     if (value != seen) {
       seen = value;
       observer.at = now;
-      /* Interrupted behind the function, the execution before would have been stamped late. */
+      /* An interrupt after the function would have delayed the previous execution's time stamp. */
       observer.gap = gap > last_gap ? gap : last_gap;
       atomic_store_explicit(&observer.seen, value, memory_order_release);
       if (value == STOP) {
@@ -225,8 +225,8 @@ static int latency(uint64_t millis, uint64_t gap_max, long writer, long executor
 /* ---- patch */
 
 /*
- * The site toggles between a call and a NOP of five bytes, which differ in every byte: what mixes them executes HLT or
- * UD2, jumps into memory that is not mapped, or is the NOP.
+ * The site toggles between a call and a five-byte NOP that differ in every byte: any mixture executes HLT or UD2, jumps into
+ * unmapped memory, or equals the NOP.
  */
 enum { SITE_SIZE = 5, RESERVED = 64 << 20, TARGET = 0x02d3800b, CALLED = 1 };
 
@@ -238,7 +238,7 @@ struct executor {
   pthread_t thread;
 };
 
-/* What the process that may be killed leaves behind. */
+/* Results of the process that may be killed. */
 struct trial {
   struct executor executors[EXECUTORS_MAX];
   alignas(LINE) uint64_t toggles;
@@ -249,12 +249,12 @@ static uint8_t *site;
 static atomic_bool stop;
 static _Thread_local struct executor *self;
 
-/* Redirects as the product does: the trapped thread executes the NOP. Only atomic operations and the context here. */
+/* Redirects as the agent does: the trapped thread executes the NOP. Touches only atomics and the context. */
 static void on_trap(int number, siginfo_t *info, void *context) {
   (void)number, (void)info;
   greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
   if (*pc != (greg_t)(uintptr_t)site + 1) {
-    signal(SIGTRAP, SIG_DFL); /* not ours: at this address nobody traps */
+    signal(SIGTRAP, SIG_DFL); /* not our trap */
     raise(SIGTRAP);
     return;
   }
@@ -278,7 +278,7 @@ static void *execute(void *argument) {
 
 static bool all_executed_since(const uint64_t *executions, int count) {
   for (int i = 0; i < count; i++) {
-    /* One may have been under way. */
+    /* A store may have been under way. */
     if (atomic_load_explicit(&trial->executors[i].executions, memory_order_relaxed) < executions[i] + 2) {
       return false;
     }
@@ -286,7 +286,7 @@ static bool all_executed_since(const uint64_t *executions, int count) {
   return true;
 }
 
-/* Whether each executor executes within a time in which one that runs does so for certain. */
+/* Whether each executor makes progress within a time that is ample for a running one. */
 static bool await_executions(int count, uint64_t limit) {
   uint64_t executions[EXECUTORS_MAX];
   for (int i = 0; i < count; i++) {
@@ -308,7 +308,7 @@ static void toggle_for(bool locked, long unit, long split, uint64_t wait, uint64
   }
   uint8_t *alias, *target_alias;
   uint8_t *code = map_code(&alias, reserved);
-  /* The boundary is one of pages, of lines only, or of quadwords only. */
+  /* The boundary is that of a page, only of a line, or only of a quadword. */
   long boundary = unit == PAGE ? PAGE : unit == LINE ? 2 * LINE : 2 * LINE + 3 * QUADWORD;
   site = code + boundary - split;
   uint8_t *target = site + SITE_SIZE + TARGET;
@@ -396,7 +396,7 @@ static int patch(int count, char **arguments) {
     if (getppid() != parent) {
       _exit(1);
     }
-    prctl(PR_SET_DUMPABLE, 0); /* its death is a result: no core file */
+    prctl(PR_SET_DUMPABLE, 0); /* its death is an expected result: no core dump */
     alarm(LIFE_SECONDS_MAX);
     pin(values[4]);
     toggle_for(locked, unit, split, (uint64_t)values[2], (uint64_t)values[3], executors);

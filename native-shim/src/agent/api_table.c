@@ -37,7 +37,7 @@
 static uint64_t tsc(void) { return __rdtsc(); }
 
 static int64_t cpuid(uint64_t leaf, uint64_t subleaf, uint32_t out[4]) {
-  uint32_t base = (uint32_t)leaf & 0xf0000000u; /* of a range: standard, hypervisor's, extended */
+  uint32_t base = (uint32_t)leaf & 0xf0000000u; /* base of the leaf's range: standard, hypervisor, extended */
   uint32_t highest, unused;
   __cpuid(base, highest, unused, unused, unused);
   if ((uint32_t)leaf > highest || highest < base) {

@@ -1,4 +1,4 @@
-/* The table that Java gets. */
+/* The table of functions and addresses that Java gets. */
 #ifndef MDL_API_TABLE_H
 #define MDL_API_TABLE_H
 

@@ -32,7 +32,7 @@ static void split_lines(const char *lines) {
   }
 }
 
-/* Wrappers are put in front of libc's functions last, when they can be called, and before the JVM exists. */
+/* The wrappers of libc's functions are installed last, once they can be called, and before the JVM exists. */
 EXPORT int mdl_attach(const char *environment) {
   static _Atomic bool begun;
   if (process_pid || atomic_exchange(&begun, true)) {
@@ -42,7 +42,7 @@ EXPORT int mdl_attach(const char *environment) {
     return ATTACH_OF_GO;
   }
   if (getauxval(AT_SECURE)) {
-    return ATTACH_OF_SECURE; /* the environment may be that of somebody with less rights */
+    return ATTACH_OF_SECURE; /* the environment may come from a less privileged user */
   }
   split_lines(environment);
   options_read(variables);

@@ -1,13 +1,14 @@
-/* The agent comes into a process that runs already. */
+/* Attaches the agent to a running process. */
 #ifndef MDL_ATTACH_H
 #define MDL_ATTACH_H
 
-/* What mdl_attach() returns. `mdl attach` knows these numbers. */
+/* Results of mdl_attach(). `mdl attach` relies on these numbers. */
 enum attach_result { ATTACHED, ATTACHED_BEFORE, ATTACH_OF_GO, ATTACH_OF_SECURE };
 
-/* Starts the agent, on a thread that somebody outside has made the process create for this.
+/*
+ * Starts the agent. The injector calls it on a thread that it has created in this process. *
+ * * environment: variables NAME=value, one per line, as the constructor reads them (session/options.h)
  *
- * environment: variables NAME=value as the constructor finds them (session/options.h), a line each
  */
 int mdl_attach(const char *environment);
 

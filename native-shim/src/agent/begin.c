@@ -14,7 +14,7 @@
 
 bool agent_has_own_directory;
 
-/* Java does not start where there is no directory any more. (agent/start.c may have begun this.) */
+/* Java does not start in a deleted directory. (agent/start.c may have unshared it already.) */
 static void take_own_directory(void) {
   char path[PATH_MAX];
   agent_has_own_directory = unshare(CLONE_FS) == 0;
@@ -28,9 +28,9 @@ static uint32_t flags(void) {
   return attached | (record_from_birth ? MDL_KNOWN_THREADS : 0);
 }
 
-/* The aliases of all sites are there before the session is. A child that is forked meanwhile has all of it or nothing. */
+/* The aliases of all sites are mapped before the session is published. A child forked meanwhile has all of it or nothing. */
 const char *agent_begin_session(const struct instant *start) {
-  uint32_t given = flags(); /* takes a while, where forks need not wait */
+  uint32_t given = flags(); /* slow, so outside the gate, where forks do not wait for it */
   take_own_directory();
   gate_lock();
   const char *trouble = session_create(start);

@@ -1,4 +1,4 @@
-/* A session begins. */
+/* Start of a session. */
 #ifndef MDL_BEGIN_H
 #define MDL_BEGIN_H
 
@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
-/* The current directory of the agent's threads is theirs alone. */
+/* The agent's threads do not share the program's current directory. */
 extern bool agent_has_own_directory;
 
-/* NULL when the session exists, else why it does not. */
+/* NULL, or the reason why there is no session. */
 const char *agent_begin_session(const struct instant *start);
 
 #endif

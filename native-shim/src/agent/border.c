@@ -1,12 +1,12 @@
 /*
- * The processes of a family execute one text and follow one session, which each of them can write. So each could make the others
- * execute what it likes. That is nothing new while all of them have the same rights. A process that gives rights up, for good, is
- * not to have others back by what its relatives execute or follow.
+ * The processes of a family execute the same text and follow the same session, and each of them can write to both. So each
+ * process could make the others execute arbitrary code. That is no gain while all of them have the same rights. A process
+ * that gives up rights permanently must not regain them through its relatives.
  *
  * Guarantees G1 when a call returns by which a process gives up rights or confines itself, no page of it is shared that another
  *               process executes, or takes addresses from; nor has it a descriptor by which it could map one
  *            G2 the others go on, as if it had been killed
- *            G3 it fails closed: when G1 cannot be had, the call is not made, and fails for want of memory
+ *            G3 it fails closed: without G1 the call is not made, and fails with ENOMEM
  *
  *   the process                                    its family
  *   1 it creates a file to record into, and maps
@@ -22,10 +22,11 @@
  *   6 it records into the file                      the agent reads the file, and adds to the process's blocks
  *   7 the call
  *
- * Its probes stay, and follow the agent's stores: the text is mapped privately, and what makes a private page writable makes a copy.
- * The report says how many processes are not counted (the loss `apart`).
+ * Its probes stay, and follow the agent's stores: its text is mapped privately, so a write of its own copies the page. The
+ * report shows how many processes are not counted (the loss `apart`).
  *
- * Ids that the process can take back, by itself, are no rights given up: whoever takes the process over takes them back.
+ * Ids that the process can take back by itself do not count as given up: an attacker who controls the process can take them
+ * back too.
  */
 #include "agent/border.h"
 
@@ -71,7 +72,7 @@ static bool go_apart(void) {
 
 bool border_cross(void) {
   int error = errno;
-  bool gated = gate_lock_soon(); /* a child that is forked now is on this side or on the other */
+  bool gated = gate_lock_soon(); /* so that a concurrent fork happens entirely before or after */
   if (!kin_are_left) {
     kin_are_left = !session || go_apart();
     kin_forget();
@@ -84,8 +85,8 @@ bool border_cross(void) {
   return done;
 }
 
-/* The agent goes with its process, whose threads libc changes all. So it stays, unless others have its probes. One that waits for
- * its family's agent waits for its own from now on. */
+/* libc changes the ids of all threads, so the agent changes with its process. It stays unless other processes have its
+ * probes. A process that waits for its family's agent waits for its own from now on. */
 static bool leaves_family(void) {
   if (kin_has_agent() && session && family_has_children()) {
     return agent_leaves("ids, while forked processes have its probes") && border_cross();
@@ -106,7 +107,7 @@ static bool is_among(unsigned id, const unsigned ids[IDS]) { return id == ids[0]
 
 static unsigned given(unsigned id, unsigned before) { return id == UNCHANGED ? before : id; }
 
-/* What the kernel would make of the real, the effective and the saved id. */
+/* The real, effective and saved id that the kernel would set. */
 static void predict(long number, bool capable, const unsigned asked[IDS], const unsigned before[IDS], unsigned after[IDS]) {
   switch (number) {
     case SYS_setuid:
@@ -134,8 +135,8 @@ static bool loses_some(const unsigned ids[IDS], const unsigned others[IDS]) {
 }
 
 /*
- * Whoever keeps root among its ids can become whoever it was; and so can whoever keeps the capability to become members of groups.
- * Without the capability only ids that the process has can be asked for: the kernel refuses others.
+ * A process that keeps root among its ids can restore its former ids; for groups, so can a process that keeps CAP_SETGID.
+ * Without the capability the kernel allows only ids that the process already has.
  */
 static bool gives_up_ids(long number, const unsigned asked[IDS]) {
   bool of_user = number == SYS_setuid || number == SYS_setreuid || number == SYS_setresuid;

@@ -25,7 +25,7 @@ struct node {
   uint32_t parent, frame;
 };
 
-/* One mapping, which forked children do not have. */
+/* One mapping; forked children do not inherit it. */
 static struct paths {
   struct mdl_pc_samples *table;
   uint32_t frames, nodes, places;
@@ -38,7 +38,7 @@ static pid_t owner;
 
 static uint32_t hash(uint64_t key) { return (uint32_t)(key * 0x9E3779B97F4A7C15 >> 32); }
 
-/* A row in one of `chunks`, which is made if need be; NULL where there is no memory. */
+/* A row in one of `chunks`, allocated on demand; NULL if out of memory. */
 static void *new_row(uint32_t number, void **chunks, uint64_t *published, size_t size) {
   void **chunk = &chunks[number / MDL_PC_CHUNK];
   if (!*chunk) {

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Main looks so often whether it waits in vain. */
+/* Interval at which a waiting main checks whether the agent is stuck. */
 static const uint64_t LOOK_NANOS = 1000000000u;
 enum { IDLE_LOOKS_MAX = 30 };
 static const uint64_t CPU_NANOS_MAX = 60000000000u;
@@ -37,14 +37,14 @@ void process_start(void) {
   exit_start();
 }
 
-/* A JVM costs a short-lived command many times what it costs itself. The program that somebody has started with the library gets
- * one in any case: it may open libraries with probes later. */
+/* A JVM costs many times more than a short-lived command. The program that the user has started gets one in any case,
+ * because it may open libraries with probes later. */
 static bool wants_agent(void) {
   return options.children == CHILDREN_ALL || !(parent_has_library() || wrapper_has_agent(getppid())) ||
          (options.children == CHILDREN_PROBED && probes_are_loaded()); /* last: it reads files */
 }
 
-/* So does what a wrapper has executed, but main does not wait: more than once it is a command of some script. */
+/* So does a program executed by a wrapper, but its main does not wait: it is often a command of a script. */
 static bool may_stand_in(void) {
   if (options.children != CHILDREN_PROBED || !stand_in_begin()) {
     return false;
@@ -57,9 +57,8 @@ static bool may_stand_in(void) {
 }
 
 /*
- * While main waits, processor time of the process is the agent's. How long that takes is up to who else wants a processor, so
- * time that passes says nothing: the agent is stuck when it does not run at all, or runs for ever. A process that is stopped
- * does not look either.
+ * While main waits, the process's CPU time is the agent's. Elapsed time proves nothing on a busy machine: the agent is stuck
+ * if it uses no CPU time at all, or uses it without end. A stopped process does not check either.
  */
 static bool agent_is_stuck(void) {
   static uint64_t last;
@@ -72,7 +71,7 @@ static bool agent_is_stuck(void) {
 
 void agent_construct(char *const *environment) {
   if (getauxval(AT_SECURE)) {
-    return; /* its environment is that of somebody with less rights */
+    return; /* the environment comes from a less privileged user */
   }
   options_read(environment);
   if (wants_agent()) {
@@ -95,6 +94,6 @@ void agent_construct(char *const *environment) {
       agent_died("a program in Go gets no probes once it runs", NULL);
     }
   } else if (record_from_birth) {
-    record_thread(); /* a goroutine's stack has no room for what makes a thread known */
+    record_thread(); /* a goroutine's stack is too small for thread registration */
   }
 }

@@ -1,9 +1,9 @@
-/* What the library's constructor does. It stands in constructor.c alone, which unit tests leave out. */
+/* The work of the library's constructor, which is in constructor.c so that unit tests can leave it out. */
 #ifndef MDL_CONSTRUCT_H
 #define MDL_CONSTRUCT_H
 
 void agent_construct(char *const *environment);
-/* Of it, what concerns the process alone. */
+/* The part of it that concerns the process only. */
 void process_start(void);
 
 #endif

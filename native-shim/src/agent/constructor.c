@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A preloaded library is constructed by main. One that is opened on another thread is what `mdl attach` has brought, which
- * calls mdl_attach(). */
+/* main runs a preloaded library's constructor. If another thread runs it, `mdl attach` has opened the library, and calls
+ * mdl_attach(). */
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {
   (void)argc;
   (void)argv;

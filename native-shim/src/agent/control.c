@@ -1,21 +1,21 @@
 /*
- * The control socket: what the command line asks of the agent.
+ * The control socket: requests from the command line to the agent.
  *
- * A client sends one line, at most MDL_REQUEST_MAX bytes of it, and reads the answer to its end: "ok" or "error" and
- * why in the first line, then what the request brings. A thread of its own collects the lines, so whoever is slow or
- * silent keeps nobody but itself waiting; Java's thread, which alone knows the probes, executes them, one at a time.
- * While nobody asks, the thread sleeps.
+ * A client sends one line of at most MDL_REQUEST_MAX bytes and reads the answer to its end: the first line is "ok", or
+ * "error" and the reason; the result follows. A dedicated thread collects the lines, so a slow client delays only itself.
+ * Java's thread, which owns the probes, executes the requests one at a time. The listening thread sleeps while there are no
+ * requests.
  *
- * Assumes    A1 the descriptors are the agent's own: nobody else closes them, or takes their numbers
- * Guarantees G1 nobody but the session's owner and root is listened to
- *            G2 no client costs more than one of CLIENTS_MAX places, for PATIENCE_NANOS at most
+ * Assumes    A1 the descriptors are the agent's own: no other code closes them or reuses their numbers
+ * Guarantees G1 only the session's owner and root are served
+ *            G2 a client occupies one of CLIENTS_MAX places, for PATIENCE_NANOS at most
  *
  *   this thread                               Java's thread
  *   1 state = POSTED, wake                    2 control_take: state = TAKEN
  *                                             3 control_answer: state = ANSWERED, wake
  *   4 send, state = FREE
  *
- * A request that nobody takes is withdrawn: POSTED becomes FREE, if Java does not make it TAKEN first.
+ * A request that Java does not take in time is withdrawn: POSTED becomes FREE, unless Java makes it TAKEN first.
  */
 #include "agent/control.h"
 
@@ -41,7 +41,7 @@
 #include <unistd.h>
 
 enum { CLIENTS_MAX = 8, LOOK_NANOS = 100000000 };
-/* A variable for the tests' sake. */
+/* A variable so that tests can change it. */
 uint64_t control_patience_nanos = 5000000000u;
 
 struct client {
@@ -54,8 +54,8 @@ struct client {
 static int listener;
 static uid_t owner;
 static char path[PATH_MAX + 16];
-static struct stat place;      /* of the socket in the file system */
-static _Atomic bool has_place; /* and we are to remove it */
+static struct stat place;      /* the socket's inode */
+static _Atomic bool has_place; /* the socket exists, and this process must remove it */
 static struct client clients[CLIENTS_MAX];
 static int places_taken;
 
@@ -94,7 +94,7 @@ static void leave(struct client *client) {
   *client = clients[--places_taken];
 }
 
-/* Into a socket that is empty: what is sent here fits in its buffer, and nobody waits. */
+/* The socket's buffer is empty and large enough, so the send does not block. */
 static void answer(struct client *client, const char *text, size_t length) {
   ssize_t unused = send(client->socket, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
   (void)unused;
@@ -129,7 +129,7 @@ static void execute(struct client *client) {
   atomic_store(&box.state, FREE);
 }
 
-/* Reads what has come of a client's line. */
+/* Reads the available part of a client's line. */
 static void hear(struct client *client) {
   uint32_t room = MDL_REQUEST_MAX - client->length;
   ssize_t length = recv(client->socket, client->line + client->length, room, MSG_DONTWAIT);
@@ -172,7 +172,7 @@ static void accept_client(void) {
   client->deadline = clock_nanos(CLOCK_MONOTONIC) + control_patience_nanos;
 }
 
-/* How long poll may sleep: to the first deadline, without clients for ever. */
+/* poll's timeout: until the first deadline; infinite without clients. */
 static int sleep_millis(uint64_t now) {
   uint64_t first = UINT64_MAX;
   for (int i = 0; i < places_taken; i++) {
@@ -184,7 +184,7 @@ static int sleep_millis(uint64_t now) {
 _Noreturn static void *serve(void *unused) {
   (void)unused;
   for (;;) {
-    /* The clients first, so that the places from places_taken on are poll's to skip. */
+    /* Clients first, so that poll skips the places from places_taken on. */
     struct pollfd polled[CLIENTS_MAX + 1];
     int known = places_taken;
     for (int i = 0; i < known; i++) {
@@ -195,7 +195,7 @@ _Noreturn static void *serve(void *unused) {
       continue;
     }
     uint64_t now = clock_nanos(CLOCK_MONOTONIC);
-    /* From the last on: the last takes the place of one that leaves. */
+    /* Backwards, because the last client moves into the place of one that leaves. */
     for (int i = known - 1; i >= 0; i--) {
       if (polled[i].revents) {
         hear(&clients[i]);
@@ -209,17 +209,17 @@ _Noreturn static void *serve(void *unused) {
   }
 }
 
-/* A path of any length, by way of the directory's descriptor: the system's limit is 108 bytes. */
+/* Binds by the directory's descriptor, because socket paths are limited to 108 bytes. */
 static int bind_in(int directory) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d/control", directory);
-  /* The session's name has been ours from the start (session/file.c), so a socket of ours is a former session's. What else has
-   * this name is the user's own: then there is no control socket. */
+  /* This session owns its directory's name (session/file.c), so a socket of ours is from an earlier session. Any other
+   * file of this name is the user's: then there is no control socket. */
   struct stat former;
   if (fstatat(directory, "control", &former, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(former.st_mode) && former.st_uid == owner) {
     unlinkat(directory, "control", 0);
   }
-  /* The mode first: then there is no moment at which others may connect. */
+  /* Set the mode before listening, so that other users can never connect. */
   if (fchmod(listener, 0600) < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) < 0) {
     return -errno;
   }
@@ -253,7 +253,7 @@ void control_start(void) {
 
 /* ---- on the application's threads */
 
-/* What has the path now may be another's: the application may have changed its root, or what a relative path begins at. */
+/* The path may now name another file: the application may have changed its root or its current directory. */
 void control_end(void) {
   struct stat now;
   if (atomic_exchange(&has_place, false) && lstat(path, &now) == 0 && now.st_dev == place.st_dev &&

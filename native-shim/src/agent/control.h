@@ -1,16 +1,16 @@
-/* The control socket: requests of the command line. */
+/* The control socket: requests from the command line. */
 #ifndef MDL_CONTROL_H
 #define MDL_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A variable for the tests' sake. */
+/* A variable so that tests can change it. */
 extern uint64_t control_patience_nanos;
 
-/* In the process that has the agent, which has descriptors of its own. */
+/* In the agent's process, once the agent has its own descriptors. */
 void control_start(void);
-/* Removes the socket, if it is still what has its path. */
+/* Removes the socket, if its path still names it. */
 void control_end(void);
 bool control_has_request(void);
 /* See api.h. */

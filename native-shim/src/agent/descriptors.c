@@ -1,12 +1,12 @@
 /*
- * Descriptors of the agent's own. A thread's table begins as a copy of the program's, and the copies are closed.
+ * The agent's own descriptors. The new table begins as a copy of the program's; the copies are then closed.
  *
- * Assumes    A1 a program forks: that another process closes its copies changes nothing for it. The kernel tells locks of
+ * Assumes    A1 programs fork, so closing the copies in another table does not affect the program. The kernel keeps locks of
  *               fcntl(2) and directory notifications apart by table, notifications of message queues by process, and leases
  *               end with the last copy. File systems in user space are told of each closing, with an owner of locks that is
  *               the table's (FUSE_FLUSH); NFS, SMB and AFS write what is dirty of a file that is open for writing
- * Guarantees G1 what the program closes later ends: no copy is open any more
- *            G2 no lock, lease or notification of the program ends by it
+ * Guarantees G1 a descriptor that the program closes later is really closed: no copy is open any more
+ *            G2 no lock, lease or notification of the program is lost
  */
 #include "agent/descriptors.h"
 
@@ -23,13 +23,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static latch copies_are_closed; /* of main's descriptors; or there are none */
+static latch copies_are_closed; /* copies of main's descriptors are closed, or there are none */
 bool agent_has_own_descriptors;
 
-/* A new table has copies of the first ones whatever the kernel is asked for: NR_OPEN_DEFAULT. */
+/* A new table always has copies of the first NR_OPEN_DEFAULT descriptors. */
 enum { ALWAYS_COPIED = 64, NUMBERS_BEFORE_LINUX_5_9 = 65536, HELPER_STACK = 4096 };
 
-static unsigned copied; /* descriptors are below this number */
+static unsigned copied; /* all copied descriptors are below this number */
 
 static bool copy_table(void) {
   if (syscall(SYS_close_range, (unsigned)ALWAYS_COPIED, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
@@ -40,7 +40,7 @@ static bool copy_table(void) {
   return unshare(CLONE_FILES) == 0;
 }
 
-/* By a system call that does nothing to it. Behind a filter nobody asks: it may kill for a call that it does not know. */
+/* Checks by a harmless system call. Not under a seccomp filter, which may kill the process for an unknown call. */
 static bool is_message_queue(unsigned file) {
   struct mq_attr attributes;
   return syscall(SYS_mq_getsetattr, file, NULL, &attributes) == 0;
@@ -69,8 +69,9 @@ static int close_copies_as_another(void *done) {
 }
 
 /*
- * By a process that has this thread's table and memory, and ends at once: the kernel takes back mq_notify() when the process that
- * called it closes any descriptor of the queue, a copy too. Its end is signalled to nobody, and is waited for by this thread.
+ * Closes them in a short-lived process that shares this thread's table and memory, because the kernel cancels mq_notify()
+ * when the process that called it closes any descriptor of the queue, even a copy. Its end sends no signal; this thread
+ * waits for it.
  */
 static bool close_as_another_process(void) {
   _Alignas(16) char stack[HELPER_STACK];
@@ -83,7 +84,7 @@ static bool close_as_another_process(void) {
   return done;
 }
 
-/* Without another process, queues stay open: a registration that is lost is worse. */
+/* If no process can be created, queues stay open: losing a registration is worse. */
 static void close_all_but_message_queues(void) {
   for (unsigned file = 0; file < copied; file++) {
     if (!is_message_queue(file)) {
@@ -111,7 +112,7 @@ void descriptors_take_own(void) {
     log_line("unshare is refused: the agent's descriptors are among the program's, and there is no control socket", NULL);
     return;
   }
-  /* The JVM prints, and takes for granted that 0 to 2 are open. */
+  /* The JVM prints and assumes that descriptors 0 to 2 are open. */
   if (open("/dev/null", O_RDWR) < 0) {
     open("/", O_PATH);
   }

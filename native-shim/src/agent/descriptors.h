@@ -1,4 +1,4 @@
-/* The agent's own table of descriptors. */
+/* The agent's own descriptor table. */
 #ifndef MDL_DESCRIPTORS_H
 #define MDL_DESCRIPTORS_H
 
@@ -7,9 +7,9 @@
 
 extern bool agent_has_own_descriptors;
 
-/* By the agent's first thread, whose table all others share. */
+/* On the agent's first thread; the others share its table. */
 void descriptors_take_own(void);
-/* Until no copies of main's are open any more. False when it takes longer. */
+/* Waits until all copies of main's descriptors are closed. False on timeout. */
 bool descriptors_await_own(uint64_t nanos);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * What the kernel counts of threads: software events by perf_event_open(2). They are opened and read on the agent's thread,
- * out of the way of those that they count, and their descriptors are the agent's own.
+ * Kernel counters of threads: software events by perf_event_open(2). The agent's thread opens and reads them, so the counted
+ * threads do no work, and the descriptors are the agent's own.
  *
- * A counter that others inherit counts the threads, and the processes where it may, that its thread begins from then on, and
- * theirs; so all that a program does is counted by one for each thread that it has when counting begins.
+ * An inherited counter also counts threads (and, if allowed, processes) that its thread and their descendants create later.
+ * So one counter for each existing thread covers the whole program.
  */
 #include "agent/events.h"
 
@@ -31,7 +31,7 @@ int64_t events_open(uint64_t event, int64_t tid, int64_t reach) {
       .config = event,
       .inherit = reach != MDL_REACH_THREAD,
       .inherit_thread = reach == MDL_REACH_PROCESS,
-      .remove_on_exec = 1, /* the program that takes the place of one of ours is none of ours */
+      .remove_on_exec = 1, /* a program that is executed in place of ours is not counted */
   };
   long descriptor = syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : descriptor;

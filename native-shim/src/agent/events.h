@@ -1,4 +1,4 @@
-/* What the kernel counts of threads. See api.h. */
+/* Kernel counters of threads. See api.h. */
 #ifndef MDL_KERNEL_EVENTS_H
 #define MDL_KERNEL_EVENTS_H
 

@@ -1,11 +1,11 @@
 /*
- * A process that executes another program ends as the one that its session knows, and lives. So it is written down before: in its
- * record, and, where it has the agent, in the session, which ends there. When the call fails, it is taken back.
+ * To its session, a process that executes another program has ended. This is noted before the call: in its record, and, if
+ * it has the agent, in the session, which ends there. If the call fails, the notes are reverted.
  *
- * A program of 32 bits cannot have the library. Its dynamic linker would say so on stderr, and it executes others of 64 bits
- * rarely: it gets an environment in which LD_PRELOAD does not name the library.
+ * A 32-bit program cannot load the library, and its dynamic linker would complain on stderr. It gets an environment whose
+ * LD_PRELOAD does not name the library; 32-bit programs rarely execute 64-bit ones.
  *
- * Everything here is done on the stack of the caller, which may be a child of vfork and have its parent's memory.
+ * Everything here uses the caller's stack only, because the caller may be a vfork child in its parent's memory.
  */
 #include "os/attributes.h"
 #include "os/next.h"
@@ -41,7 +41,7 @@ static int find_preload(char *const environment[], int *count) {
   return found;
 }
 
-/* A server that starts others with an environment of its own makes. Said once. */
+/* A server that starts programs with an environment of its own making. Logged once. */
 static void tell_unless_preloaded(struct mdl_header *header, const char *path, char *const environment[]) {
   int count;
   if (!process_was_attached && find_preload(environment, &count) < 0 &&
@@ -50,7 +50,7 @@ static void tell_unless_preloaded(struct mdl_header *header, const char *path, c
   }
 }
 
-/* A server whose master executes itself behind the fork of its workers, and which had its probes before. Said once. */
+/* A server whose master executes itself again after forking its workers, and which had probes before. Logged once. */
 static void tell_of_workers(struct mdl_header *header, const char *path) {
   static _Atomic bool told;
   bool has_workers = atomic_load(&kin_has_probes) && __atomic_load_n(&header->children, __ATOMIC_RELAXED) != 0;
@@ -61,7 +61,7 @@ static void tell_of_workers(struct mdl_header *header, const char *path) {
 }
 
 static bool execute_begins(const char *path, char *const environment[]) {
-  struct mdl_header *header = session; /* an agent that begins may take it away */
+  struct mdl_header *header = session; /* a starting agent may clear it */
   if (!header || is_agent_thread || process_is_confined || !process_pid || getpid() != process_pid) {
     return false;
   }
@@ -83,7 +83,7 @@ static void execute_failed(void) {
   errno = error;
 }
 
-/* ---- programs of 32 bits */
+/* ---- 32-bit programs */
 
 static bool is_of_32_bits(const char *path) {
   int error = errno;
@@ -106,7 +106,7 @@ static bool is_executable(const char *path) {
 
 enum { FOUND_BYTES = PATH_MAX + NAME_MAX + 2 };
 
-/* Where libc finds the file in PATH, written to `found`, "" when it does not. */
+/* Stores the path at which libc finds the file in PATH in `found`; "" if there is none. */
 static const char *path_of(const char *file, char found[FOUND_BYTES]) {
   int error = errno;
   size_t name = strlen(file);
@@ -117,7 +117,7 @@ static const char *path_of(const char *file, char found[FOUND_BYTES]) {
     if (length < PATH_MAX && name <= NAME_MAX) {
       memcpy(found, at, length);
       found[length] = '/';
-      strcpy(found + length + (length != 0), file); /* an empty entry is the working directory */
+      strcpy(found + length + (length != 0), file); /* an empty entry is the current directory */
       if (is_executable(found)) {
         break;
       }
@@ -154,7 +154,7 @@ static void copy_others(const char *from, char *to) {
   *to = 0;
 }
 
-/* The environment of the program at `path`: the one that is given, or a copy on the stack of the caller. */
+/* The environment for the program at `path`: the given one, or a changed copy on the caller's stack. */
 #define ENVIRONMENT_OF(name, path, given)                                              \
   char *const *name = given;                                                           \
   int name##_count, name##_at = find_preload(given, &name##_count);                    \
@@ -197,7 +197,7 @@ EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
   EXECUTE("a file", environment, fexecve(file, arguments, environment));
 }
 
-/* The arguments behind `first`, as an array on the stack of the caller; `list` is behind them, and their end. */
+/* The arguments after `first`, as an array on the caller's stack; advances `list` past their end. */
 #define ARGUMENTS(name, first)                                                          \
   va_list list;                                                                         \
   size_t name##_count = 1;                                                              \

@@ -1,4 +1,4 @@
-/* The end of the process, which agent threads do not bring about. */
+/* The end of the process. Agent threads never cause it. */
 #include "agent/exit.h"
 
 #include "agent/control.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An agent thread wants to end the process. Once the application itself is ending, that is no news. */
+/* An agent thread tries to end the process. Not logged if the application is ending already. */
 static _Noreturn void agent_gives_up(const char *what) {
   if (!atomic_load(&process_exiting)) {
     agent_died(what, NULL);
@@ -29,7 +29,7 @@ static _Noreturn void agent_gives_up(const char *what) {
 
 static void record_end(int status) {
   if (!process_pid || getpid() != process_pid) {
-    return; /* a vfork child, or one that may be allowed no system call but the last */
+    return; /* a vfork child, or a process that may be allowed no other system call than exit */
   }
   struct mdl_header *header = session;
   if (!header) {
@@ -46,13 +46,13 @@ static void record_end(int status) {
   family_leave(status);
 }
 
-/* By on_exit: after all destructors, with the status that exit was given or main returned. */
+/* Registered by on_exit: runs after all destructors, with the exit status. */
 static void at_exit(int status, void *unused) {
   (void)unused;
   record_end(status);
 }
 
-/* Libraries' destructors may take away what the JVM uses: from here on its faults are expected. */
+/* Libraries' destructors may free what the JVM uses: from here on its faults are expected. */
 __attribute__((destructor)) static void exit_begins(void) { atomic_store(&process_exiting, true); }
 
 EXPORT _Noreturn void exit(int status) {
@@ -95,7 +95,7 @@ EXPORT _Noreturn void abort(void) {
 }
 
 void exit_with_application(void) {
-  /* To look takes a descriptor, for a moment: among the program's, that might be the number which it expects next. */
+  /* The check opens a descriptor. In a shared table, it could take the number that the program expects next. */
   int status = agent_has_own_descriptors ? threads_status_of_ended() : -1;
   if (status >= 0) {
     record_end(status);

@@ -2,10 +2,10 @@
 #ifndef MDL_EXIT_H
 #define MDL_EXIT_H
 
-/* From now on the end is noted. */
+/* Starts to record the end of the process. */
 void exit_start(void);
 
-/* On an agent thread: ends the process when no thread of the application is left. */
+/* On an agent thread: ends the process if no application thread is left. */
 void exit_with_application(void);
 
 #endif

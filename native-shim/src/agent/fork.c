@@ -1,4 +1,4 @@
-/* Forks: the child has its parent's probes, or a thread that waits for them (agent/relatives.c). */
+/* Forks. A child inherits its parent's probes, or starts a thread that waits for them (agent/relatives.c). */
 #include "agent/fork.h"
 
 #include "agent/start.h"
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 static bool gate_held; /* by the forking thread */
-static int thread_of_agent; /* that a process has which forks early */
+static int thread_of_agent; /* the agent's thread in a process that forks early */
 
 static void before_fork(void) {
   if (is_agent_thread) {
@@ -44,7 +44,7 @@ static void before_fork(void) {
   gate_held = gate_lock_soon();
   thread_of_agent = agent_threads_one();
   if (thread_of_agent == 0 && process_pid && agent_comes()) {
-    thread_of_agent = wrapper_agent_of(process_pid); /* it has not run yet, but has the name that its creator gave it */
+    thread_of_agent = wrapper_agent_of(process_pid); /* it has not run yet, but already has the agent's name */
   }
 }
 
@@ -56,7 +56,7 @@ static void after_fork_in_parent(void) {
 }
 
 static void after_fork_in_child(void) {
-  if (process_is_confined) { /* it records nothing, and asks the kernel nothing */
+  if (process_is_confined) { /* a confined process records nothing and makes no system calls */
     record_forked();
     side_memory_forked();
     gate_forked();
@@ -64,7 +64,7 @@ static void after_fork_in_child(void) {
     return;
   }
   sigset_t before;
-  signals_block_all_but_traps(&before); /* a handler with probes would find its parent's block and record */
+  signals_block_all_but_traps(&before); /* a handler with probes would use the parent's block and record */
   pid_t parent = process_pid;
   process_pid = parent ? getpid() : 0;
   gate_forked();
@@ -90,7 +90,7 @@ static void after_fork_in_child(void) {
   if (parent && agent_comes()) {
     imports_take_back();
     if (!shown_text_take_back()) {
-      atomic_store(&kin_has_probes, true); /* it has, as one that is forked later, and keeps them */
+      atomic_store(&kin_has_probes, true); /* it has the probes, like a later fork, and keeps them */
     }
   }
   if (parent) {
@@ -99,7 +99,7 @@ static void after_fork_in_child(void) {
   signals_restore(&before);
 }
 
-/* What pthread_atfork() is in glibc: a function in each library that calls this one (os/glibc.h). */
+/* glibc's pthread_atfork() is a static function in each library that calls this one (os/glibc.h). */
 int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *library) __attribute__((weak));
 extern void *__dso_handle;
 

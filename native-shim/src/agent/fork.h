@@ -2,7 +2,7 @@
 #ifndef MDL_FORK_H
 #define MDL_FORK_H
 
-/* From now on forked children belong to the family. */
+/* Makes forked children members of the family from now on. */
 void fork_start(void);
 
 #endif

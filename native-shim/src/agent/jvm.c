@@ -35,7 +35,7 @@ static size_t text_length;
 static JavaVMOption jvm_options[OPTIONS_MAX];
 static int option_count;
 
-/* ---- what the JVM would do to the process */
+/* ---- the JVM's effects on the process */
 
 static jint log_message(FILE *stream, const char *format, va_list arguments) {
   (void)stream;
@@ -65,9 +65,9 @@ static void add_hook(const char *name, void *function) {
   jvm_options[option_count++] = (JavaVMOption){.optionString = (char *)(uintptr_t)name, .extraInfo = function};
 }
 
-/* Children that the program forks have none of the JVM's threads and never enter it. So its heap and code stay behind: without
- * that, each fork copies their page tables, and the child's end frees them. What the JVM maps within the stacks of its threads has
- * stayed behind already (os/agent_stacks.h). */
+/* Forked children have no JVM threads and never enter the JVM. So its heap and code are not inherited: otherwise each fork
+ * would copy their page tables, and the child's exit would free them. Stacks of JVM threads are excluded already
+ * (os/agent_stacks.h). */
 static void *map_for_this_process(void *address, size_t length, int protection, int flags, int file, off_t offset) {
   void *memory = own_memory_map(address, length, protection, flags, file, offset, STAYS);
   if (memory != MAP_FAILED) {
@@ -128,8 +128,8 @@ static void add_property(const char *name, const char *value) {
   add_option(line, (size_t)length, "");
 }
 
-/* What the agent keeps of a function is a kilobyte of the heap, and the shortest have 12 bytes of text. A library that has no
- * more text than libc is not counted. Those that are opened later are, when there is to be room for more than usual. */
+/* The agent needs 1 KiB of heap per function, and the shortest functions have 12 bytes of text. Libraries with less text
+ * than libc are ignored. Libraries opened later count if the options reserve room for them. */
 enum { HEAP_MIB = 64, HEAP_MIB_MAX = 1024, HEAP_OF_TEXT = 96, HEAP_OF_FUNCTION = 1152, LIBRARY_TEXT = 2 << 20, MEMORY_SHARE = 8, SPACE_SHARE = 16 };
 
 static int add_text(struct dl_phdr_info *info, size_t size, void *sum) {
@@ -148,7 +148,7 @@ static int add_text(struct dl_phdr_info *info, size_t size, void *sum) {
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* How far the heap may grow: by demand, so that programs with many functions have their profile, and others a small agent. */
+/* Maximum heap size: scaled to the program, so that large programs can be profiled and small ones get a small agent. */
 static uint64_t heap_mib_max(void) {
   uint64_t bytes = 0;
   gate_lock();
@@ -171,7 +171,7 @@ static void add_heap(void) {
 }
 
 static void collect_options(const char *runtime) {
-  text_length = 0; /* a process that has forked this one may have begun */
+  text_length = 0; /* the process that forked this one may have started */
   option_count = 0;
   add_hook("vfprintf", (void *)log_message);
   add_hook("exit", (void *)on_exit_request);
@@ -179,7 +179,7 @@ static void collect_options(const char *runtime) {
   add_property("mdl.config", options.config);
   add_property("mdl.home", options.home);
   add_property("mdl.state.home", options.state_home);
-  /* A cache is not used and made at the same time. */
+  /* The JVM cannot use and create a cache at the same time. */
   bool makes_cache = strstr(options.jvm_extra, "-XX:AOT") != NULL;
   add_options(jvm_options_text, "\n", runtime, makes_cache);
   add_heap();
@@ -216,8 +216,8 @@ static void call_agent(JNIEnv *env, const struct mdl_api *api) {
 
 typedef jint (*create_java_vm)(JavaVM **, void **, void *);
 
-/* Whether a file has all the bytes that its segments need: of one cut short, the dynamic linker maps pages that do not
- * exist, and dies of SIGBUS. */
+/* Whether a file has all bytes of its segments. The dynamic linker maps missing pages of a truncated file, and dies of
+ * SIGBUS. */
 static bool is_whole(const char *path) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
@@ -242,8 +242,8 @@ static char *no_variable(const char *name) {
   return NULL;
 }
 
-/* A program, a shell for one, may export a getenv of its own, which comes before the shim's: the JVM would read options from an
- * environment that the program may be changing. These are the libraries that look. */
+/* A program (such as a shell) may export its own getenv, which precedes the shim's: the JVM would then read options from
+ * an environment that the program may be changing. These libraries call getenv. */
 static void hide_environment(const char *runtime) {
   static const char *const libraries[] = {"server/libjvm.so", "libjava.so", "libjimage.so"};
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {

@@ -4,7 +4,7 @@
 
 #include <mdl/api.h>
 
-/* Returns when there is no JVM, or Java has returned: why. */
+/* Runs Java. Returns the reason why the JVM did not start, or why Java returned. */
 void jvm_run(const struct mdl_api *api);
 
 #endif

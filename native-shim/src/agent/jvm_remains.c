@@ -15,9 +15,9 @@
 enum { LIBRARIES_MAX = 64, ROUNDS_MAX = 64 };
 
 struct remains {
-  char directory[PATH_MAX]; /* of the runtime image, with a slash behind it */
+  char directory[PATH_MAX]; /* of the runtime image, with a trailing slash */
   size_t length;
-  const char *names[LIBRARIES_MAX]; /* the dynamic linker's */
+  const char *names[LIBRARIES_MAX]; /* owned by the dynamic linker */
   int count;
 };
 
@@ -32,9 +32,9 @@ static int collect(struct dl_phdr_info *image, size_t size, void *result) {
   return 0;
 }
 
-/* Several have opened a library, one several times; those that need it hold it, too. False when it is still there. */
+/* A library may have been opened several times, and its dependents hold it too. False if it stays loaded. */
 static bool close_all(const char *name) {
-  char path[PATH_MAX]; /* the name goes with the library */
+  char path[PATH_MAX]; /* copied, because unloading frees the name */
   snprintf(path, sizeof path, "%s", name);
   for (int i = 0; i < ROUNDS_MAX; i++) {
     void *library = next()->dlopen(path, RTLD_NOW | RTLD_NOLOAD);
@@ -43,13 +43,13 @@ static bool close_all(const char *name) {
     }
     next()->dlclose(library);
     if (next()->dlclose(library) != 0) {
-      return false; /* others need it */
+      return false; /* still needed by others */
     }
   }
   return false;
 }
 
-/* No destructor of theirs runs: what they have registered, process/environment.c has not. */
+/* None of their destructors runs, because process/environment.c did not register them. */
 void jvm_remains_unload(void) {
   struct remains remains = {.count = 0};
   char directory[PATH_MAX + 32];
@@ -64,7 +64,7 @@ void jvm_remains_unload(void) {
     remains.count = 0;
     next()->dl_iterate_phdr(collect, &remains);
     bool some_gone = false;
-    for (int i = remains.count - 1; i >= 0 && !some_gone; i--) { /* the list has changed when one is gone */
+    for (int i = remains.count - 1; i >= 0 && !some_gone; i--) { /* unloading changes the list */
       some_gone = close_all(remains.names[i]);
     }
     if (!some_gone) {

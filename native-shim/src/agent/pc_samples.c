@@ -1,11 +1,11 @@
 /*
- * Samples of threads: the kernel's clock of a thread's CPU time writes its registers and the top of its stack into a ring
- * whenever a period has passed, if the thread is in user mode (perf_event_open(2)). The agent reads the rings, and unwinds. A thread is
- * not signalled, and does nothing for it.
+ * Sampling of threads by perf_event_open(2): after each period of a thread's CPU time in user mode the kernel writes its
+ * registers and the top of its stack into a ring. The agent reads the rings and unwinds. Threads get no signals and do no
+ * work.
  *
- * There is one ring for each processor. Of each thread that is named there is an event on each processor, which threads and processes
- * that it begins inherit: so those cost nothing here. Rings are shared with the kernel: it alone advances data_head, the agent
- * data_tail. Used by the agent's thread alone.
+ * There is one ring per processor. Each opened thread has an event on each processor, which threads and processes that it
+ * creates inherit at no cost here. The kernel alone advances data_head, and the agent data_tail. Used by the agent's thread
+ * only.
  */
 #include "agent/pc_samples.h"
 
@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 /*
- * STACK_BYTES: that of sqlite3's shell is 8.3 KB deep where it works, of which perf's usual 8 KB would cut each path.
- * RING_BYTES: where users may not lock as much, half of it is what they may for each processor (perf_event_mlock_kb); with many
- * processors, which are not all busy, less.
+ * STACK_BYTES: the working stack of sqlite3's shell is 8.3 KB deep, so perf's default of 8 KB would cut every path.
+ * RING_BYTES: halved if the user may not lock as much per processor (perf_event_mlock_kb); less with many processors, which
+ * are not all busy.
  */
 enum {
   STACK_BYTES = 16 << 10,
@@ -38,7 +38,7 @@ enum {
   FRAMES = 512,
 };
 
-/* The kernel's order of registers (asm/perf_regs.h), by DWARF's numbers. */
+/* DWARF register numbers in the kernel's order (asm/perf_regs.h). */
 static const uint8_t kernel_order[CFI_REGISTERS] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 #define REGISTER_MASK 0xff01ffULL
 
@@ -48,17 +48,16 @@ struct ring {
 };
 
 static struct {
-  pid_t owner; /* whose these are: a forked process has none of its parent's */
+  pid_t owner; /* the process that owns these; a forked child does not inherit them */
   struct ring *ring;
   long processors;
-  uint64_t bytes; /* of a ring's data, a power of two */
+  uint64_t bytes; /* size of a ring's data, a power of two */
   int *descriptors;
   size_t count, capacity;
   bool off;
 } sampler;
 
-/* What the kernel writes of a sample (perf_event_open(2), in the order of sample_type); the number of bytes that were there to be copied
- * stands behind them. */
+/* A sample as the kernel writes it (perf_event_open(2), in the order of sample_type); the number of copied bytes follows. */
 struct sample {
   struct perf_event_header header;
   uint32_t pid, tid;
@@ -84,13 +83,13 @@ static int open_event(pid_t tid, int processor, uint64_t period_nanos) {
       .exclude_hv = 1,
       .disabled = sampler.off,
       .inherit = 1,
-      .remove_on_exec = 1, /* the program that takes the place of one of ours is none of ours */
+      .remove_on_exec = 1, /* a program that is executed in place of ours is not sampled */
   };
   int descriptor = (int)syscall(SYS_perf_event_open, &attributes, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : descriptor;
 }
 
-/* A processor's ring is that of an event which never comes, so that each thread's events can be closed. */
+/* A processor's ring belongs to an event that never fires, so that each thread's events can be closed. */
 static int open_ring(int processor) {
   struct perf_event_attr attributes = {
       .type = PERF_TYPE_SOFTWARE,
@@ -98,7 +97,7 @@ static int open_ring(int processor) {
       .config = PERF_COUNT_SW_DUMMY,
       .exclude_kernel = 1,
       .exclude_hv = 1,
-      .watermark = 1, /* nobody waits for it */
+      .watermark = 1, /* no thread polls it */
       .wakeup_watermark = RING_BYTES,
   };
   struct ring *ring = &sampler.ring[processor];
@@ -115,7 +114,7 @@ static int open_ring(int processor) {
       close(descriptor);
       return error;
     }
-    sampler.bytes /= 2; /* others of this user have locked some */
+    sampler.bytes /= 2; /* other processes of this user have locked some */
   }
   return -errno;
 }
@@ -152,7 +151,7 @@ static bool note(int descriptor) {
 static int64_t open_on(pid_t tid, int processor, uint64_t period_nanos) {
   int descriptor = open_event(tid, processor, period_nanos);
   if (descriptor < 0) {
-    return descriptor == -ENODEV ? 0 : descriptor; /* the processor is offline */
+    return descriptor == -ENODEV ? 0 : descriptor; /* -ENODEV: the processor is offline */
   }
   struct ring *ring = &sampler.ring[processor];
   int error = ring->pages ? 0 : open_ring(processor);
@@ -178,7 +177,7 @@ int64_t pc_samples_open(int64_t tid, uint64_t period_nanos, const struct mdl_pro
   if (!agent_has_own_descriptors) {
     return -EBADF;
   }
-  /* A sandbox may kill who makes a call that it does not know. */
+  /* A sandbox may kill a process for an unknown system call. */
   if (prctl(PR_GET_SECCOMP) != 0) {
     return -EPERM;
   }
@@ -189,11 +188,11 @@ int64_t pc_samples_open(int64_t tid, uint64_t period_nanos, const struct mdl_pro
   for (int processor = 0; processor < sampler.processors; processor++) {
     int64_t error = open_on((pid_t)tid, processor, period_nanos);
     if (error) {
-      close_to(before); /* a thread is sampled wherever it runs, or nowhere */
+      close_to(before); /* a thread is sampled on all processors or on none */
       return error;
     }
   }
-  /* What executes another program after this loses the events. */
+  /* A later exec closes the events. */
   if (process_has_ended(process)) {
     close_to(before);
     return -ESRCH;
@@ -230,7 +229,7 @@ int64_t pc_samples_switch(int64_t on) {
 
 /* ---- reading */
 
-/* A record may lie at both ends of the ring. */
+/* A record may wrap around the end of the ring. */
 static void copy(void *to, const char *data, uint64_t at, size_t length) {
   uint64_t from = at & (sampler.bytes - 1);
   size_t first = length < sampler.bytes - from ? length : sampler.bytes - from;
@@ -238,10 +237,10 @@ static void copy(void *to, const char *data, uint64_t at, size_t length) {
   memcpy((char *)to + first, data, length - first);
 }
 
-/* How many of the path's addresses have no frame yet; those are in `unknown`. */
+/* Stores the path's addresses without a frame in `unknown`; returns how many. */
 static int64_t count_sample(const struct sample *sample, struct mdl_pc_place *unknown, int64_t capacity, uint64_t weight) {
   if (sample->header.size < sizeof *sample || sample->abi != PERF_SAMPLE_REGS_ABI_64 || sample->stack_bytes != STACK_BYTES) {
-    call_paths_add_lost(weight); /* of a program for 32 bits, or of a thread that has ended */
+    call_paths_add_lost(weight); /* of a 32-bit program, or of a thread that has ended */
     return 0;
   }
   struct stack_sample stack = {.bytes = sample->stack, .length = sample->copied < STACK_BYTES ? sample->copied : STACK_BYTES};
@@ -291,7 +290,7 @@ static int64_t take(struct perf_event_mmap_page *pages, struct mdl_pc_place *unk
   while (tail < head) {
     copy(&record.header, data, tail, sizeof record.header);
     if (record.header.size < sizeof record.header) {
-      tail = head; /* never so; without this the loop would not end */
+      tail = head; /* impossible; guards against an endless loop */
       break;
     }
     copy(&record, data, tail, record.header.size < sizeof record ? record.header.size : sizeof record);
@@ -301,7 +300,7 @@ static int64_t take(struct perf_event_mmap_page *pages, struct mdl_pc_place *unk
         break;
       }
     } else if (record.header.type == PERF_RECORD_LOST) {
-      uint64_t lost; /* behind the event's id */
+      uint64_t lost; /* after the event's id */
       memcpy(&lost, (const char *)&record + sizeof record.header + sizeof lost, sizeof lost);
       call_paths_add_lost(lost * weight);
     }

@@ -1,4 +1,4 @@
-/* Where threads are whenever they have taken some CPU time, and by which calls. See api.h. */
+/* Samples of program counters and call paths by CPU time. See api.h. */
 #ifndef MDL_PC_SAMPLES_H
 #define MDL_PC_SAMPLES_H
 
@@ -6,7 +6,7 @@
 #include <mdl/layout.h>
 #include <stdint.h>
 
-/* process: whose thread it is; -ESRCH when that has ended, or executed another program. */
+/* process: the thread's process; -ESRCH if it has ended or executed another program. */
 int64_t pc_samples_open(int64_t tid, uint64_t period_nanos, const struct mdl_process *process);
 int64_t pc_samples_switch(int64_t on);
 int64_t pc_samples_take(struct mdl_pc_place *unknown, int64_t capacity, int64_t weight);

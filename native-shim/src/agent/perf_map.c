@@ -1,5 +1,5 @@
 /*
- * The directory is everybody's: what is read is the file that was looked at, which is no link, and this user's.
+ * /tmp is world-writable: read only the file that was checked, which must be this user's and not a link.
  */
 #include "agent/perf_map.h"
 
@@ -23,7 +23,7 @@ static int64_t read_all(int file, char *text, int64_t capacity) {
   for (int64_t done = 0, some; done < capacity && done < size; done += some) {
     some = pread(file, text + done, (size_t)((capacity < size ? capacity : size) - done), done);
     if (some <= 0) {
-      return some < 0 ? -errno : done; /* it has become shorter */
+      return some < 0 ? -errno : done; /* the file has been truncated */
     }
   }
   return size;

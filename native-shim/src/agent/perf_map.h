@@ -1,4 +1,4 @@
-/* What programs say of code that they make at run time. See api.h. */
+/* Reads the names of JIT-compiled code. See api.h. */
 #ifndef MDL_PERF_MAP_H
 #define MDL_PERF_MAP_H
 

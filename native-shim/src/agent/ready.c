@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* The program may want to unmount the one that it was started in. A session that was named relative to it is written to there. */
+/* The program may unmount its start directory. A session with a relative path keeps its directory there. */
 static void leave_directory(void) {
   if (agent_has_own_directory && session->directory[0] == '/' && chdir("/") != 0) {
     agent_has_own_directory = false;

@@ -1,4 +1,4 @@
-/* The agent is ready. */
+/* Announces that the agent is ready. */
 #ifndef MDL_READY_H
 #define MDL_READY_H
 

@@ -1,10 +1,10 @@
 /*
- * A process that was forked before the probes were in place has the program's own text, and nothing of what the agent has
- * mapped since. A thread of its own waits for the agent, and then maps the same at the same addresses: the session, the code
- * memory, last the copies of text. From then on it is as one that is forked later, and the thread ends.
+ * A process that was forked before the probes were in place has the program's original text and none of the agent's later
+ * mappings. A dedicated thread waits for the agent, then maps the same files at the same addresses: the session, the code
+ * memory, last the copies of text. From then on the process is like one that was forked later, and the thread ends.
  *
- * What is mapped are files that have no name, or one that the process may not open any more. So it opens the agent's descriptors of
- * them, in /proc. Where something of the process's own has come to stand at one of the addresses, it stays without probes.
+ * The files have no name, or one that the process may not open any more. So it opens the agent's descriptors of them in
+ * /proc. If one of the addresses is taken in the process, it stays without probes.
  *
  * Assumes    A1 the kernel lets a process open the descriptors of another only if it may do whatever that one may: ptrace(2),
  *               PTRACE_MODE_READ_FSCREDS
@@ -39,9 +39,9 @@
 #include <unistd.h>
 
 static const uint64_t LOOK_NANOS = 5000000u;
-/* A parent that lives and will never take the agent is waited for so long. */
+/* Maximum wait for a living parent that never takes the agent. */
 static const uint64_t PARENT_NANOS_MAX = 1000000000u;
-/* Others may be opening the session for writing, too, and each takes its mode back. */
+/* Other processes may open the session for writing concurrently, and each restores the mode. */
 enum { TRIES = 1000 };
 static const uint64_t TRY_NANOS = 1000000u;
 
@@ -56,7 +56,7 @@ static bool note_file(int which, int descriptor) {
   return true;
 }
 
-/* Without descriptors of its own the agent's are numbers that the program may close. */
+/* If the agent shares the program's descriptors, the program may close them. */
 static bool show_files(void) {
   char link[64] = "";
   return agent_has_own_descriptors && readlink("/proc/thread-self", link, sizeof link - 1) > 0 &&
@@ -73,7 +73,7 @@ void relatives_begin(void) {
   atomic_store(&kin_has_probes, true);
   bool some = atomic_load(&kin->early) > 0;
   if (some) {
-    __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST); /* copies of text are not this process's alone any more */
+    __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST); /* copies of text are shared from now on */
   }
   if (some && (atomic_load(&kin->pieces) > KIN_PIECES || !show_files())) {
     log_line("processes that were forked before the probes were in place have none", NULL);
@@ -135,7 +135,8 @@ static bool map_all(int session_file, int code, pid_t forker, const struct insta
   return true;
 }
 
-/* No fork meanwhile: a child has all of it or nothing. Nor does the process give up rights, and keep a descriptor. */
+/* With the gate held: a child forked meanwhile has all of it or nothing. The process also cannot give up rights meanwhile
+ * and keep a descriptor. */
 static bool join(pid_t forker, const struct instant *start) {
   bool joined = false;
   gate_lock();
@@ -169,14 +170,14 @@ bool relatives_await_agent(pid_t forker, int thread_of_forker, const struct inst
           kin_go_without(1);
           return false;
         }
-        break; /* it has other kin by now */
+        break; /* it has other kin now */
       case KIN_OVER: return false;
       default: break;
     }
     bool has_elder = forker && getppid() == forker && !wrapper_has_executed(forker, thread_of_forker);
     bool is_late = clock_nanos(CLOCK_MONOTONIC) >= deadline;
     if (has_elder && is_late && atomic_load(&kin_is_separate)) {
-      return false; /* a worker of another user: its elder's agent is not for it, and one for each would be many */
+      return false; /* a worker under another user: it may not use its parent's agent, and one agent per worker is too many */
     }
     if ((!has_elder || is_late) && kin_take_agent()) {
       return true;

@@ -1,4 +1,4 @@
-/* Processes that were forked before the probes were in place, and the agent that they have in common. */
+/* Processes that were forked before the probes were in place, and their common agent. */
 #ifndef MDL_RELATIVES_H
 #define MDL_RELATIVES_H
 
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* By the agent, before its program goes on: whoever was forked earlier can have the probes from now on. */
+/* By the agent, before its program goes on: processes forked earlier can get the probes from now on. */
 void relatives_begin(void);
 
-/* By a thread of its own, in a process that `forker` has forked, 0 for none, at that instant: true when the agent is to begin here.
- * Else it returns when this process has the probes, or will have none. */
+/* On a dedicated thread, in a process that `forker` (0: none) forked at that instant. True if the agent must start here.
+ * Otherwise it returns once this process has the probes, or will never get them. */
 bool relatives_await_agent(pid_t forker, int thread_of_forker, const struct instant *start);
 
 #endif

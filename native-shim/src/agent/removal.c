@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* On an idle machine it takes some milliseconds, also while the JVM starts. */
+/* Takes some milliseconds on an idle machine, even while the JVM starts. */
 uint64_t removal_nanos_max = 30000000000u;
 
 bool agent_remove_threads(void) {

@@ -1,14 +1,14 @@
-/* How the agent's threads are removed from the process. */
+/* Removal of the agent's threads from the process. */
 #ifndef MDL_REMOVAL_H
 #define MDL_REMOVAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A variable for the tests' sake. */
+/* A variable so that tests can change it. */
 extern uint64_t removal_nanos_max;
 
-/* For good, where they hold no lock; waits for that. False when some are still there. */
+/* Removes them permanently; waits until they hold no lock. False if some are left. */
 bool agent_remove_threads(void);
 
 #endif

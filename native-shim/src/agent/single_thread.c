@@ -1,14 +1,14 @@
 /*
- * What the kernel lets a process with one thread do alone, what it does to all threads of a process, and what takes rights from
- * one of them. An application that has one thread, or knows what its own may do, has not reckoned with the agent's: a thread
- * that confines itself would leave others in its address space that are not confined. So these are removed first: from
- * then on the application is as it would be without us, but for its probes, which are off.
+ * System calls that require a single-threaded process, that affect all threads, or that take rights from the calling thread.
+ * The application does not expect the agent's threads: a thread that confines itself would leave unconfined threads in its
+ * address space. So the agent's threads are removed first. From then on the application is as it would be without us, except
+ * for its probes, which are off.
  *
- * It fails closed: when they are still there, the call is not made, and fails for want of memory.
+ * It fails closed: if they cannot be removed, the call is not made, and fails with ENOMEM.
  *
- * libc's own setuid and its like need nothing of this: they change the ids of all threads, the agent's too.
+ * libc's setuid and similar functions do not need this: they change the ids of all threads, the agent's included.
  *
- * A process that has relatives leaves them as well (agent/border.c).
+ * A process that has relatives also leaves its family (agent/border.c).
  */
 #include "agent/single_thread.h"
 
@@ -49,7 +49,7 @@ enum {
 /* Whether it is. */
 static bool be_alone(const char *what) { return !agent_threads_are_there() || agent_leaves(what); }
 
-/* The same, where rights are given up: the process leaves its family. */
+/* The same for a call that gives up rights: the process also leaves its family. */
 static bool give_up(const char *what) {
   bool is_near = border_is_near();
   return be_alone(what) && (!is_near || border_cross());
@@ -63,7 +63,7 @@ static bool has_capabilities(uint64_t *effective) {
   return known && (data[0].permitted || data[1].permitted);
 }
 
-/* Without it the kernel refuses, and nobody need leave. */
+/* Without the capability the kernel refuses the call, and the agent need not leave. */
 static bool is_capable(int capability) {
   uint64_t effective;
   return has_capabilities(&effective) && (effective >> capability & 1);
@@ -82,7 +82,7 @@ static bool before_setns(long file, long type) {
   return alone || is_capable(CAP_SYS_ADMIN) ? give_up("setns") : true;
 }
 
-/* Without these arguments, programs ask whether the kernel knows the call. */
+/* Programs omit these arguments to check whether the kernel supports the call. */
 static bool before_seccomp(unsigned long operation, unsigned long flags, unsigned long argument) {
   bool strictly = operation == SECCOMP_SET_MODE_STRICT && flags == 0 && argument == 0;
   bool by_filter = operation == SECCOMP_SET_MODE_FILTER && argument != 0;
@@ -93,7 +93,7 @@ static bool before_seccomp(unsigned long operation, unsigned long flags, unsigne
   if (!give_up("seccomp")) {
     return false;
   }
-  if (is_near && process_pid) { /* it has no threads of the agent, and goes on with its probes, without system calls */
+  if (is_near && process_pid) { /* it has no agent threads; its probes stay on and make no system calls */
     record_prepare();
     process_pid = 0;
     process_is_confined = true;
@@ -102,16 +102,16 @@ static bool before_seccomp(unsigned long operation, unsigned long flags, unsigne
 }
 
 /*
- * Rights are each thread's own. libc's setuid and its like change those of all threads, and end the process when the kernel
- * lets some do so and others not. Besides, the agent's threads would keep what the application gives up.
+ * Credentials belong to threads. libc's setuid and similar functions change those of all threads, and abort the process if
+ * only some changes succeed. The agent's threads would also keep rights that the application gives up.
  */
 static bool before_capset(void) {
   uint64_t effective;
   return has_capabilities(&effective) ? give_up("capset") : true;
 }
 
-/* With several threads, a server may act for several users at a time: then it is for one of them, unless it keeps no id
- * by which the thread comes back. */
+/* A multi-threaded server may act for several users at once: then the call concerns one thread, unless that thread keeps
+ * no id to come back with. */
 static bool before_own_ids(long number, long first, long second, long third) {
   bool for_good = number == SYS_setuid || (number == SYS_setreuid && first != -1) ||
                   (number == SYS_setresuid && first != -1 && second != -1 && third != -1);
@@ -157,7 +157,7 @@ static bool before_system_call(long number, long first, long second, long third)
   }
 }
 
-/* Also in a confined process, which may have probes: nothing here takes a system call then. */
+/* Also in a confined process, which may have probes: then nothing here makes a system call. */
 static void before_clock_goes(long number, long option, long value) {
   if (number == SYS_prctl && option == PR_SET_TSC && value == PR_TSC_SIGSEGV) {
     if (session && !process_is_confined) {
@@ -169,7 +169,7 @@ static void before_clock_goes(long number, long option, long value) {
 
 static bool may_make(long number, long first, long second, long third) {
   before_clock_goes(number, first, second);
-  /* Where the agent has left, or never was, nothing is asked of the kernel that the application may not ask. */
+  /* If the agent has left or never started, no system call is made that the application may not make. */
   if (process_is_confined || before_system_call(number, first, second, third)) {
     return true;
   }
@@ -177,7 +177,7 @@ static bool may_make(long number, long first, long second, long third) {
   return false;
 }
 
-/* What it leaves does not let a JVM start: its files, its system calls, its memory. Rights that are given up do. */
+/* Whether the remaining files, system calls and memory rule out a JVM. Giving up rights alone does not. */
 static bool is_for_good(long number, long option) {
   switch (number) {
     case SYS_prctl: return option == PR_SET_SECCOMP || option == PR_SET_MDWE;
@@ -209,7 +209,7 @@ EXPORT int setns(int file, int type) { return SYSTEM_CALL(SYS_setns, file, type,
 
 EXPORT int chroot(const char *path) { return SYSTEM_CALL(SYS_chroot, path, 0, 0, 0, 0); }
 
-/* Which libc has and declares nowhere. */
+/* libc exports this function but does not declare it. */
 int pivot_root(const char *new_root, const char *old_root);
 int capset(cap_user_header_t header, const cap_user_data_t data);
 

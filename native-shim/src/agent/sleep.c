@@ -8,8 +8,8 @@
 #include "session/memory.h"
 #include "session/session.h"
 
-/* So old the session's clock is at most while Java sleeps: what reads counts as they grow divides by it. They do not grow where
- * Java means to sleep for long, because the program is idle. */
+/* Maximum age of the session's clock while Java sleeps; readers divide growing counts by it. If Java sleeps longer because
+ * the program is idle, counts do not grow. */
 static const uint64_t CLOCK_AGE_NANOS = 60000000u;
 static const uint64_t LONG_NANOS = 300000000u;
 static const uint64_t IDLE_AGE_NANOS = 500000000u;

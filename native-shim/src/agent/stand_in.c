@@ -1,6 +1,6 @@
 /*
- * A wrapper and its program decide on their own, by what each sees of the other. The wrapper has the agent too if it does more
- * than wait: then it begins late, or had begun before.
+ * A wrapper and its program decide independently, by observing each other. A wrapper that does more than wait also gets an
+ * agent, which starts late or had started before.
  *
  *   the wrapper                                   its program
  *   1 shows that it has an agent, and delays it   1 is the only child of a process that shows an agent: shows its
@@ -8,7 +8,7 @@
  *       waits: so does the agent's thread         2 is still the only child, and the parent's main waits, or the
  *   3 not any more: the agent begins                  parent has ended: the agent begins. Else it goes, for good
  *
- * Where --wait has let the wrapper's main begin behind its agent only, both have one.
+ * With --wait the wrapper's main begins only after its agent, so both get one.
  */
 #include "agent/stand_in.h"
 
@@ -25,9 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
-const unsigned STAND_IN_MILLIS = 50; /* the usual delay: a command that is over by then costs no JVM */
+const unsigned STAND_IN_MILLIS = 50; /* the default delay: a command that ends earlier costs no JVM */
 
-static pid_t parent; /* whose place this process may take; else 0 */
+static pid_t parent; /* the wrapper that this process may stand in for, else 0 */
 
 bool stand_in_has_wrapper(void) {
   pid_t candidate = getppid();
@@ -41,7 +41,7 @@ bool stand_in_begin(void) {
   return parent != 0;
 }
 
-/* On a busy machine a child takes a while to execute its program, and its parent to wait for it. */
+/* On a busy machine it takes a while until the child executes its program and its parent waits for it. */
 enum { LOOK_NANOS = 20000000, LOOKS_MAX = 25 };
 
 static bool soon(bool (*is_so)(pid_t child), pid_t (*child)(void)) {
@@ -71,7 +71,7 @@ static pid_t only_child(void) { return threads_are_single() ? wrapper_only_child
 
 static bool stands_in(pid_t child) { return wrapper_has_agent(child) && wrapper_waits(process_pid); }
 
-/* Woken by the child's end; once in a while it looks whether there are other children. */
+/* Woken by the child's end; polls for other children. */
 static void sleep_beside(pid_t child) {
   struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
   poll(&end, 1, (int)(watch_nanos / 1000000u));

@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-/* In the constructor: whether the parent may be a wrapper and this process its program, as far as can be known by now. The session
- * will say so. */
+/* In the constructor: whether the parent may be a wrapper of this program, as far as is known by now. The session notes
+ * it. */
 bool stand_in_has_wrapper(void);
-/* The same, for a process that has the agent only in the wrapper's place. */
+/* The same for a process that gets the agent only in place of the wrapper. */
 bool stand_in_begin(void);
-/* This long after the constructor it is known. */
+/* Time after the constructor at which it is decided. */
 extern const unsigned STAND_IN_MILLIS;
-/* By the agent's thread: whether this process has the agent, by itself or in its parent's place. */
+/* On the agent's thread: whether this process gets the agent, for itself or in its parent's place. */
 bool stand_in_confirmed(void);
-/* Returns when no child of this process's stands in for it; true if one did. */
+/* Waits until no child stands in for this process; true if one did. */
 bool stand_in_awaited(void);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * Start of the agent, and its leave.
+ * Start and removal of the agent.
  *
- * The constructor does the least: it reads the options and starts one thread. All else happens on that thread, after
- * startDelayMillis, so that short-lived commands pay next to nothing, and with descriptors of its own, so that it
- * neither keeps the application's open nor loses its own to them. To have some of its own, the thread copies all, and
- * closes the copies. What a program closes meanwhile stays open: a write to a pipe that nobody reads succeeds, an address
- * is in use. So main waits until the copies are closed. A forked child does not wait, since most of them execute another
- * program at once, and its agent's thread makes copies after the delay only.
+ * The constructor only reads the options and starts one thread. Everything else happens on that thread, after
+ * startDelayMillis, so that short-lived commands pay almost nothing. The thread has its own descriptors, so that it neither
+ * keeps the application's open nor loses its own. To get them it copies the table and closes the copies. A descriptor that
+ * the program closes meanwhile stays open: a write to a pipe without readers succeeds, an address stays in use. So main
+ * waits until the copies are closed. A forked child does not wait: most children execute another program at once, and the
+ * agent's thread makes copies only after the delay.
  *
- * A main that waits does so in the constructor: the dynamic linker runs it without holding the loader's lock, so the
- * agent thread can load libjvm.so meanwhile. Preloaded libraries come last among the libraries and before the
- * executable, so libraries' constructors have run by then, uncounted, and the executable's are counted.
+ * A waiting main waits in the constructor: the dynamic linker does not hold the loader's lock there, so the agent thread can
+ * load libjvm.so meanwhile. Preloaded libraries are constructed after all other libraries and before the executable. So
+ * constructors of libraries have run uncounted by then, and the executable's are counted.
  */
 #include "agent/start.h"
 
@@ -56,20 +56,20 @@
 #include <unistd.h>
 
 static struct instant start;
-static bool has_no_clock; /* the time-stamp counter is forbidden to main, by whoever has executed or forked this process */
-static pid_t forker; /* of this process, when there were no probes yet; else 0 */
-static int thread_of_forker; /* of its agent */
+static bool has_no_clock; /* main inherited PR_TSC_SIGSEGV: RDTSC faults */
+static pid_t forker; /* the parent that forked this process before it had probes, else 0 */
+static int thread_of_forker; /* a thread of the parent's agent */
 static _Atomic bool may_return;
-static _Atomic int calls_under_way; /* for which it may have to leave */
-static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER; /* one of the threads that confine themselves at a time */
+static _Atomic int calls_under_way; /* calls under way for which the agent may have to leave */
+static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER; /* serialises threads that confine themselves */
 
 enum phase { NONE, DELAYED, BEGUN };
 static _Atomic int phase;
 
-enum { WRAPPER_END_NANOS = 900000000 }; /* most wrappers end when their program has */
-static const uint64_t COPIES_NANOS_MAX = 1000000u; /* some 50,000 on an idle machine */
-/* What a JVM, a session and the threads' stacks of frames need of the address space, and some for the application. With less
- * the JVM starts and takes what threads would need at their first probes: no call is seen. */
+enum { WRAPPER_END_NANOS = 900000000 }; /* most wrappers end right after their program */
+static const uint64_t COPIES_NANOS_MAX = 1000000u; /* 1 ms; some 50,000 ns on an idle machine */
+/* Address space for the JVM, the session, the threads' frame stacks and the application. With less, the JVM would start
+ * and leave too little for threads at their first probes: no call would be recorded. */
 static const uint64_t ADDRESS_SPACE_MIN = 1152ULL << 20;
 
 /* ---- on the agent thread */
@@ -89,7 +89,7 @@ static bool hosts_a_jvm(void) {
   return hosts;
 }
 
-/* Why this process is better left alone, or NULL. */
+/* Why this process must not get an agent, or NULL. */
 static const char *objection(void) {
   if (has_no_clock) {
     return "the program may not read the time-stamp counter (PR_SET_TSC)";
@@ -109,7 +109,7 @@ static const char *objection(void) {
   return NULL;
 }
 
-/* A debugger stops at each signal, and the JVM raises SIGSEGV on purpose. */
+/* A debugger stops at every signal, and the JVM raises SIGSEGV on purpose. */
 static void tell_traced(void) {
   static const char key[] = "\nTracerPid:\t";
   char text[1024];
@@ -123,7 +123,7 @@ static void tell_traced(void) {
   }
 }
 
-/* Signals of libc's own interrupt it: a server that drops its privileges sends them to each thread. */
+/* libc's internal signals interrupt it: a server that drops its privileges sends them to each thread. */
 static void delay(void) {
   uint64_t end = start.mono_nanos + options.start_delay_millis * 1000000ULL;
   for (uint64_t now = start.mono_nanos; now < end; now = clock_nanos(CLOCK_MONOTONIC)) {
@@ -162,7 +162,7 @@ static void *agent_main(void *unused) {
   if (!stand_in_confirmed() || !kin_meet() || !relatives_await_agent(forker, thread_of_forker, &start)) {
     return go_without();
   }
-  if (kin_are_left) { /* it will have kin of its own */
+  if (kin_are_left) { /* it will have its own kin */
     kin_begin_anew();
     if (!kin_meet() || !kin_take_agent()) {
       return go_without();
@@ -170,7 +170,7 @@ static void *agent_main(void *unused) {
   }
   wrapper_show_agent();
   arenas_begin_own();
-  unshare(CLONE_FS); /* by now the program has left a directory that it must not keep in use */
+  unshare(CLONE_FS); /* by now the program has left a directory that must not stay in use */
   if (!library_directory[0]) {
     library_find_directory();
   }
@@ -180,7 +180,7 @@ static void *agent_main(void *unused) {
   if (hosts_a_jvm()) {
     return go_without();
   }
-  if (session) { /* of a process that is gone, whose probes this one has not, or not any more (agent/fork.c) */
+  if (session) { /* of an ended process, without probes in this one (agent/fork.c) */
     family_begins_anew();
     session_abandon();
   }
@@ -196,7 +196,7 @@ static void *agent_main(void *unused) {
   tell_traced();
   watch_start();
   jvm_run(api_table());
-  agent_threads_park(); /* attached to the JVM: its end would be the JVM's business */
+  agent_threads_park(); /* a thread attached to the JVM must not end */
 }
 
 /* ---- on the main thread */
@@ -238,8 +238,8 @@ void agent_forked(pid_t parent, int thread) {
 static void come_back(bool has_threads);
 static void come_back_with_threads(void) { come_back(true); }
 
-/* One that waits for its probes may get them until its thread is gone, and then goes on with them. It must not end what is the
- * family's. */
+/* A process that waits for its probes may get them until its thread has gone, and then keeps them. It must not end the
+ * family's session. */
 static bool leave(const char *what) {
   static const char why[] = "the program does what it must be alone for";
   pid_t pid = process_pid;
@@ -277,7 +277,7 @@ static bool leave(const char *what) {
     if (process_is_confined) {
       process_pid = 0;
     }
-    kin_forget(); /* with the key by which it could have the agent's code to write to, later */
+    kin_forget(); /* including the descriptor by which it could later map the agent's code writable */
   }
   if (has_agent) {
     control_end();
@@ -287,7 +287,7 @@ static bool leave(const char *what) {
 
 bool agent_leaves(const char *what) {
   pthread_mutex_lock(&leaving);
-  bool alone = process_pid == 0 || leave(what); /* 0: another thread has been here */
+  bool alone = process_pid == 0 || leave(what); /* 0: another thread has removed them already */
   pthread_mutex_unlock(&leaving);
   return alone;
 }
@@ -295,8 +295,8 @@ bool agent_leaves(const char *what) {
 void agent_may_have_to_leave(void) { atomic_fetch_add(&calls_under_way, 1); }
 
 /*
- * Its new thread has the rights that are left. Its kin are those that it forks from now on. The first process of a family that has
- * one thread may want to be alone behind the call, too.
+ * Its new thread has the remaining rights. Its kin are the processes that it forks from now on. A single-threaded first
+ * process of a family may also want to stay single-threaded after the call.
  */
 static void come_back(bool has_threads) {
   if (atomic_load(&calls_under_way) == 0 && (forker || has_threads) && atomic_exchange(&may_return, false)) {
@@ -314,7 +314,7 @@ static void come_back(bool has_threads) {
   }
 }
 
-/* Each thread of a server may make the same call: the agent comes back behind the last that is on its way. */
+/* Each thread of a server may make the same call: the agent returns after the last call under way. */
 void agent_may_return(bool never, bool has_threads) {
   atomic_fetch_sub(&calls_under_way, 1);
   if (never) {

@@ -1,4 +1,4 @@
-/* libc's syscall(): what has a function that the shim stands in front of is done as there. */
+/* libc's syscall(): system calls that have an interposed function get the same treatment. */
 #include "agent/single_thread.h"
 #include "process/dispositions.h"
 #include "process/mask_waits.h"
@@ -11,7 +11,7 @@ struct kernel_mask {
   size_t size;
 };
 
-/* Of either set, none but the first word is used. */
+/* Only the first word of either set is used. */
 static int raw_sigprocmask(int how, const sigset_t *set, sigset_t *old) {
   return (int)raw_syscall(SYS_rt_sigprocmask, how, set, old, sizeof(uint64_t));
 }

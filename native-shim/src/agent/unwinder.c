@@ -17,16 +17,16 @@ struct image {
   bool ours;
 };
 
-/* What is known of an instruction. */
+/* Cached row of an instruction. */
 struct row {
-  uint64_t address; /* 0: nothing */
+  uint64_t address; /* 0: free */
   uint64_t bias;
   bool ours, described;
   uint8_t expression[COPIED_EXPRESSION]; /* the CFA's: trampolines have one */
   struct cfi_row cfi;
 };
 
-/* One mapping, which forked children do not have. */
+/* One mapping; forked children do not inherit it. */
 static struct tables {
   size_t images;
   uint64_t additions, removals; /* dlpi_adds, dlpi_subs */
@@ -47,7 +47,7 @@ static bool own_memory(uint64_t at, void *to, size_t length) {
 
 /* ---- images */
 
-/* 1 when the images are those that are known. */
+/* 1 if the images have not changed. */
 static int compare_images(struct dl_phdr_info *info, size_t size, void *known) {
   const struct tables *at = known;
   (void)size;
@@ -185,12 +185,12 @@ static bool find_register(const struct walk *walk, const struct cfi_rule *rule, 
     return cfi_evaluate(rule, &cfa, walk->registers, program_memory, expression_word, walk, &at) && stack_word(walk, at, value);
   case CFI_VAL_EXPRESSION:
     return cfi_evaluate(rule, &cfa, walk->registers, program_memory, expression_word, walk, value);
-  default: /* a register that the caller does not have any more is not asked for */
+  default: /* registers that the caller has lost are not needed */
     return true;
   }
 }
 
-/* To the caller. */
+/* Steps to the caller. */
 static bool step(struct walk *walk, const struct row *row) {
   uint64_t cfa;
   if (!find_cfa(walk, row, &cfa)) {
@@ -200,7 +200,7 @@ static bool step(struct walk *walk, const struct row *row) {
   memcpy(callers, walk->registers, sizeof callers);
   callers[CFI_RSP] = cfa;
   for (int i = 0; i < CFI_REGISTERS; i++) {
-    /* In an epilogue a register that has been popped may still be described as saved, below what was copied: it is as it was. */
+    /* In an epilogue, a popped register may still be described as saved, below the copied stack: it keeps its value. */
     bool found = find_register(walk, &row->cfi.registers[i], cfa, &callers[i]);
     if (!found && (i == CFI_RETURN || i == CFI_RSP)) {
       return false;
@@ -219,7 +219,7 @@ size_t unwinder_walk(const struct stack_sample *sample, struct stack_frame *fram
   if (!tables) {
     return 0;
   }
-  bool exact = true; /* the address is of the next instruction: nothing has been called there */
+  bool exact = true; /* the address is the next instruction, not a return address */
   for (size_t steps = 0; steps < 2 * capacity; steps++) {
     uint64_t address = walk.registers[CFI_RETURN] - !exact;
     if (walk.registers[CFI_RETURN] == 0) {

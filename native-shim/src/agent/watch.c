@@ -1,6 +1,6 @@
 /*
- * When the JVM is stuck or gone, the agent dies. When the application has ended by a system call of its own, of which
- * libc tells nobody, the process ends, which the agent's threads alone would keep for ever; also after the agent's death.
+ * If the JVM is stuck or gone, the agent dies. If the application has ended by a direct system call, which libc does not
+ * notice, the process ends, because the agent's threads would keep it alive for ever; also after the agent's death.
  */
 #include "agent/watch.h"
 
@@ -25,9 +25,9 @@ uint64_t watch_nanos = 1000000000u;
 static bool is_armed(void) { return __atomic_load_n(&session->state, __ATOMIC_RELAXED) == MDL_ARMED; }
 
 /*
- * Counts its own wake-ups and not the time: a process that is stopped, or a machine that sleeps, has no beats and no
- * wake-ups either. It begins when the probes are in place, and does not wait for a first beat: an agent that is stuck
- * from the start has none.
+ * Counts its own wake-ups instead of time: a stopped process or a suspended machine has neither heartbeats nor wake-ups. It
+ * starts when the probes are in place and does not wait for a first heartbeat, because an agent that is stuck from the start
+ * sends none.
  */
 static bool is_stuck(void) {
   static uint64_t last;

@@ -1,10 +1,10 @@
-/* The watchdog: a thread that looks, once a second, whether those whom it serves are still there. */
+/* The watchdog: a thread that checks once a second whether the JVM and the application are still alive. */
 #ifndef MDL_WATCH_H
 #define MDL_WATCH_H
 
 #include <stdint.h>
 
-/* A variable for the tests' sake. */
+/* A variable so that tests can change it. */
 extern uint64_t watch_nanos;
 
 void watch_start(void);

@@ -2,7 +2,7 @@
 
 #include "code/cfi_bytes.h"
 
-/* Longer descriptions are not read: compilers' largest functions have some kilobytes. */
+/* Longer descriptions are skipped: compilers' largest functions have a few kilobytes. */
 enum { ENTRY_BYTES = 8192, REMEMBERED = 8, SEARCHED = 32 };
 
 /* Pointer encodings: LSB core, 10.5.1. */
@@ -51,7 +51,7 @@ struct common {
   uint8_t bytes[ENTRY_BYTES];
 };
 
-/* An entry of .eh_frame, behind its length. */
+/* An entry of .eh_frame, after its length. */
 static bool read_entry(uint64_t at, cfi_memory *memory, uint8_t bytes[ENTRY_BYTES], struct cursor *entry) {
   uint32_t length;
   if (!memory(at, &length, sizeof length) || length < sizeof length || length > ENTRY_BYTES ||
@@ -95,7 +95,7 @@ static bool read_common(uint64_t at, cfi_memory *memory, struct common *common) 
         break;
       case 'P': {
         uint8_t encoding = u8(&data);
-        encoded(&data, encoding & FORMAT); /* what it is relative to does not matter: only its length does */
+        encoded(&data, encoding & FORMAT); /* only its length matters, not its base */
         break;
       }
       case 'L':
@@ -130,7 +130,7 @@ struct machine {
 };
 
 static void set(struct machine *machine, uint64_t number, enum cfi_kind kind, int64_t value, uint16_t length) {
-  if (number < CFI_REGISTERS) { /* others, vectors and the like, lead to no caller */
+  if (number < CFI_REGISTERS) { /* others, such as vectors, are not needed to find the caller */
     machine->row->registers[number] = (struct cfi_rule){.kind = (uint8_t)kind, .value = value, .length = length};
   }
 }
@@ -146,7 +146,7 @@ static bool define_cfa(struct machine *machine, uint64_t base, int64_t offset) {
   return base < CFI_REGISTERS;
 }
 
-/* The expression that comes next: where it is, and how long. */
+/* The address and length of the next expression. */
 static bool block(struct cursor *from, int64_t *at, uint16_t *length) {
   uint64_t bytes = uleb(from);
   *at = (int64_t)address_of(from);
@@ -253,7 +253,7 @@ static bool extended(struct machine *machine, uint8_t opcode, struct cursor *fro
   }
 }
 
-/* Up to the row that holds at `until`. */
+/* Runs up to the row that applies at `until`. */
 static bool run(struct machine *machine, struct cursor instructions) {
   while (instructions.next < instructions.end && machine->location <= machine->until) {
     uint8_t opcode = u8(&instructions);
@@ -280,8 +280,8 @@ static bool run(struct machine *machine, struct cursor instructions) {
   return true;
 }
 
-/* ---- the search table of .eh_frame_hdr: version, three encodings, address of .eh_frame, count, then pairs of a range's start and
- * its description, as offsets from the header. All linkers write it so, and UnwindTable does. */
+/* ---- the search table of .eh_frame_hdr: version, three encodings, address of .eh_frame, count, then pairs of a range's
+ * start and its description, as offsets from the header. All linkers, and UnwindTable, write this form. */
 
 struct pair {
   int32_t start, description;
@@ -323,7 +323,7 @@ static bool search(uint64_t header, uint64_t address, cfi_memory *memory, uint64
 }
 
 bool cfi_find(uint64_t header, uint64_t address, cfi_memory *memory, struct cfi_row *row) {
-  /* By one thread, the agent's, whose stack may be small. */
+  /* Static: only the agent's thread uses it, and its stack may be small. */
   static struct common common;
   static uint8_t bytes[ENTRY_BYTES];
   static struct machine machine;

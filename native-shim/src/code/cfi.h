@@ -1,8 +1,9 @@
 /*
- * Call frame information: how to find the caller's frame at an instruction (DWARF 5, section 6.4; LSB core, "Exception Frames").
+ * Call frame information: how to find the caller's frame at an instruction (DWARF 5, section 6.4; LSB core, "Exception
+ * Frames").
  *
- * Tables lie in the memory of whoever is unwound, which may unmap them meanwhile: they are read through a function that may fail,
- * and nothing in them is trusted.
+ * Tables are in the memory of the unwound program, which may unmap them meanwhile: they are read through a function that may
+ * fail, and their content is not trusted.
  */
 #ifndef MDL_CFI_H
 #define MDL_CFI_H
@@ -21,7 +22,7 @@ enum cfi_kind {
   CFI_OFFSET,     /* in the word at CFA + value */
   CFI_VAL_OFFSET, /* CFA + value */
   CFI_REGISTER,   /* in register `value` */
-  CFI_EXPRESSION, /* in the word at what the expression says, of `length` bytes at address `value` */
+  CFI_EXPRESSION, /* in the word at the result of the expression, of `length` bytes at address `value` */
   CFI_VAL_EXPRESSION
 };
 
@@ -29,25 +30,25 @@ struct cfi_rule {
   int64_t value;
   uint16_t length;
   uint8_t kind;
-  uint8_t base; /* of the CFA's rule, when that is CFI_VAL_OFFSET: the register that it is relative to */
+  uint8_t base; /* if the CFA's rule is CFI_VAL_OFFSET: the register that it is relative to */
 };
 
 struct cfi_row {
   struct cfi_rule cfa;
   struct cfi_rule registers[CFI_REGISTERS];
-  uint64_t start; /* of the range of code that is described: a function's, as a rule */
-  bool signal;    /* the frame of a signal handler's caller: its address is that of the next instruction, not of a call's end */
+  uint64_t start; /* of the described code range, usually a function */
+  bool signal;    /* the frame interrupted by a signal: its address is the next instruction, not a return address */
 };
 
-/* Copies memory of the unwound program; false where there is none. */
+/* Copies memory of the unwound program; false if it is not mapped. */
 typedef bool cfi_memory(uint64_t at, void *to, size_t length);
 
-/* The row of the instruction at `address`. `header`: address of the .eh_frame_hdr of its image, which has a search table. False when
- * no row describes it, or none that is understood. */
+/* The row of the instruction at `address`. `header`: address of its image's .eh_frame_hdr, which has a search table. False
+ * if no usable row describes it. */
 bool cfi_find(uint64_t header, uint64_t address, cfi_memory *memory, struct cfi_row *row);
 
-/* What a DWARF expression comes to. `initial`: is on its stack; `values` are the registers, of which CFI_RETURN is the address.
- * `stack` reads the words that it refers to. False when that cannot be told. */
+/* Evaluates a DWARF expression. `initial`: pushed first. `values`: the registers; CFI_RETURN is the instruction's address.
+ * `word` reads the words that it refers to. False if it cannot be evaluated. */
 bool cfi_evaluate(const struct cfi_rule *rule, const uint64_t *initial, const uint64_t values[CFI_REGISTERS], cfi_memory *memory,
                   bool (*word)(const void *context, uint64_t at, uint64_t *value), const void *context, uint64_t *result);
 

@@ -1,4 +1,4 @@
-/* Bytes of an unwind table that have been copied, and what stands in them. */
+/* A cursor over copied bytes of an unwind table. */
 #ifndef MDL_CFI_BYTES_H
 #define MDL_CFI_BYTES_H
 
@@ -10,7 +10,7 @@
 /* Longer expressions are not evaluated. */
 enum { EXPRESSION_BYTES = 256 };
 
-/* All reads are bounded; one beyond the end makes `failed` true and yields 0. */
+/* All reads are bounded; a read beyond the end sets `failed` and yields 0. */
 struct cursor {
   const uint8_t *next, *end;
   uint64_t address; /* of `end`, in the program */

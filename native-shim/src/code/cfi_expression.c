@@ -1,4 +1,4 @@
-/* DWARF expressions: DWARF 5, section 2.5, but for what call frames have no use of. */
+/* DWARF expressions: the part of DWARF 5, section 2.5, that call frames use. */
 #include "code/cfi.h"
 #include "code/cfi_bytes.h"
 

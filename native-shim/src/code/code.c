@@ -1,9 +1,9 @@
 /*
  * Code memory: executable and writable mappings of one memory file. No page is ever both.
  *
- * Text with sites is copied into one file whose writable mapping, the aliases of all sites, is made before the session
- * is. So every process of a family has it, wherever the agent's process opens a library later, and a store to a site
- * never faults, however long ago its library was closed.
+ * Text with sites is copied into one file. Its writable mapping, which holds the aliases of all sites, is created before the
+ * session. So every process of a family has it, wherever the agent's process opens a library later, and a store to a site
+ * never faults, even after its library was closed.
  */
 #include "code/code.h"
 
@@ -30,22 +30,22 @@
 #define MFD_EXEC 0x10u
 #endif
 
-/* Most bytes of copied text. The file is sparse. */
+/* Limit of copied text in bytes. The file is sparse. */
 static const uint64_t TEXT_BYTES_MAX = 1ULL << 30;
 
-/* The copies of text, one behind the other. */
+/* The file of text copies, allocated sequentially. */
 static struct {
   int file;
   dev_t device;
   ino_t inode;
-  uint64_t alias; /* 0 while there is none */
+  uint64_t alias; /* 0: no mapping yet */
   uint64_t size;
   _Atomic uint64_t used;
 } text;
 
 static bool is_page_aligned(uint64_t value) { return (value & 4095) == 0; }
 
-/* Or -errno. */
+/* Creates the file: a descriptor, or -errno. */
 static int create_file(const char *name) {
   int file = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
   if (file < 0 && errno == EINVAL) {
@@ -54,7 +54,7 @@ static int create_file(const char *name) {
   return file < 0 ? -errno : file;
 }
 
-/* How much of the address space copies may take: the application shares its limits. */
+/* Limit of address space for copies: the application shares the resource limits. */
 static uint64_t text_limit(void) {
   struct rlimit limit;
   uint64_t most = TEXT_BYTES_MAX;
@@ -71,7 +71,7 @@ static _Atomic bool is_foreign; /* since code_let_go() */
 
 void code_start(void) {
   struct stat status;
-  if (text.alias) { /* of the process that has forked this one, before its session began */
+  if (text.alias) { /* inherited from the parent, by a fork before its session began */
     own_memory_unmap((void *)text.alias, text.size);
   }
   atomic_store(&is_foreign, false);
@@ -82,11 +82,11 @@ void code_start(void) {
   if (text.file < 0) {
     return;
   }
-  fchmod(text.file, 0600); /* who may open it again (agent/relatives.c) */
+  fchmod(text.file, 0600); /* for those who may reopen it (agent/relatives.c) */
   if (ftruncate(text.file, (off_t)text.size) == 0 && fstat(text.file, &status) == 0) {
     void *alias = own_memory_map(place_apart(0), text.size, PROT_READ | PROT_WRITE, MAP_SHARED, text.file, 0, INHERITED);
     if (alias != MAP_FAILED) {
-      madvise(alias, text.size, MADV_DONTDUMP); /* a core has the text itself */
+      madvise(alias, text.size, MADV_DONTDUMP); /* a core dump contains the text itself */
       text.alias = (uintptr_t)alias;
     }
     text.device = status.st_dev;
@@ -96,7 +96,7 @@ void code_start(void) {
 
 uint64_t code_text_alias(void) { return text.alias; }
 
-/* So many bytes of the file: their offset, or -ENOSPC. */
+/* Reserves bytes of the file: their offset, or -ENOSPC. */
 static int64_t take(uint64_t length) {
   uint64_t at = atomic_load(&text.used);
   do {
@@ -129,16 +129,16 @@ int64_t code_copy(uint64_t start, uint64_t length, uint64_t alias) {
   return (int64_t)alias;
 }
 
-/* Where the agent could not have descriptors of its own the application may have closed this one, and opened another. */
+/* If the agent shares the program's descriptors, the application may have closed this one and reused its number. */
 static bool has_text_file(void) {
   struct stat status;
   return fstat(text.file, &status) == 0 && status.st_dev == text.device && status.st_ino == text.inode;
 }
 
 /*
- * A thread in the text goes on in the copy, at the same address. The kernel takes the old pages away, on all cores, before
- * the new ones can be had: so an instruction is fetched from the old text or from the new, and with the interrupt that does
- * it, or the page fault that follows, the core has serialised.
+ * A thread in the text continues in the copy at the same address. The kernel removes the old pages on all cores before the
+ * new ones are accessible. So each instruction is fetched entirely from the old or from the new text, and the TLB shoot-down
+ * interrupt, or the page fault that follows, serialises the core.
  */
 int64_t code_put(uint64_t start, uint64_t length, int file, uint64_t offset) {
   void *mapped = mmap((void *)start, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, (off_t)offset);
@@ -147,7 +147,7 @@ int64_t code_put(uint64_t start, uint64_t length, int file, uint64_t offset) {
 
 int64_t code_show(uint64_t start, uint64_t length, uint64_t alias) {
   if (agent_is_dead()) {
-    return -ECANCELED; /* somebody switches all sites off, and may have stored old words to this copy */
+    return -ECANCELED; /* the agent is dead: another thread switches all sites off, and may have stored old words to this copy */
   }
   if (!has_text_file()) {
     return -EBADF;
@@ -155,7 +155,7 @@ int64_t code_show(uint64_t start, uint64_t length, uint64_t alias) {
   return code_put(start, length, text.file, alias - text.alias);
 }
 
-/* Private, so that a debugger can write its breakpoints; stores through the alias are still seen. */
+/* Private, so that a debugger can write breakpoints; stores through the alias remain visible. */
 static int64_t map_executable(uint64_t at, uint64_t length, int file, uint64_t offset) {
   void *mapped = own_memory_map((void *)at, length, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, file,
                                 (off_t)offset, INHERITED);
@@ -163,7 +163,7 @@ static int64_t map_executable(uint64_t at, uint64_t length, int file, uint64_t o
     return -errno;
   }
   if ((uintptr_t)mapped != at) {
-    own_memory_unmap(mapped, length); /* before Linux 4.17 the address is a hint */
+    own_memory_unmap(mapped, length); /* before Linux 4.17 the address is only a hint */
     return -EEXIST;
   }
   return 0;
@@ -183,7 +183,7 @@ int64_t code_map(uint64_t at, uint64_t length) {
   if (offset < 0) {
     return offset;
   }
-  gate_lock(); /* a child that is forked now has the mapping and the note, or neither */
+  gate_lock(); /* so that a child has both the mapping and the note, or neither */
   int64_t error = map_executable(at, length, text.file, (uint64_t)offset);
   if (!error) {
     kin_note(KIN_CODE, at, length, (uint64_t)offset, 0);
@@ -227,19 +227,19 @@ bool code_join(int file) {
     const struct kin_piece *piece = &kin->piece[i];
     if (piece->kind == KIN_CODE && i >= kin_noted &&
         map_executable(piece->start, piece->length, file, piece->at) != 0) {
-      return false; /* something of its own is there */
+      return false; /* the address is taken */
     }
   }
   return true;
 }
 
-/* ---- in a process that is not trusted any more (agent/border.c) */
+/* ---- in a process that is no longer trusted (agent/border.c) */
 
 bool code_is_foreign(void) { return atomic_load_explicit(&is_foreign, memory_order_relaxed); }
 
 /*
- * Other threads may be storing to a site: so there is memory at the alias all the same. The text is mapped privately: to make that
- * writable again would change this process's alone.
+ * Other threads may be storing to a site, so the alias must stay mapped. The text is mapped privately: making it writable
+ * again affects this process only.
  */
 bool code_let_go(void) {
   if (text.alias) {
@@ -268,7 +268,7 @@ int64_t code_sync_cores(void) {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0 ? -errno : 0;
 }
 
-/* If the 8 bytes at `alias` are `expected`, they become `value`. What they were. */
+/* Compare-and-swap of the 8 bytes at `alias`. Returns their former value. */
 static uint64_t exchange(uint64_t alias, uint64_t expected, uint64_t value) {
   __asm__ volatile("lock cmpxchgq %2, (%1)" : "+a"(expected) : "r"(alias), "r"(value) : "memory", "cc");
   return expected;
@@ -284,8 +284,8 @@ void code_replace(uint64_t alias, uint64_t mask, uint64_t value) {
 }
 
 /*
- * A locked store waits for its cache line, and what stands behind it waits as well: so lines are asked for ahead. Others
- * leave the core when it comes to them; the fence waits for that, since whoever has stored takes the time next.
+ * A locked store waits for its cache line, and so do all later instructions: so lines are prefetched. Plain stores drain
+ * later; the fence waits for them, because the caller reads the clock next.
  */
 void code_replace_all(const uint64_t (*stores)[3], int64_t n) {
   enum { AHEAD = 16 };
@@ -308,7 +308,7 @@ void code_replace_all(const uint64_t (*stores)[3], int64_t n) {
 uint64_t code_wait_until(uint64_t tsc) {
   uint64_t now;
   do {
-    now = __rdtsc(); /* no pause: it is as long as a good part of what is waited for */
+    now = __rdtsc(); /* no PAUSE: it takes nearly as long as the wait itself */
   } while ((int64_t)(tsc - now) > 0);
   return now;
 }
@@ -316,27 +316,26 @@ uint64_t code_wait_until(uint64_t tsc) {
 /* ---- sites */
 
 /*
- * A site has three that may want it on: the recorder (the agent, and application threads that close windows), a client
- * (fastinst.h) and snippets; at a whole function the latter two for its begin and for its return. Each keeps its own wish
- * in the site's record and stores the instruction that all wishes ask for.
+ * A site has three users that may want it on: the recorder (the agent, and application threads that close windows), a client
+ * (fastinst.h) and snippets; at a whole function, clients and snippets for its entry and its return. Each user keeps its
+ * wish in the site's record and stores the instruction that all wishes require.
  *
- * Assumes    A1 x86-TSO: what stands before a fence is seen by others before what stands behind it is done (Intel SDM
+ * Assumes    A1 x86-TSO: accesses before a fence are visible to other processors before accesses after it (Intel SDM
  *               vol. 3, 8.2; AMD APM vol. 2, 7.2)
  *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record/windows.c), `client` and
  *               MDL_SNIPPETS by a lock (record/client.c)
- * Guarantees G1 once nobody is between steps 1 and 3, a site is on if and only if somebody wants it
- * Progress   P1 no locks; step 3 repeats only when another has stored in between
+ * Guarantees G1 once no thread is between steps 1 and 3, a site is on if and only if some user wants it
+ * Progress   P1 no locks; step 3 repeats only if another thread has stored in between
  *
- *   whoever changes his wish                       another
+ *   a user that changes its wish                   another user
  *   1 write the wish
- *   2 store the instruction that all wishes        1, 2 and 3 of his
+ *   2 store the instruction that all wishes        steps 1, 2 and 3
  *     ask for
  *   3 fence; while the instruction is not what
  *     all wishes ask for: again 2, fence
  *
- * G1: take the last store of an instruction. Who made it has then fenced and read all wishes, and it was what they asked
- * for. A wish that was written after that read would have been followed by a store of its own, and this would not be
- * the last.
+ * G1: consider the last store of an instruction. Its thread then fenced and read all wishes, and the instruction matched
+ * them. A wish written after that read would have been followed by another store, so this store would not be the last.
  */
 bool code_is_recording(const struct mdl_site *site) { return __atomic_load_n(&site->recording, __ATOMIC_RELAXED); }
 
@@ -356,7 +355,7 @@ static uint64_t wanted(const struct mdl_site *site) {
   return code_is_recording(site) || code_is_used(site) ? site->on : site->off;
 }
 
-/* Five bytes that lie within an atomic unit: those of a word that does, too. */
+/* Five bytes within an atomic unit are part of a word within it. */
 struct five {
   uint64_t word;
   unsigned shift;
@@ -410,7 +409,7 @@ void code_record(struct mdl_site *site, bool on) {
   code_follow(site);
 }
 
-/* Nobody wants any site from now on. */
+/* Clears the wishes of all sites. */
 void code_switch_all_off(void) {
   struct mdl_header *header = session;
   if (!header || code_is_foreign()) {
@@ -419,8 +418,8 @@ void code_switch_all_off(void) {
   uint32_t count = __atomic_load_n(&header->site_count, __ATOMIC_ACQUIRE);
   struct mdl_site *sites = (struct mdl_site *)header->sites;
   for (uint32_t i = 0; sites && i < count; i++) {
-    /* The place last: the agent, should it be giving the site another one, writes it first, so a new word never goes to
-     * the old place, which a forked process may execute; and an old word in the new place is never shown (code_show). */
+    /* Read the place last: the agent writes it first when it moves the site. So a new word never goes to the old place,
+     * which a forked process may execute; and an old word in the new place is never shown (code_show). */
     uint64_t off = __atomic_load_n(&sites[i].off, __ATOMIC_ACQUIRE);
     uint8_t size = __atomic_load_n(&sites[i].size, __ATOMIC_ACQUIRE);
     uint64_t store = __atomic_load_n(&sites[i].store, __ATOMIC_ACQUIRE);
@@ -447,7 +446,7 @@ int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on) {
   }
   __atomic_fetch_add(&session->toggles, (uint64_t)n, __ATOMIC_RELAXED);
   if (agent_is_dead()) {
-    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+    code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
   }
   return n;
 }

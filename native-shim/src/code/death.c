@@ -1,18 +1,19 @@
 /*
- * The agent dies once, for good: whatever Java does later, nothing is switched on again.
+ * The agent dies once and permanently: whatever Java does later, no site is switched on again.
  *
- * Assumes    A1 a site goes on by code_toggle(), record_arm() and client_attach() alone, and each looks for the agent's
+ * Assumes    A1 only code_toggle(), record_arm() and client_attach() switch a site on, and each checks for the agent's
  *               death after its last store
  *            A2 x86-TSO (record/windows.c), `dead` being written by a locked instruction
  * Guarantees G1 from some moment after agent_died() or agent_process_dies() on, every site is off
  * Progress   P1 neither waits for Java
  *
- *   whoever notices                           who switches sites on (A1)
+ *   thread that notices the death             thread that switches sites on (A1)
  *   1 dead = true   (locked)                  1 dead: leave
  *   2 store `off` at every site               2 store `on`
  *                                             3 dead: store `off` at every site
  *
- * When the agent's 3 does not see 1 of the other side, its 2 was before that, so the other's 2 comes after it.
+ * If step 3 on the right does not see step 1 on the left, step 2 on the right came before it, so step 2 on the left comes
+ * after that.
  */
 #include "code/death.h"
 

@@ -2,10 +2,10 @@
 #ifndef MDL_DEATH_H
 #define MDL_DEATH_H
 
-/* Only the first call does something: every site off, one line in the log. The detail may be NULL. */
+/* Switches every site off and logs one line; only the first call has an effect. `detail` may be NULL. */
 void agent_died(const char *why, const char *detail);
-/* The agent's process ends. Forked processes that live on must not have probes that nobody can switch off: every site off, if
- * there are some. Async-signal-safe. */
+/* The agent's process ends. Switches every site off if forked processes live on, because no agent could switch their
+ * probes off. Async-signal-safe. */
 void agent_process_dies(void);
 
 #endif

@@ -15,12 +15,12 @@ typedef ZyanStatus (*decoder_enable_mode)(ZydisDecoder *, ZydisDecoderMode, Zyan
 typedef ZyanStatus (*decode_instruction)(const ZydisDecoder *, ZydisDecoderContext *, const void *, ZyanUSize,
                                          ZydisDecodedInstruction *);
 
-static decode_instruction instruction_at; /* NULL when there is no decoder */
-static ZydisDecoder length_decoder;       /* finds boundaries, and no more */
+static decode_instruction instruction_at; /* NULL: no decoder found */
+static ZydisDecoder length_decoder;       /* finds instruction boundaries only */
 static ZydisDecoder full_decoder;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 
-/* Beside libmdlagent.so first; a library that is loaded already serves the other's need of that name. */
+/* Beside libmdlagent.so first: a loaded library satisfies later dependencies of the same name. */
 static void *load(const char *name) {
   char path[PATH_MAX];
   int length = snprintf(path, sizeof path, "%s/%s", library_directory, name);
@@ -86,8 +86,8 @@ static bool has_prefix(const ZydisDecodedInstruction *instruction, uint8_t value
   return false;
 }
 
-/* With an operand-size prefix and no REX.W, AMD's processors truncate the instruction pointer, and the displacement;
- * Intel's ignore the prefix. Nobody means either. */
+/* With an operand-size prefix and no REX.W, AMD's processors truncate the instruction pointer and the displacement;
+ * Intel's ignore the prefix. No compiler emits either. */
 static bool is_ambiguous_branch(const ZydisDecodedInstruction *instruction) {
   bool branch = instruction->raw.imm[0].is_relative || instruction->meta.category == ZYDIS_CATEGORY_CALL;
   return branch && has_prefix(instruction, 0x66) && !instruction->raw.rex.W;
@@ -116,7 +116,7 @@ static bool falls_through(const ZydisDecodedInstruction *instruction) {
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
       return false;
-    case ZYDIS_MNEMONIC_XABORT: /* to Zydis an unconditional branch */
+    case ZYDIS_MNEMONIC_XABORT: /* Zydis treats it as an unconditional branch */
       return true;
     default:
       return instruction->meta.category != ZYDIS_CATEGORY_UNCOND_BR && instruction->meta.category != ZYDIS_CATEGORY_RET;

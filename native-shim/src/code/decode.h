@@ -1,4 +1,4 @@
-/* Instructions, by Zydis. See api.h. */
+/* Instruction decoding with Zydis. See api.h. */
 #ifndef MDL_DECODE_H
 #define MDL_DECODE_H
 

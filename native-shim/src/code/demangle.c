@@ -3,16 +3,16 @@
 #include <errno.h>
 #include <string.h>
 
-/* In libsupc++.a, linked in and hidden: hands out the name piece by piece and allocates nothing. Returns 0 if the symbol is
- * none of the Itanium C++ ABI, 3.4. __cxa_demangle would first make the whole name, which for a symbol of 300 bytes may take
- * gigabytes: each substitution of the ABI can double it. */
+/* From libsupc++.a, linked statically and hidden: emits the name piece by piece and does not allocate. Returns 0 if the
+ * symbol does not follow the Itanium C++ ABI, 3.4. __cxa_demangle would first build the whole name, which may take
+ * gigabytes for a symbol of 300 bytes: each substitution of the ABI can double it. */
 int __gcclibcxx_demangle_callback(const char *symbol, void (*piece)(const char *, size_t, void *), void *name);
 
 struct name {
   char *text;
   size_t capacity;
   size_t length;
-  void *full[5]; /* where to go on when there is no room: the demangler cannot be told to stop */
+  void *full[5]; /* jump target if there is no room: the demangler cannot be stopped otherwise */
 };
 
 static void append(const char *piece, size_t length, void *of) {

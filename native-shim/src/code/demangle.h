@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Puts the demangled form of a symbol, with a 0 behind it, into `out`. Returns its length; -EINVAL if the symbol is no mangled
- * name; -ERANGE if the form does not fit into `capacity` bytes, which also bounds the time. See api.h. */
+/* Stores the demangled, NUL-terminated form of a symbol in `out`. Returns its length; -EINVAL if the symbol is not a
+ * mangled name; -ERANGE if the result exceeds `capacity` bytes, which also bounds the time. See api.h. */
 int64_t demangle(const char *symbol, char *out, int64_t capacity);
 
 #endif

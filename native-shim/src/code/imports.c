@@ -1,6 +1,6 @@
 /*
- * The words through which the program calls functions of its libraries, which the dynamic linker has filled, or will
- * when they are first used. The agent puts other addresses there, by one store.
+ * The GOT words through which the program calls functions of its libraries. The dynamic linker fills them at load time or at
+ * first use. The agent replaces the addresses, by one store each.
  */
 #include "code/imports.h"
 
@@ -18,7 +18,7 @@
 
 enum { PAGE = 4096 };
 
-/* Of words that were exchanged before the agent was ready. */
+/* Words that were exchanged before the agent was ready. */
 static struct exchange {
   struct exchange *next;
   uint64_t word, before, now;
@@ -34,7 +34,7 @@ uint64_t imports_find(const char *symbol, const char *version) {
 
 static int protect(uint64_t word, int rights) { return mprotect((void *)(word & -(uint64_t)PAGE), PAGE, rights); }
 
-/* Others may call through the word meanwhile, and the dynamic linker may store to it. */
+/* Atomic: threads may call through the word meanwhile, and the dynamic linker may store to it. */
 static int64_t exchange(uint64_t word, uint64_t expected, uint64_t value, bool is_read_only) {
   if (is_read_only && protect(word, PROT_READ | PROT_WRITE) != 0) {
     return -errno;
@@ -51,7 +51,7 @@ int64_t imports_exchange(const uint64_t *change, int64_t is_read_only) {
     return -ECANCELED;
   }
   struct exchange *one = atomic_load(&kin_has_probes) ? NULL : malloc(sizeof *one);
-  gate_lock(); /* a child that is forked now has the word and the note, or neither */
+  gate_lock(); /* so that a child has both the new word and the note, or neither */
   int64_t result = exchange(change[0], change[1], change[2], is_read_only);
   if (one && result == 1) {
     *one = (struct exchange){early, change[0], change[1], change[2], is_read_only};

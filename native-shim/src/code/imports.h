@@ -1,4 +1,4 @@
-/* The words through which the program calls functions of its libraries. See api.h. */
+/* The GOT words through which the program calls its libraries' functions. See api.h. */
 #ifndef MDL_IMPORTS_H
 #define MDL_IMPORTS_H
 
@@ -6,7 +6,7 @@
 
 uint64_t imports_find(const char *symbol, const char *version);
 int64_t imports_exchange(const uint64_t *change, int64_t is_read_only);
-/* In a child that was forked before the agent was ready (code/shown_text.h). */
+/* Reverts changes in a child that was forked before the agent was ready (code/shown_text.h). */
 void imports_take_back(void);
 
 #endif

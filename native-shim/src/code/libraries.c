@@ -1,18 +1,18 @@
 /*
- * Libraries that the application opens and closes while the agent is there.
+ * Libraries that the application opens and closes while the agent runs.
  *
- * The agent reads the memory of images, and puts copies with sites in place of their text. Meanwhile it holds them:
+ * The agent reads the memory of images and replaces their text by copies with sites. Meanwhile it holds the images:
  *
- * Assumes    A1 the dynamic linker unmaps an image with the lock taken with which dl_iterate_phdr calls back, and counts
+ * Assumes    A1 the dynamic linker unmaps an image under the lock under which dl_iterate_phdr calls back, and counts
  *               it in dlpi_subs (glibc: _dl_close_worker)
  *            A2 x86-TSO (record/windows.c)
  * Guarantees G1 text is replaced only in an image that was there when the agent began to hold, and only where the program has not
  *               changed it since it was copied (code/own_text.c)
  *            G2 dlclose unmaps nothing that is held, unless the agent takes longer than HOLD_NANOS_MAX. What libc closes
  *               by itself (character sets, name services) is not kept from it
- *            G3 a dlopen that waits returns when what it has loaded has probes, or after ten seconds, with a line in the
+ *            G3 a waiting dlopen returns once the loaded libraries have probes, or after ten seconds, with a line in the
  *               log. Its library's constructors have run by then, uncounted
- * Progress   P1 nobody waits for an agent that is dead, or for longer than said; nor does the agent: when others take too
+ * Progress   P1 no thread waits for a dead agent, or longer than stated; nor does the agent: if other threads take too
  *               long, it tries again later
  *
  *   dlclose, or dlopen that waits             the agent
@@ -27,8 +27,8 @@
  *   6 wait until followed has come to ticket  7 steps 1 to 5
  *                                             8 followed = seen, wake
  *
- * dlopen goes by its return address: the caller's RUNPATH and namespace, $ORIGIN. So when control must come back here,
- * it is called with a return address in the caller's image, at an instruction that returns (see way_back).
+ * dlopen depends on its return address: it selects the caller's RUNPATH, namespace and $ORIGIN. So if control must come back
+ * here, dlopen is called with a return address in the caller's image, at a return instruction (see way_back).
  */
 #include "code/libraries.h"
 
@@ -63,14 +63,14 @@ static const uint64_t HOLD_NANOS_MAX = 5000000000u;
 static const uint64_t BUSY_NANOS_MAX = 10000000u;
 
 static _Atomic int busy;
-static THREAD_LOCAL int own; /* calls that the thread is in, counted once: constructors open libraries, destructors close them */
+static THREAD_LOCAL int own; /* nesting depth of the thread's calls: constructors open libraries, destructors close them */
 static _Atomic uint32_t held;
 static struct changes {
   uint64_t additions, removals; /* dlpi_adds, dlpi_subs */
-} noted;                        /* when the agent began to hold */
-static _Atomic uint64_t covered; /* additions that have been followed */
+} noted;                        /* at the start of the hold */
+static _Atomic uint64_t covered; /* additions that have been handled */
 static _Atomic uint32_t opened;
-static _Atomic uint32_t bell; /* rung when there is something to do for the agent */
+static _Atomic uint32_t bell; /* rung when there is work for the agent */
 static _Atomic uint32_t followed;
 static _Atomic bool following;
 
@@ -81,7 +81,7 @@ void libraries_forked(void) {
   atomic_store(&following, false);
 }
 
-/* True when the word has changed from `value`, false when the time is over. */
+/* True if the word has changed from `value`, false on timeout. */
 static bool await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline) {
   while (atomic_load(word) == value && !agent_is_dead()) {
     uint64_t now = clock_nanos(CLOCK_MONOTONIC);
@@ -102,7 +102,7 @@ static int read_changes(struct dl_phdr_info *info, size_t size, void *pointer) {
   return 1;
 }
 
-/* By threads of the application without the gate: whoever holds it may wait for a lock that this thread has. */
+/* Application threads call this without the gate, because its holder may wait for a lock that this thread holds. */
 static struct changes changes_now(void) {
   struct changes changes = {0, 0};
   if (is_agent_thread) {
@@ -182,7 +182,7 @@ static void become_busy(void) {
   errno = error;
 }
 
-/* The agent waits for whoever is busy already, so such a call must not wait for it. */
+/* The agent waits for busy threads, so a nested call of such a thread must not wait for the agent. */
 static void begin_call(void) {
   if (own++ == 0) {
     become_busy();
@@ -234,7 +234,7 @@ static int replace(struct dl_phdr_info *info, size_t size, void *pointer) {
   return 1;
 }
 
-/* The same number for the same image at the same place, in whatever process. */
+/* The same number for the same image at the same address in all processes. */
 static uint64_t identity(const struct dl_phdr_info *info) {
   uint64_t hash = 0xCBF29CE484222325ULL ^ info->dlpi_addr; /* FNV-1a */
   for (const char *c = info->dlpi_name; *c; c++) {
@@ -246,7 +246,7 @@ static uint64_t identity(const struct dl_phdr_info *info) {
   return hash;
 }
 
-/* Whether the bytes are all in code of the image. */
+/* Whether all of the bytes are code of the image. */
 static bool has_text(const struct dl_phdr_info *info, uint64_t start, uint64_t length) {
   for (size_t i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *header = &info->dlpi_phdr[i];
@@ -324,7 +324,7 @@ EXPORT int dlclose(void *library) {
   return result;
 }
 
-/* ---- libraries whose opener waits */
+/* ---- libraries whose opening thread waits */
 
 void libraries_begin(void) { atomic_store(&following, true); }
 
@@ -368,8 +368,8 @@ static void await_probes(const char *file) {
 }
 
 /*
- * An instruction that returns, in the image that holds `address`: that of its function _fini, which each has from crtn.o,
- * and which has no unwind table, so that a backtrace from a constructor ends there in good order. NULL when there is none.
+ * A return instruction in the image that contains `address`: the one of _fini, which every image has from crtn.o. _fini has
+ * no unwind table, so a backtrace from a constructor ends cleanly there. NULL if there is none.
  */
 static __attribute__((noinline)) const uint8_t *way_back(void *address) {
   Dl_info info;
@@ -385,14 +385,14 @@ static __attribute__((noinline)) const uint8_t *way_back(void *address) {
   return NULL;
 }
 
-/* Where the processor keeps return addresses of its own, a return address that nobody has called from ends the process. */
+/* With a shadow stack (CET), returning to an address without a call ends the process. */
 static bool has_shadow_stack(void) {
   uint64_t pointer = 0;
-  __asm__ volatile("rdsspq %0" : "+r"(pointer)); /* no operation elsewhere */
+  __asm__ volatile("rdsspq %0" : "+r"(pointer)); /* a NOP without CET */
   return pointer != 0;
 }
 
-/* open(file, mode), which returns to `way`, and from there to here. */
+/* Calls open(file, mode), which returns to `way`, and from there to here. */
 __attribute__((naked, noinline)) static void *open_by(__attribute__((unused)) const char *file,
                                                       __attribute__((unused)) int mode,
                                                       __attribute__((unused)) void *(*open)(const char *, int),
@@ -415,7 +415,7 @@ static __attribute__((noinline)) void *open_and_await(const char *file, int mode
   if (library && process_was_attached) {
     rebind_wrappers();
   }
-  /* It may have been there already, but another thread, which has loaded it, still waits. */
+  /* The library may have been loaded already by another thread that still waits. */
   if (library && options.wait && changes_now().additions != atomic_load(&covered)) {
     await_probes(file);
   }
@@ -432,7 +432,7 @@ static __attribute__((noinline)) void *open_by_agent(const char *file, int mode)
   return library;
 }
 
-/* What it needs the stack for is done elsewhere, so that libc is reached by a tail call. */
+/* Work that needs the stack is done elsewhere, so that libc is called by a tail call. */
 EXPORT void *dlopen(const char *file, int mode) {
   if (is_agent_thread) {
     return open_by_agent(file, mode);

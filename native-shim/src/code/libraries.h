@@ -1,10 +1,10 @@
-/* Libraries that the application opens and closes while the agent is there. */
+/* Libraries that the application opens and closes while the agent runs. */
 #ifndef MDL_LIBRARIES_H
 #define MDL_LIBRARIES_H
 
 #include <mdl/api.h>
 
-/* From now on the agent follows what is opened: whoever waits for it does not wait in vain. */
+/* The agent follows openings from now on, so threads can wait for it. */
 void libraries_begin(void);
 
 /* See api.h: counters, images, hold, release, show, followed. */
@@ -16,20 +16,19 @@ int64_t libraries_copy(struct mdl_text *text);
 int64_t libraries_show(struct mdl_text *texts, int64_t n);
 void libraries_followed(uint64_t opened);
 
-/* How often the application has begun to wait for the probes of a library, and how many of these times are followed. */
+/* How often the application has started to wait for a library's probes, and how many of these openings are handled. */
 uint32_t libraries_openings(void);
 uint32_t libraries_openings_followed(void);
-/* The agent sleeps until there is another opening, or somebody interrupts it. `bell`: what the bell was before the agent looked
- * whether there is something to do, so that a sleep does not begin when that comes at this moment. */
+/* The agent sleeps until the next opening or interrupt. `bell`: the bell's value before the agent looked for work, so that
+ * no event in between is missed. */
 uint32_t libraries_bell(void);
 void libraries_sleep(uint32_t bell, uint64_t nanos);
 void libraries_interrupt(void);
 
-/* In a relative, with the gate held, by the descriptor of the file of code there: the copies that the agent has put in place of texts
- * take that of the same texts here. */
+/* In a relative, with the gate held, by its descriptor of the code file: replaces texts by the agent's copies of them. */
 void libraries_join(int file);
 
-/* In a forked child: no agent follows what it opens. */
+/* In a forked child: no agent follows its openings. */
 void libraries_forked(void);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Text that a copy may take the place of. A program may change its text at any time, by system calls of its own: map huge pages
- * over it, write to it, load another file there. What it is about to write to must not become a copy that nobody can write to, and
- * what it has written must not be replaced by older bytes.
+ * Checks whether a copy may replace text. A program may change its text at any time by its own system calls: map huge pages
+ * over it, write to it, map another file there. Text that it is about to write to must not become a read-only copy, and text
+ * that it has written must not be replaced by older bytes.
  *
- * So text is replaced only where all of it is a private mapping of one file, which nobody may write to, and while both the file and
- * the bytes are those that were copied. Bytes are compared before rights, because rights are what the program changes first: one that
- * begins to change its text within the microsecond between the look at the rights and the mapping is not recognised.
+ * So text is replaced only if all of it is a private, non-writable mapping of one file, and both the file and the bytes are
+ * those that were copied. Bytes are compared before access rights, because a program changes the rights first. A program
+ * that starts to change its text in the microsecond between the check of the rights and the mapping is not detected.
  */
 #include "code/own_text.h"
 
@@ -21,7 +21,7 @@ static uint64_t mixed(uint64_t sum, uint64_t value) {
   return sum ^ sum >> 29;
 }
 
-/* Several sums side by side: a multiplication takes longer than a read. */
+/* Several independent sums, because a multiplication takes longer than a read. */
 static uint64_t sum_of(const void *contents, uint64_t length) {
   enum { LANES = 8 };
   uint64_t lanes[LANES], words[LANES];
@@ -41,7 +41,7 @@ static uint64_t sum_of(const void *contents, uint64_t length) {
   return sum;
 }
 
-/* Of the file and the place in it, 0 when it is not all one file's, or not for good. */
+/* Hash of the file and the offset; 0 if the text is not entirely a stable mapping of one file. */
 static uint64_t mark_of_file(uint64_t start, uint64_t length) {
   struct backing first = {.start = 0}, next;
   for (uint64_t at = start; at < start + length; at = next.end) {

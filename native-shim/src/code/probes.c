@@ -1,6 +1,6 @@
 /*
- * A look that each short-lived command pays for: at the names of an image's sections, at what it imports, and, where it has a
- * table of all its symbols, at the names in there. The rules are those of Java's Instrumentation.
+ * Must be cheap, because every short-lived command pays for it: checks the names of an image's sections, its imports, and,
+ * if it has a full symbol table, the names in it. The rules are those of Java's Instrumentation.
  */
 #include "code/probes.h"
 
@@ -16,7 +16,7 @@
 
 enum { SECTIONS_MAX = 64, SECTION_NAMES_MAX = 2048, CHUNK = 16384 };
 
-static const uint64_t SYMBOL_NAMES_MAX = 1u << 20; /* to search more would take longer than a command lives */
+static const uint64_t SYMBOL_NAMES_MAX = 1u << 20; /* searching more would take longer than a short command */
 static const char enter_hook[] = "__cyg_profile_func_enter";
 
 static bool is_one_of(const char *name, const char *const *names) {
@@ -28,13 +28,13 @@ static bool is_one_of(const char *name, const char *const *names) {
   return false;
 }
 
-/* ---- what the image's file says */
+/* ---- the image's file */
 
 static bool read_at(int file, void *to, uint64_t bytes, uint64_t offset) {
   return pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Chunks overlap, so that none cuts the name in two. */
+/* Chunks overlap, so that no name is cut in two. */
 static __attribute__((noinline)) bool names_enter_hook(int file, const Elf64_Shdr *names) {
   char chunk[CHUNK];
   for (uint64_t at = 0; at < names->sh_size; at += sizeof chunk - sizeof enter_hook) {
@@ -46,7 +46,7 @@ static __attribute__((noinline)) bool names_enter_hook(int file, const Elf64_Shd
   return false;
 }
 
-/* How many symbols the image has for the dynamic linker; UINT32_MAX when there are probes. */
+/* Number of the image's dynamic symbols; UINT32_MAX if there are probes. */
 static uint32_t look_at_sections(int file, const Elf64_Shdr *sections, uint32_t count, const char *names) {
   static const char *const tables[] = {"__patchable_function_entries", "xray_instr_map", "__mcount_loc", NULL};
   uint32_t symbols = 0;
@@ -84,7 +84,7 @@ static __attribute__((noinline)) uint32_t look_at_file(int file) {
   return look_at_sections(file, sections, header.e_shnum, names);
 }
 
-/* ---- what it imports */
+/* ---- its imports */
 
 static const void *in_memory(const struct dl_phdr_info *image, uint64_t address) {
   return (const void *)(address < image->dlpi_addr ? address + image->dlpi_addr : address);
@@ -104,7 +104,7 @@ static bool imports_hook(const struct dl_phdr_info *image, const Elf64_Dyn *entr
       default: break;
     }
   }
-  /* Symbols that the image has itself come last. 1: the table is empty, and does not tell where they begin. */
+  /* Defined symbols come last. 1: the table is empty and does not tell where they begin. */
   if (hash && hash[1] > 1 && hash[1] < count) {
     count = hash[1];
   }
@@ -121,7 +121,7 @@ static bool imports_hook(const struct dl_phdr_info *image, const Elf64_Dyn *entr
 static bool look_at_image(const struct dl_phdr_info *image) {
   int file = open(image->dlpi_name[0] ? image->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
-    return strchr(image->dlpi_name, '/') != NULL; /* the kernel's own image has no file */
+    return strchr(image->dlpi_name, '/') != NULL; /* the vDSO has no file */
   }
   uint32_t symbols = look_at_file(file);
   close(file);
@@ -142,7 +142,7 @@ static int has_probes(struct dl_phdr_info *image, size_t size, void *own) {
   return image->dlpi_addr != *(uint64_t *)own && look_at_image(image);
 }
 
-/* Who has hooks of his own may call them himself: that no import shows. */
+/* A program that defines its own hooks may call them internally, which no import shows. */
 static bool somebody_has_hooks(void) {
   Dl_info hook, libc;
   void *found = dlsym(RTLD_DEFAULT, enter_hook);

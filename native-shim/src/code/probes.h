@@ -1,10 +1,10 @@
-/* Whether compilers have left probes in the program that runs. */
+/* Whether the running program has compiler-made probe sites. */
 #ifndef MDL_PROBES_H
 #define MDL_PROBES_H
 
 #include <stdbool.h>
 
-/* In an image that is loaded now. Also true where only a long look could tell. */
+/* In any loaded image. Also true if only a full scan could tell. */
 bool probes_are_loaded(void);
 
 #endif

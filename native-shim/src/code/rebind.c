@@ -19,14 +19,14 @@ struct table {
   size_t bytes;
 };
 
-/* Tables of relocations: those of calls, and all others behind the relative ones, which come first and name nothing. */
+/* Relocation tables: calls, and all others after the relative ones, which come first and have no symbol. */
 struct names {
   const Elf64_Sym *symbols;
   const char *strings;
   struct table calls, others;
 };
 
-/* `base` is where the image is: glibc has made addresses of the offsets, but not in the image that the kernel gives. */
+/* `base`: load address. glibc has turned the offsets into addresses, except in the vDSO. */
 static struct names read_dynamic(const Elf64_Dyn *entry, uint64_t base) {
   struct names names = {0};
   uint64_t relative = 0;
@@ -48,7 +48,7 @@ static struct names read_dynamic(const Elf64_Dyn *entry, uint64_t base) {
   return names;
 }
 
-/* Words that the dynamic linker has made unwritable become so again. */
+/* Restores read-only protection of words that the dynamic linker has protected (RELRO). */
 static void store(const Elf64_Phdr *segment, unsigned count, uint64_t base, uint64_t word, const void *function) {
   bool fixed = false;
   for (unsigned i = 0; i < count; i++) {
@@ -90,11 +90,11 @@ void rebind(void *library, const char *symbol, const void *function) {
 
 enum { WRAPPERS_MAX = 256, IMAGES_MAX = 4096 };
 
-/* An exported function, and where the one is that is called by its name without this library. */
+/* An exported function, and the address that its name would resolve to without this library. */
 struct wrapper {
   const char *name;
   const void *function;
-  uint64_t start, end; /* of the other's image */
+  uint64_t start, end; /* of the image with that function */
 };
 
 static struct {
@@ -104,14 +104,14 @@ static struct {
   uint64_t own; /* in this library's image */
 } wrappers = {.once = PTHREAD_ONCE_INIT};
 
-/* Images that have been looked at, while none is unloaded. */
+/* Images that have been processed; reset when one is unloaded. */
 static struct {
   uint64_t dynamic[IMAGES_MAX];
   size_t count;
   unsigned long long removals;
 } seen;
 
-/* Any other that has a function of this name stands in front of libc's on purpose. */
+/* Any other image that defines this name precedes libc on purpose. */
 static bool is_of_the_system(const char *path) {
   static const char *const names[] = {"libc.so", "ld-linux", "libgcc_s", "libpthread", "libdl"};
   const char *slash = strrchr(path, '/');
@@ -135,7 +135,7 @@ static bool contains(const struct dl_phdr_info *image, uint64_t address) {
   return false;
 }
 
-/* The extent of the image that holds `start`. */
+/* The extent of the image that contains `start`. */
 static int find_extent(struct dl_phdr_info *image, size_t size, void *pointer) {
   (void)size;
   struct wrapper *wrapper = pointer;
@@ -162,7 +162,7 @@ static void list_wrappers(void) {
   }
   wrappers.own = (uintptr_t)info.dli_fbase;
   struct names names = read_dynamic(map->l_ld, 0);
-  /* The table of strings stands behind that of symbols. */
+  /* The string table follows the symbol table. */
   for (const Elf64_Sym *symbol = names.symbols; (const char *)symbol < names.strings && wrappers.count < WRAPPERS_MAX; symbol++) {
     if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) {
       continue;
@@ -186,7 +186,7 @@ static const struct wrapper *wrapper_of(const char *name) {
   return NULL;
 }
 
-/* Bound to the function that the wrapper stands for, or to nothing yet: to a stub of the image itself. */
+/* Bound to the function that the wrapper replaces, or not yet bound: to a PLT stub of the image. */
 static bool is_to_be_bound(const struct dl_phdr_info *image, const struct wrapper *wrapper, uint64_t value) {
   return contains(image, value) || (value >= wrapper->start && value < wrapper->end);
 }
@@ -213,7 +213,7 @@ static void rebind_table(const struct dl_phdr_info *image, const struct names *n
 static bool is_new(const struct dl_phdr_info *image, uint64_t dynamic) {
   if (image->dlpi_subs != seen.removals) {
     seen.removals = image->dlpi_subs;
-    seen.count = 0; /* another may be where one was */
+    seen.count = 0; /* another image may be at the same address */
   }
   for (size_t i = 0; i < seen.count; i++) {
     if (seen.dynamic[i] == dynamic) {
@@ -226,7 +226,7 @@ static bool is_new(const struct dl_phdr_info *image, uint64_t dynamic) {
   return true;
 }
 
-/* With the dynamic linker's lock, so one thread at a time. This library's own calls lead to its own functions, too. */
+/* Under the dynamic linker's lock, so one thread at a time. This library's own calls are rebound too. */
 static int rebind_image(struct dl_phdr_info *image, size_t size, void *unused) {
   (void)size;
   (void)unused;

@@ -1,9 +1,9 @@
 /*
- * A child that is forked while the agent puts probes in place gets them later, as one that was forked before (agent/relatives.c), or
- * begins an agent of its own when its parent is gone. Either begins with the program's own text. So what the agent has replaced is
- * taken back in the child at the fork, while it has one thread.
+ * A child forked while the agent puts probes in place gets them later, like one that was forked before (agent/relatives.c),
+ * or starts its own agent if its parent has ended. In both cases it must start with the program's original text. So the
+ * child reverts the agent's replacements at the fork, while it has one thread.
  *
- * Assumes    A1 the child has all of what a call of libraries_show() puts in place, or nothing: the gate is held at forks
+ * Assumes    A1 the child has all replacements of a call of libraries_show(), or none: the gate is held at forks
  * Guarantees G1 no thread of a child without an agent executes a probe, so none uses a session that the child gives up
  *            G2 only copies are taken back, and only for the file that was mapped there
  */
@@ -26,7 +26,7 @@ struct text {
   char path[];
 };
 
-static struct text *texts; /* the agent's thread adds to them; a child that has taken them back has none */
+static struct text *texts; /* the agent's thread adds to them; empty in a child that has reverted them */
 
 void shown_text_note(const char *path, uint64_t start, uint64_t length) {
   if (atomic_load(&kin_has_probes)) {
@@ -53,7 +53,7 @@ static bool is_copy(const struct text *text) {
          at.end >= text->start + text->length;
 }
 
-/* Elsewhere first: until it is known to be the same file. */
+/* Mapped elsewhere first, until it is known to be the same file. */
 static bool take_back(const struct text *text) {
   struct backing found;
   int file = open(text->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -1,7 +1,6 @@
 /*
- * Makes generated code known: to unwinders, which look for frame descriptions by _dl_find_object (GCC 12 and later) or
- * dl_iterate_phdr (LLVM's, earlier ones), and to GDB by its interface for just-in-time compilers ("Debugging with GDB",
- * "JIT Compilation Interface").
+ * Registers generated code with unwinders, which find frame descriptions by _dl_find_object (GCC 12 and later) or
+ * dl_iterate_phdr (LLVM, older GCC), and with GDB by its JIT interface ("Debugging with GDB", "JIT Compilation Interface").
  */
 #include "code/unwind.h"
 
@@ -22,7 +21,7 @@
 
 enum { RANGES = 4096 };
 
-/* Written by the agent alone; a range is complete before the count tells of it, and stays. */
+/* Written by the agent only. A range is complete before the count includes it, and is never removed. */
 struct range {
   uint64_t start, length, header;
 };
@@ -59,7 +58,7 @@ EXPORT int _dl_find_object(void *address, struct dl_find_object *result) {
 
 typedef int visit(struct dl_phdr_info *, size_t, void *);
 
-/* The agent wants to see what the linker has loaded. */
+/* The agent needs the linker's own view. */
 EXPORT int dl_iterate_phdr(visit *callback, void *data) {
   int result = next()->dl_iterate_phdr(callback, data);
   uint32_t count = is_agent_thread ? 0 : __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
@@ -76,7 +75,7 @@ EXPORT int dl_iterate_phdr(visit *callback, void *data) {
   return result;
 }
 
-/* ---- backtraces of the application, which show what they show without trampolines */
+/* ---- backtraces of the application, without trampolines */
 
 enum { RAW_FRAMES = 1024 };
 
@@ -123,9 +122,9 @@ static _Unwind_Reason_Code pass_on(struct _Unwind_Context *context, void *pointe
 EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn callback, void *data) {
   static _Atomic(_Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void *)) original;
   if (!original) {
-    *(void **)&original = dlsym(RTLD_NEXT, "_Unwind_Backtrace"); /* not before: its library is loaded when it is needed */
+    *(void **)&original = dlsym(RTLD_NEXT, "_Unwind_Backtrace"); /* looked up late, because its library is loaded on demand */
   }
-  if (!original && process_was_attached) { /* libgcc is not behind this library */
+  if (!original && process_was_attached) { /* RTLD_NEXT does not find libgcc then */
     void *library = next()->dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
     *(void **)&original = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
   }
@@ -156,7 +155,7 @@ static const char section_names[] = "\0.text\0.eh_frame\0.symtab\0.strtab\0.shst
 static const char symbol_names[] = "\0mdl_trampoline";
 enum { TEXT = 1, EH_FRAME, SYMTAB, STRTAB, SHSTRTAB, SECTIONS };
 
-/* An ELF file in memory that has nothing but one function, all of the range, and its frame descriptions. */
+/* An ELF file in memory with one function that covers the range, and its frame descriptions. */
 struct debug_file {
   struct debug_entry entry;
   Elf64_Ehdr header;
@@ -168,7 +167,7 @@ struct debug_file {
 };
 
 static uint64_t frames_of(uint64_t header) {
-  int32_t offset; /* behind the four bytes that say how things are encoded; UnwindTable */
+  int32_t offset; /* after the four encoding bytes; UnwindTable */
   memcpy(&offset, (const void *)(header + 4), sizeof offset);
   return header + 4 + (uint64_t)(int64_t)offset;
 }
@@ -186,7 +185,7 @@ static uint64_t frames_end(uint64_t frames) {
 static struct debug_entry *debug_file(const struct range *range) {
   uint64_t frames = frames_of(range->header);
   uint64_t size = frames_end(frames) - frames;
-  /* Not malloc(): a relative's thread that joins would need an arena of its own. */
+  /* Not malloc(): a relative's joining thread would need its own arena. */
   struct debug_file *file =
       own_memory_map(NULL, sizeof *file + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, INHERITED);
   if (file == MAP_FAILED) {

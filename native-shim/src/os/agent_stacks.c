@@ -10,19 +10,19 @@
 
 enum { STACKS = 256, PAGE = 4096 };
 
-/* Its thread: none, one that is about to be, its number, or minus it when libc ends it. A thread that ends by a system call alone
- * has its number for ever, since libc's lists lead to its stack. */
+/* State of a stack: unused, reserved for a new thread, the thread's id, or minus the id while libc ends the thread. A
+ * thread that ends by the exit system call keeps its stack for ever, because libc's lists point to it. */
 enum { NOBODY = 0, COMING = INT32_MAX };
 
 static struct stack_slot {
   _Atomic int tid;
-  uint64_t low; /* above the page that nobody may touch */
+  uint64_t low; /* above the guard page */
   size_t bytes;
 } slots[STACKS];
 
 static bool is_gone(int tid) { return syscall(SYS_tgkill, getpid(), tid, 0) != 0; }
 
-/* A new one, or one that such a thread has had, as new. */
+/* A new stack, or a used one that has been reset. */
 static bool prepare(struct stack_slot *slot, size_t bytes) {
   int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
   void *at = slot->low ? (void *)(slot->low - PAGE) : NULL;

@@ -1,9 +1,9 @@
 /*
- * The stacks of the agent's threads. They are none of libc's, which would keep them when their threads have ended, also those of
- * a forked child's parent, and give them to the program's threads: a JVM leaves pages in them that nobody may touch.
+ * Stacks of the agent's threads. They do not come from libc, because libc caches the stacks of ended threads, also in forked
+ * children, and reuses them for the program's threads: a JVM leaves guard pages in them.
  *
- * A forked child has of such a stack only what libc's lists of threads lead to, the block on top of it. Nobody there uses the rest,
- * and nobody gives it back.
+ * A forked child inherits only the thread control block on top of such a stack, which libc's thread lists point to. The rest
+ * is neither used nor unmapped there.
  */
 #ifndef MDL_AGENT_STACKS_H
 #define MDL_AGENT_STACKS_H
@@ -11,11 +11,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* For a thread that is about to be created, and that nobody will join. False: it has one of libc's. */
+/* Sets the stack of a detached thread that is about to be created. False: the thread gets a stack from libc. */
 bool agent_stack_give(pthread_attr_t *attributes);
-/* It was not created. */
+/* The thread was not created. */
 void agent_stack_take_back(const pthread_attr_t *attributes);
-/* On the thread, at its begin, in its first function; and when libc ends it. */
+/* On the thread: in its first function, and when libc ends it. */
 void agent_stack_enter(void);
 void agent_stack_leave(void);
 /* In a forked child. */

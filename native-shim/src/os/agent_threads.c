@@ -13,12 +13,12 @@
 enum { AGENT_THREADS_MAX = 256 };
 
 _Atomic int agent_threads;
-/* Negative from the moment that a thread begins to end. It stays so, since it is not gone yet. */
+/* Negative once a thread begins to end. It stays negative, because the thread still exists. */
 static _Atomic int tids[AGENT_THREADS_MAX];
-static _Atomic uint64_t ended_nanos; /* CPU time of those that have ended */
+static _Atomic uint64_t ended_nanos; /* CPU time of ended agent threads */
 static _Atomic bool removing;
 
-/* False when the kernel does not count it among the process's threads any more. Signal 0 only looks. */
+/* False if the kernel no longer counts it among the process's threads. Signal 0 only checks. */
 static bool signal_thread(int tid, int signal) { return syscall(SYS_tgkill, getpid(), tid, signal) == 0; }
 
 static bool is_gone(int entry) { return entry == 0 || (entry < 0 && !signal_thread(-entry, 0)); }
@@ -70,8 +70,8 @@ uint64_t agent_threads_cpu_nanos(void) {
 }
 
 /*
- * A thread that waits in the kernel holds no lock that the application may want: of libc's, only the dynamic linker's are
- * held while a thread waits, and then with the gate. A signal that ends a wait shows it: the system call returns EINTR.
+ * A thread that waits in the kernel holds no lock that the application needs: of libc's locks, only the dynamic linker's are
+ * held during a wait, and then with the gate held. EINTR shows that a signal has interrupted such a wait.
  */
 void agent_threads_leave_if_removed(const ucontext_t *context) {
   const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];

@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 enum { ARENAS = 256 };
-static const uint64_t ARENA = 64 << 20; /* glibc's HEAP_MAX_SIZE; of another malloc() none is found */
+static const uint64_t ARENA = 64 << 20; /* glibc's HEAP_MAX_SIZE; arenas of another malloc() are not found */
 
-/* Glibc makes so many for each processor. */
+/* glibc's arenas per processor. */
 enum { ARENAS_OF_CPU = 8 };
 
-static _Atomic uint64_t own[ARENAS]; /* where they start; 0: none */
+static _Atomic uint64_t own[ARENAS]; /* start addresses; 0: free */
 static THREAD_LOCAL uint64_t of_thread;
 
-/* Where all arenas start, and whatever else starts so. */
+/* Start addresses that look like arenas. */
 struct starts {
   int count;
   uint64_t at[ARENAS];
@@ -50,7 +50,7 @@ static bool has(const struct starts *starts, uint64_t start) {
   return false;
 }
 
-/* What the program may have set by its environment. */
+/* The program may have changed it by its environment. */
 static bool makes_usual_number(void) {
   for (char **at = environ; at && *at; at++) {
     if (strncmp(*at, "MALLOC_ARENA_", 13) == 0 || strncmp(*at, "GLIBC_TUNABLES=", 15) == 0) {

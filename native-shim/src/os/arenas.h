@@ -1,6 +1,6 @@
 /*
- * The arenas that malloc() makes for the agent's threads: 64 MiB of addresses each, noted as the agent's while the thread lives. Then
- * libc gives them to whichever thread comes next. It gives them to several, when it makes no more.
+ * malloc() arenas of the agent's threads: 64 MiB of address space each, noted as the agent's memory while the thread lives.
+ * Afterwards libc reuses an arena for the next thread; at its arena limit it shares one among threads.
  */
 #ifndef MDL_ARENAS_H
 #define MDL_ARENAS_H
@@ -8,9 +8,9 @@
 /* On an agent thread: before it calls malloc() or free(), and when it ends. */
 void arenas_begin_own(void);
 void arenas_end_own(void);
-/* In a forked child: it has none. */
+/* In a forked child, which has no arenas of the agent. */
 void arenas_forked(void);
-/* Before notes are looked at: they go when the program may have some of these, too. */
+/* Call before notes are read: drops the notes of arenas that the program may share. */
 void arenas_look(void);
 
 #endif

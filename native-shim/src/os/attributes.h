@@ -1,5 +1,5 @@
-/* What stands at declarations: EXPORT, in front of libc's function of that name; THREAD_LOCAL, a word that generated code and
- * signal handlers can read at any time, since it is never allocated. */
+/* Attributes. EXPORT: interposes libc's function of that name. THREAD_LOCAL: static TLS, which is never allocated lazily,
+ * so generated code and signal handlers can read it at any time. */
 #ifndef MDL_ATTRIBUTES_H
 #define MDL_ATTRIBUTES_H
 

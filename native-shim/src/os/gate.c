@@ -18,5 +18,5 @@ bool gate_lock_soon(void) {
 
 void gate_unlock(void) { pthread_mutex_unlock(&gate); }
 
-/* Not by pthread_mutex_init: it may have a probe, and the child would record its call among its parent's. */
+/* Not by pthread_mutex_init: if probed, the child's call would be recorded as its parent's. */
 void gate_forked(void) { gate = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }

@@ -1,6 +1,7 @@
 /*
- * Functions that only glibc has, and not all of its versions. Without one, a program of another libc, musl, would not start with
- * the library preloaded. There nothing here is called: the agent does not start, and what the program calls is passed on.
+ * Weak references to functions that only some versions of glibc have. With strong references, a program of another libc
+ * (musl) would not start with the library preloaded. In such a program the agent does not start, none of these is called,
+ * and the program's calls are passed on.
  */
 #ifndef MDL_GLIBC_H
 #define MDL_GLIBC_H

@@ -18,12 +18,12 @@ enum {
   CLAMP_MIN = 0x20,
   CLAMP_MAX = 0x40,
 };
-static const uint32_t NO_CLAMP = ~0u; /* resets it */
+static const uint32_t NO_CLAMP = ~0u; /* resets the clamp */
 
-/* The kernel's default. Sleeps of the agent are polls: a program's slack may be seconds, and that of real-time threads is 0. */
+/* The kernel's default. The agent polls; a program may have set a slack of seconds, and real-time threads have 0. */
 static const unsigned long TIMER_SLACK_NANOS = 50000;
 
-/* struct sched_attr, version 1, which libc does not have. */
+/* struct sched_attr, version 1; libc does not define it. */
 struct attributes {
   uint32_t size, policy;
   uint64_t flags;
@@ -62,7 +62,7 @@ static void settle_disk(void) {
   }
 }
 
-/* What faults in the calling thread, as in the one that has created it: the JVM reads the time-stamp counter and asks CPUID. */
+/* Instructions that fault in the calling thread because they do in its creator. The JVM needs RDTSC and CPUID. */
 static void settle_instructions(void) {
   enum { ARCH_GET_CPUID = 0x1011, ARCH_SET_CPUID = 0x1012 };
   if (tsc_is_forbidden_to_thread()) {
@@ -77,5 +77,5 @@ void guest_settle(void) {
   settle_instructions();
   settle_processor();
   settle_disk();
-  raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, TIMER_SLACK_NANOS, 0L, 0L, 0L); /* last: real-time threads have none to set */
+  raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, TIMER_SLACK_NANOS, 0L, 0L, 0L); /* last: real-time threads cannot set it */
 }

@@ -1,7 +1,7 @@
 /*
- * What the compiler calls for cleanups (process/mask_waits.c) is libgcc's. Linked, libgcc_s would be loaded into every short-lived
- * command, which is a third of what the shim costs there. Whoever unwinds has loaded an unwinder by then, so these go on
- * to that one.
+ * The functions that the compiler calls for cleanups (process/mask_waits.c) are libgcc's. Linking libgcc_s would load it
+ * into every short-lived command, a third of the shim's cost there. Code that unwinds has loaded an unwinder by then, so
+ * these functions forward to it.
  */
 #include "os/libgcc.h"
 
@@ -13,7 +13,7 @@
 void *unwinder_symbol(const char *name) {
   void *symbol = dlsym(RTLD_DEFAULT, name);
   if (!symbol) {
-    /* libc loads it for pthread_exit and cancellation, out of others' sight. */
+    /* libc loads libgcc_s privately for pthread_exit and cancellation. */
     void *library = next()->dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
     symbol = library ? dlsym(library, name) : NULL;
   }

@@ -1,4 +1,4 @@
-/* The mappings of this process, as the kernel lists them: without malloc, stdio and locks. */
+/* Reads /proc/self/maps without malloc, stdio or locks. */
 #ifndef MDL_MAPS_H
 #define MDL_MAPS_H
 
@@ -9,7 +9,7 @@
 
 struct mapping {
   uint64_t start, end;
-  const char *line; /* ends with 0; until the next one is asked for */
+  const char *line; /* NUL-terminated; valid until the next maps_next() */
 };
 
 struct maps {
@@ -18,22 +18,22 @@ struct maps {
   char text[PATH_MAX + 256];
 };
 
-/* False when they cannot be read: no more calls then. */
+/* False if the file cannot be read; then make no further calls. */
 bool maps_open(struct maps *maps);
-/* False when there is none any more. */
+/* False at the end. */
 bool maps_next(struct maps *maps, struct mapping *mapping);
 void maps_close(struct maps *maps);
-/* The file that is mapped, "" for memory without a name. */
+/* The path of the mapped file, "" for anonymous memory. */
 const char *maps_path(const struct mapping *mapping);
 
-/* What the file behind a mapping is, and what may be done there. */
+/* The file behind a mapping, and its access rights. */
 struct backing {
   uint64_t start, end, offset; /* `offset` of `start` in the file */
-  uint64_t device, inode;      /* `inode` 0: no file */
+  uint64_t device, inode;      /* inode 0: no file */
   bool readable, writable, executable, shared;
 };
 
-/* Of the mapping that holds `address`. False when there is none, or the kernel does not say. */
+/* The mapping that contains `address`. False if there is none, or if the kernel does not tell. */
 bool maps_backing(uint64_t address, struct backing *backing);
 
 #endif

@@ -6,7 +6,7 @@
 
 struct next next_table;
 
-/* Two threads may both get here: they store the same. sigaction, which next() looks at, comes last. */
+/* Two threads may get here at once; both store the same values. sigaction is stored last, because next() tests it. */
 void next_resolve(void) {
 #define RESOLVE(field, symbol) *(void **)&next_table.field = dlsym(RTLD_NEXT, symbol)
   RESOLVE(signal, "signal");

@@ -1,4 +1,4 @@
-/* The functions that the interposed ones stand in front of: the next library's, which is libc's nearly always. */
+/* The functions that the shim interposes, resolved by RTLD_NEXT: nearly always libc's. */
 #ifndef MDL_NEXT_H
 #define MDL_NEXT_H
 
@@ -83,7 +83,7 @@ struct next {
 extern struct next next_table;
 void next_resolve(void);
 
-/* Usable before the constructor has run: other libraries' constructors come first. */
+/* Works before this library's constructor has run, because constructors of other libraries run first. */
 static inline const struct next *next(void) {
   if (__builtin_expect(next_table.sigaction == NULL, 0)) {
     next_resolve();

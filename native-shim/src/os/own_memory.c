@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-/* A thread takes one for its frames. What finds no room here is locked with the program's. */
+/* Each thread needs one for its frames. A mapping that finds no free note is locked with the program's memory. */
 enum { NOTES = 8192 };
 
-/* Free while `end` is 0. Who takes one has it alone from `end` == TAKEN on until `end` is what it will be. */
+/* Free while `end` is 0. The thread that sets `end` to TAKEN owns the note until it stores the final `end`. */
 static struct note {
   _Atomic uint64_t start, end;
   _Atomic int kind;
@@ -23,7 +23,7 @@ static bool read_note(int number, struct span *span) {
   return span->end > TAKEN;
 }
 
-/* Part of what is noted already: memory that was reserved comes into use. */
+/* Part of a mapping that is noted already: reserved memory comes into use. */
 static bool is_noted(uint64_t start, uint64_t end) {
   struct span span;
   for (int i = 0; i < atomic_load(&used); i++) {
@@ -50,7 +50,7 @@ static void take_note(uint64_t start, uint64_t end, enum own_memory_kind kind) {
   }
 }
 
-/* One range of memory has one owner, so nobody else changes its note meanwhile. */
+/* A range of memory has one owner, so no other thread changes its note. */
 void own_memory_forget(uint64_t start, uint64_t end) {
   struct span span;
   for (int i = 0; i < atomic_load(&used); i++) {
@@ -73,8 +73,8 @@ void own_memory_note(uint64_t start, uint64_t end) { take_note(start, end, STAYS
 static uint64_t page_end(uint64_t at) { return (at + 4095) & ~4095ULL; }
 
 /*
- * Memory that is locked as it is mapped is populated at once, unless nobody may touch it. So it is mapped for nobody, unlocked,
- * and then opened. Who maps reads `future_locked` afterwards, too: it is set before the kernel begins to lock.
+ * mmap() populates memory that is locked at once, unless it is PROT_NONE. So the memory is mapped PROT_NONE, unlocked, and
+ * then given its rights. `future_locked` is read again after mmap(), because it is set before the kernel begins to lock.
  */
 void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file, off_t offset, enum own_memory_kind kind) {
   bool apart = atomic_load(&future_locked) && protection != PROT_NONE;
@@ -99,7 +99,8 @@ void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file
 }
 
 int own_memory_unmap(void *at, size_t bytes) {
-  own_memory_forget((uintptr_t)at, page_end((uintptr_t)at + bytes)); /* first: then it may be somebody else's */
+  own_memory_forget((uintptr_t)at, page_end((uintptr_t)at + bytes)); /* before munmap(): afterwards the range may be another
+                                                                        owner's */
   return munmap(at, bytes);
 }
 

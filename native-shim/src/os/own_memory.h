@@ -1,6 +1,6 @@
 /*
- * What the agent has mapped in the program's process. The program may lock all of its memory (mlockall): the agent's is left out,
- * what is mapped later too. Lock-free, since threads map their stacks of frames in probes.
+ * The agent's mappings in the program's process. When the program locks all of its memory (mlockall), these are left out,
+ * later ones included. Lock-free, because threads map their frame stacks in probes.
  */
 #ifndef MDL_OWN_MEMORY_H
 #define MDL_OWN_MEMORY_H
@@ -14,25 +14,25 @@ struct span {
   uint64_t start, end;
 };
 
-/* Whether a forked child has it: what stays behind may be the program's own there. */
+/* Whether a forked child inherits the mapping. In a child, addresses of a mapping that STAYS may become the program's. */
 enum own_memory_kind { INHERITED, STAYS };
 
-/* As mmap(), and noted; neither locked nor populated when the program has locked what it maps in the future. */
+/* mmap(), and notes the mapping. It is neither locked nor populated under mlockall(MCL_FUTURE). */
 void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file, off_t offset, enum own_memory_kind kind);
 int own_memory_unmap(void *at, size_t bytes);
-/* What libc has mapped for the agent, and for nobody else; and not any more. A forked child has it for itself. */
+/* Notes memory that libc has mapped for the agent alone; removes the note. A forked child owns such memory itself. */
 void own_memory_note(uint64_t start, uint64_t end);
 void own_memory_forget(uint64_t start, uint64_t end);
-/* Of the memory in [start, end), the first part that is not noted as the agent's; empty when all is. */
+/* The first part of [start, end) that is not noted as the agent's; empty if all of it is. */
 struct span own_memory_gap(uint64_t start, uint64_t end);
-/* Whether a part of it is noted. */
+/* Whether any part of it is noted. */
 bool own_memory_has(uint64_t start, uint64_t end);
 
-/* From now on, or not any more, the kernel locks what anybody in this process maps. */
+/* Whether the kernel locks future mappings of this process (mlockall(MCL_FUTURE)). */
 void own_memory_future_locked(bool locked);
 bool own_memory_is_future_locked(void);
 
-/* In a forked child: what has stayed behind may be the program's, and nothing is locked. */
+/* In a forked child: drops notes of mappings that STAY; memory locks are not inherited. */
 void own_memory_forked(void);
 
 #endif

@@ -8,13 +8,13 @@
 
 static const char variable[] = "LD_PRELOAD=", library[] = "/libmdlagent.so";
 
-/* An entry of an environment, which comes in pieces: the start of it. */
+/* The start of an entry of an environment that is read in pieces. */
 struct entry {
   char text[PATH_MAX];
   size_t length;
 };
 
-/* Takes the next byte; true when that ends the entry that is looked for. */
+/* Takes the next byte; true if it ends the wanted entry. */
 static bool take(struct entry *entry, char byte) {
   if (byte) {
     if (entry->length < sizeof entry->text - 1) {

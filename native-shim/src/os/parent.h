@@ -1,10 +1,10 @@
-/* The process that has executed this one. */
+/* The parent process. */
 #ifndef MDL_PARENT_H
 #define MDL_PARENT_H
 
 #include <stdbool.h>
 
-/* Whether it was started with the library, as far as its environment shows. */
+/* Whether the parent was started with the library, according to its environment. */
 bool parent_has_library(void);
 
 #endif

@@ -1,10 +1,11 @@
-/* Where to map what all processes of a family have at one address. */
+/* Addresses for mappings that all processes of a family share. */
 #ifndef MDL_PLACE_H
 #define MDL_PLACE_H
 
-/* Far from libraries, from the heap and from what the kernel maps next: so it is free in relatives, too, and a gigabyte does not
- * push malloc's arenas down to where the NOPs of libraries lead to, some 1.7 GiB below (EntryView). At random, since what is mapped
- * may be code that can be written there; the kernel takes another place when this one is not free. Of each number another. */
+/* An address far from libraries, from the heap and from the kernel's next mappings. So it is free in relatives too, and a
+ * mapping of 1 GiB does not push malloc's arenas down to where the NOPs of libraries point, some 1.7 GiB below
+ * (EntryView). Random, because the mapping may hold writable code; a hint: the kernel chooses another place if this one is
+ * taken. Different for each `number`. */
 void *place_apart(unsigned number);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char go_owner[] = "Go\0"; /* with the NUL behind it, four bytes */
+static const char go_owner[] = "Go\0"; /* four bytes, with the final NUL */
 
 enum { GO_BUILD_ID = 4 };
 
@@ -30,7 +30,7 @@ static bool has_go_note(const char *at, size_t bytes) {
   return false;
 }
 
-/* The program itself is the first. */
+/* The first object is the program itself. */
 static int look(struct dl_phdr_info *image, size_t size, void *found) {
   (void)size;
   for (unsigned i = 0; i < image->dlpi_phnum; i++) {

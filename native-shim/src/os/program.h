@@ -1,10 +1,10 @@
-/* The program as its linker has left it. */
+/* Properties of the program's ELF file. */
 #ifndef MDL_PROGRAM_H
 #define MDL_PROGRAM_H
 
 #include <stdbool.h>
 
-/* Whether Go's linker has left its build id. */
+/* Whether the program has a Go build id. */
 bool program_is_go(void);
 
 #endif

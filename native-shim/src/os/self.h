@@ -1,8 +1,8 @@
 /*
- * Who runs: the calling thread, and its process.
+ * Identity of the calling thread and its process.
  *
- * An *agent thread* is the thread that the constructor starts and every thread that it or one of its offspring creates: the
- * JVM's. All others are application threads.
+ * An *agent thread* is the thread that the constructor starts, and every thread that an agent thread creates: the JVM's. All
+ * others are application threads.
  */
 #ifndef MDL_SELF_H
 #define MDL_SELF_H
@@ -13,18 +13,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The word that generated code reads: the calling thread's block, NULL until it has one (record/thread.c). */
+/* The calling thread's block, NULL until it has one (record/thread.c). Generated code reads this word. */
 extern THREAD_LOCAL struct mdl_thread *mdl_self;
 extern THREAD_LOCAL bool is_agent_thread;
-/* What it was started with; 0 for a thread that nobody here has started. */
+/* Stack size that the thread was started with; 0 if the shim did not start it. */
 extern THREAD_LOCAL size_t self_stack_bytes;
 
-/* The process that this memory belongs to: a vfork child runs in its parent's, and differs. 0 when the agent's threads have
- * been removed: the application may not be allowed to ask for its number. */
+/* The process that this memory belongs to. A vfork child has another id, but runs in its parent's memory. 0 once the
+ * agent's threads have been removed, because a confined application may not be allowed getpid(). */
 extern pid_t process_pid;
-/* The library was brought into a process that ran without it: libc's functions were called before there were wrappers. */
+/* The library was attached to a running process: libc was called before the wrappers existed. */
 extern bool process_was_attached;
-/* The application may have forbidden itself system calls. From now on none is made on its threads that it does not make. */
+/* The application may have restricted its system calls (seccomp). From now on the shim adds none on application threads. */
 extern _Atomic bool process_is_confined;
 extern _Atomic bool process_exiting;
 

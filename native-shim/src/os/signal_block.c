@@ -27,7 +27,7 @@ void signals_restore_word(uint64_t before) { raw_syscall(SYS_rt_sigprocmask, SIG
 
 void signals_block_all(sigset_t *before) { set_mask(~0ULL, before); }
 
-/* libc's setuid makes each thread change its ids, by signals that it keeps for itself, and waits until all have. */
+/* libc's setuid signals every thread to change its ids, by a signal that libc reserves, and waits for all of them. */
 static bool is_libcs_own(int signal) { return signal == 32 || signal == 33; }
 
 static bool agent_takes(int signal) { return signal_is_fault(signal) || signal == SIGTRAP || is_libcs_own(signal); }

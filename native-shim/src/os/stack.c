@@ -1,6 +1,6 @@
 /*
- * Where the calling thread's own stack is. Asked once for a thread, in a probe: without malloc, which may be what is
- * probed; pthread_getattr_np uses it.
+ * The calling thread's stack. Looked up once for each thread, in a probe: so without malloc, which may be probed itself, and
+ * without pthread_getattr_np, which calls malloc.
  */
 #include "os/stack.h"
 
@@ -9,7 +9,7 @@
 
 #include <sys/resource.h>
 
-/* The mapping that holds `address`, and the one below it. */
+/* The mapping that contains `address`, and the next one below it. */
 static bool find(uint64_t address, struct mapping *found, struct mapping *below) {
   struct maps maps;
   bool is_found = false;
@@ -27,7 +27,7 @@ static bool find(uint64_t address, struct mapping *found, struct mapping *below)
 
 extern void *__libc_stack_end __attribute__((weak)); /* os/glibc.h */
 
-/* How large it may be. */
+/* Limit of the stack's size. */
 static uint64_t most_bytes(void) {
   struct rlimit limit;
   return self_stack_bytes ? self_stack_bytes : getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : 0;
@@ -43,15 +43,15 @@ struct stack stack_of_thread(uint64_t here) {
   struct mapping mapping, below;
   if (find(here, &mapping, &below)) {
     if (thread_pointer > here && holds(&mapping, thread_pointer)) {
-      /* Libc puts the thread's control block on top of the stack. Neighbours may be part of the mapping. */
+      /* libc puts the thread control block on top of the stack. The mapping may include neighbours. */
       uint64_t low = thread_pointer > bytes ? thread_pointer - bytes : 0;
       return (struct stack){low > mapping.start ? low : mapping.start, thread_pointer};
     }
     if (holds(&mapping, (uintptr_t)__libc_stack_end)) {
-      /* The first thread's grows, to its limit or to the mapping below. */
+      /* The first thread's stack grows to its limit or to the mapping below. */
       uint64_t low = mapping.end > bytes ? mapping.end - bytes : 0;
       return (struct stack){low > below.end ? low : below.end, mapping.end};
     }
   }
-  return (struct stack){here, here}; /* a coroutine's, a signal handler's: all calls are taken to run on such a one */
+  return (struct stack){here, here}; /* a coroutine's or a signal handler's */
 }

@@ -1,11 +1,11 @@
-/* Where the calling thread's own stack is. */
+/* The calling thread's stack. */
 #ifndef MDL_STACK_H
 #define MDL_STACK_H
 
 #include <stdint.h>
 
-/* The stack that the calling thread was given, [low, high): the one that holds `here`, where its program runs, should it be
- * another. */
+/* The stack, [low, high), that contains `here`: the one that the thread was created with, or another that its program runs
+ * on. */
 struct stack {
   uint64_t low, high;
 };

@@ -56,7 +56,7 @@ bool latch_await(latch *word, uint64_t nanos) {
   return true;
 }
 
-/* errno is set as libc does. */
+/* Sets errno as libc does. */
 __asm__(
     ".text\n"
     ".globl raw_syscall\n"

@@ -7,10 +7,10 @@
 enum { LAST_ROUND = 3 };
 
 static pthread_key_t key;
-static _Atomic bool watching; /* the key is there */
+static _Atomic bool watching; /* the key exists */
 static void (*when_ended)(void);
 
-/* Called in rounds while values are set: in a late one, what other libraries' destructors do has been recorded. */
+/* libc calls it in rounds while values are set. By a late round the destructors of other libraries have been recorded. */
 static void thread_ended(void *round) {
   if ((uintptr_t)round < LAST_ROUND) {
     pthread_setspecific(key, (void *)((uintptr_t)round + 1));

@@ -18,7 +18,7 @@ enum { PATH_BYTES = 64, NAME_BYTES = 16 };
 
 void wrapper_show_agent(void) { raw_syscall(SYS_prctl, PR_SET_NAME, agent_name, 0L, 0L, 0L); }
 
-/* A thread has the name that its creator has just then. */
+/* A new thread inherits its creator's current name. */
 int wrapper_show_thread(int (*start)(void)) {
   char name[NAME_BYTES] = "";
   raw_syscall(SYS_prctl, PR_GET_NAME, name, 0L, 0L, 0L);
@@ -30,7 +30,8 @@ int wrapper_show_thread(int (*start)(void)) {
 
 void wrapper_hide_agent(void) { raw_syscall(SYS_prctl, PR_SET_NAME, "mdlagent ends", 0L, 0L, 0L); }
 
-/* Calls `look` for each thread of the process until it returns false. Without the C library's directory streams, which allocate. */
+/* Calls `look` for each thread of the process until it returns false. Does not use libc's directory streams, which
+ * allocate. */
 static void each_thread(pid_t process, bool (*look)(pid_t process, pid_t thread, void *result), void *result) {
   char path[PATH_BYTES], entries[2048];
   snprintf(path, sizeof path, "/proc/%d/task", process);
@@ -67,7 +68,7 @@ pid_t wrapper_agent_of(pid_t process) {
 
 bool wrapper_has_agent(pid_t process) { return wrapper_agent_of(process) != 0; }
 
-/* Field `number` of what proc(5) has in a process's stat; 0 when it cannot be read. */
+/* Field `number` of a process's stat (proc(5)); 0 if it cannot be read. */
 static uint64_t stat_field(pid_t process, int number) {
   enum { FIRST_BEHIND_NAME = 3 };
   char path[PATH_BYTES], text[1024];
@@ -85,7 +86,7 @@ static pid_t parent_of(pid_t process) {
   return (pid_t)stat_field(process, PARENT);
 }
 
-/* Every process faults when it begins: faults of children show that one has been waited for. */
+/* Every process takes page faults at start, so faults of children show that a child has been waited for. */
 static bool had_children(pid_t process) {
   enum { FAULTS_OF_CHILDREN = 11 };
   return stat_field(process, FAULTS_OF_CHILDREN) != 0;
@@ -117,7 +118,8 @@ pid_t wrapper_only_child(pid_t process) {
   return children.some_more ? 0 : children.one;
 }
 
-/* The number of the system call that main is in is shown to whoever may trace the process, the function to whoever may read it. */
+/* /proc shows the number of main's system call to processes that may trace it, and the kernel function to those that may
+ * read it. */
 bool wrapper_waits(pid_t process) {
   static const char *const functions[] = {"do_wait", "sigtimedwait", "sigsuspend", "pause"};
   char path[PATH_BYTES], text[128];

@@ -5,7 +5,7 @@
 /*
  * The application's action for a signal, replaced as a whole while handlers read it.
  *
- * Assumes    A1 a reader is not overtaken by RING replacements between its copy and its check more than finitely often
+ * Assumes    A1 a reader is overtaken by RING replacements between its copy and its check only finitely often
  * Guarantees G1 a reader gets an action that was in force while it read
  * Progress   P1 readers and writers are lock-free
  *

@@ -1,4 +1,4 @@
-/* What the application and the JVM have asked for, signal by signal. */
+/* The signal actions that the application and the JVM have set. */
 #ifndef MDL_ACTIONS_H
 #define MDL_ACTIONS_H
 

@@ -24,7 +24,7 @@ static void set_default(int signal) {
   next()->sigaction(signal, &standard, NULL);
 }
 
-/* Where the thread was interrupted, with the same siginfo. */
+/* Raises it again where the thread was interrupted, with the same siginfo. */
 static void end_by_trap(siginfo_t *info, ucontext_t *context) {
   int signal = info->si_signo;
   bool executes_again = signal == SIGILL && info->si_code > 0;
@@ -38,14 +38,14 @@ static void end_by_trap(siginfo_t *info, ucontext_t *context) {
   }
   set_default(signal);
   if (executes_again) {
-    return; /* the true signal ends the process at the instruction */
+    return; /* the real signal ends the process at the instruction */
   }
   sigset_t before;
   signals_block_all(&before); /* until this handler returns */
   trap_queue_to_self(info);
 }
 
-/* With the mask that the action asks for. */
+/* Calls it with the action's mask. */
 static void call_trap_handler(const struct sigaction *action, siginfo_t *info, ucontext_t *context) {
   uint64_t mask = mask_word(&action->sa_mask);
   uint64_t own = action->sa_flags & SA_NODEFER ? 0 : trap_bit(info->si_signo);
@@ -58,7 +58,7 @@ static void call_trap_handler(const struct sigaction *action, siginfo_t *info, u
   traps_blocked = mask_word(&context->uc_sigmask) & TRAPS;
   *(uint64_t *)&context->uc_sigmask &= ~TRAPS;
   if (traps_waiting() & ~traps_blocked) {
-    /* It comes when this handler has returned, not inside of it. */
+    /* Delivered after this handler has returned, not inside it. */
     change_kernel_mask(SIG_BLOCK, TRAPS);
     traps_deliver();
   }
@@ -88,12 +88,13 @@ static void dispatch_trap(siginfo_t *info, ucontext_t *context) {
   call_trap_handler(&action, info, context);
 }
 
-/* For SI_USER: the kernel lets nobody pass on what kill() has sent under its own code. */
+/* For SI_USER: the kernel does not let a process forward a kill() with its original code. */
 enum { PASSED_ON = -0x6D646C };
 
 /*
- * What was sent to the process: this thread was as good as any to the kernel. (It comes later than a process with one
- * thread may expect of kill(), and two of them may become one.) What was sent to this very thread is not the application's.
+ * A signal sent to the process, which the kernel delivered to this thread by chance, is forwarded. (It arrives later than
+ * kill() promises a single-threaded process, and two may merge into one.) A signal sent to this very thread is not the
+ * application's.
  */
 static void pass_to_main(int signal, siginfo_t *info) {
   if (info->si_code == SI_TKILL) {
@@ -139,7 +140,7 @@ void signals_dispatch(int signal, siginfo_t *info, void *context) {
     return;
   }
   if (!has_handler(&action)) {
-    /* The kernel does not ignore faults. Return to the instruction: the true signal ends the process there. */
+    /* The kernel does not ignore faults. Return to the instruction, where the real signal ends the process. */
     set_default(signal);
     if (sent) {
       syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);

@@ -1,4 +1,4 @@
-/* The handler of the signals whose dispositions are not the kernel's: see dispositions.c. */
+/* The handler of signals with two dispositions: see dispositions.c. */
 #ifndef MDL_DISPATCH_H
 #define MDL_DISPATCH_H
 

@@ -1,18 +1,17 @@
 /*
  * Two sets of dispositions in one process.
  *
- * The application's are the kernel's, with five exceptions. Four come when the JVM has asked for them: SIGSEGV, SIGBUS,
- * SIGFPE and SIGILL, which the JVM raises on purpose. For these the kernel has signals_dispatch(), which goes by the thread:
- * a fault of an agent thread is the JVM's, all else is what the application has set, or the default.
- * All other actions of the JVM are kept and shown to it, and never happen (it runs with -Xrs). Agent threads
- * block all signals but those that they need, whatever they ask for.
+ * The kernel has the application's dispositions, with five exceptions. Four are SIGSEGV, SIGBUS, SIGFPE and SIGILL, which
+ * the JVM raises on purpose: once the JVM has set them, their handler is signals_dispatch(). It gives a fault of an agent
+ * thread to the JVM, and treats all others as the application has set. All other actions of the JVM are stored and shown to
+ * it, but never run (it runs with -Xrs). Agent threads always block all signals except those that they need.
  *
- * The fifth is SIGTRAP, and SIGILL for this reason, too: as soon as an instruction is to be trapped, or the application
- * has a handler for the signal or blocks it. Traps at the addresses of header.traps are ours, on any thread; for all others
- * signals_dispatch() does what the kernel would. It stays so in forked children, which have the same trapping bytes, and
- * in vfork children until they execute another program. One thing is lost: a program that ignores these signals, and whose
- * instructions are trapped, executes others with the default action. To pass the SIG_IGN on, every function of the exec and
- * spawn families would have to be wrapped, and would leave the process open to its own trapping bytes meanwhile.
+ * The fifth is SIGTRAP (and SIGILL for the same reason): once an instruction is to be trapped, or the application handles or
+ * blocks the signal. Traps at the addresses of header.traps are ours, on any thread; for all others signals_dispatch() does
+ * what the kernel would do. This holds in forked children too, which have the same trapping bytes, and in vfork children
+ * until they execute another program. One limit: a program that ignores these signals, and has trapped instructions,
+ * executes other programs with the default action instead of SIG_IGN. To preserve SIG_IGN, every exec and spawn function
+ * would need a wrapper, and the process would be exposed to its own trapping bytes meanwhile.
  *
  * signals_dispatch() runs in signal context: no malloc, no stdio, no locks, no JNI.
  */
@@ -36,18 +35,19 @@
 #endif
 
 static _Atomic bool dispatched[SIGNALS];
-static _Atomic bool kept[SIGNALS];         /* dispatched for good, since instructions may trap */
-static _Atomic uint64_t traps_in_mask[SIGNALS]; /* of the application's action; the kernel's has them not */
-static _Atomic bool interrupting[SIGNALS]; /* system calls, as siginterrupt() has asked for */
+static _Atomic bool kept[SIGNALS];         /* dispatched permanently, because instructions may trap */
+static _Atomic uint64_t traps_in_mask[SIGNALS]; /* of the application's action; not in the kernel's */
+static _Atomic bool interrupting[SIGNALS]; /* system calls, as siginterrupt() requested */
 static _Atomic bool lock;
 
 /*
- * The kernel's flags and mask are the application's, so that its handler runs as it would without us. But SIGTRAP
- * and SIGILL are never blocked: a probe in its handler may trap; masks.c does as if, for traps that are not ours.
+ * The kernel gets the application's flags and mask, so that its handler runs as it would without us. Except that SIGTRAP and
+ * SIGILL are never blocked, because a probe in the handler may trap; masks.c emulates their blocking for traps that are not
+ * ours.
  *
- * Without a handler of the application's to go by: on the alternate stack, if the thread has one. Code that runs where
- * there is no room for a signal's frame (small stacks of coroutines, the rest of an overflowing one) has one for that
- * reason, and demands of all handlers that they use it.
+ * If the application has no handler: on the alternate stack, if the thread has one. Code that runs without room for a signal
+ * frame (small coroutine stacks, an overflowing stack) has an alternate stack for that reason, and needs every handler to
+ * use it.
  */
 static int install(int signal, const struct sigaction *action) {
   struct sigaction ours = {.sa_sigaction = signals_dispatch, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -63,10 +63,10 @@ static int install(int signal, const struct sigaction *action) {
   return next()->sigaction(signal, &ours, NULL);
 }
 
-/* It has its own dispositions but our memory. */
+/* A vfork child has its own dispositions but our memory. */
 static bool in_vfork_child(void) { return process_pid && getpid() != process_pid; }
 
-/* To libc and the kernel, but for TRAPS in the mask. */
+/* To libc and the kernel, without TRAPS in the mask. */
 static int pass_on(int signal, const struct sigaction *action, struct sigaction *old) {
   struct sigaction passed;
   uint64_t shown = traps_in_mask[signal], masked = shown;
@@ -86,7 +86,7 @@ static int pass_on(int signal, const struct sigaction *action, struct sigaction 
   return result;
 }
 
-/* Signals are blocked while it is held, so no handler waits for the code that it interrupted. */
+/* Signals are blocked while the lock is held, so no handler waits for the code that it interrupted. */
 static void acquire(sigset_t *before) {
   signals_block_all(before);
   while (atomic_exchange_explicit(&lock, true, memory_order_acquire)) {
@@ -190,7 +190,7 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
     return pass_on(signal, action, old);
   }
   if (in_vfork_child()) {
-    bool ours = kept[signal]; /* the code has our trapping bytes until it is another's */
+    bool ours = kept[signal]; /* until exec the code has our trapping bytes */
     int result = next()->sigaction(signal, ours ? NULL : action, old);
     if (result == 0 && old && old->sa_sigaction == signals_dispatch) {
       *old = application_action(signal);
@@ -231,7 +231,7 @@ struct kernel_action {
   uint64_t mask;
 };
 
-/* What the kernel is asked for by a system call in libc's stead. Only the restorer is libc's all the same. */
+/* Sets the kernel's action by system call instead of libc's function, with libc's restorer. */
 long signals_raw_sigaction(int signal, const struct kernel_action *action, struct kernel_action *old) {
   struct sigaction wanted, previous;
   if (action) {
@@ -253,7 +253,7 @@ static void give_back(void) {
     if (dispatched[signal] && !kept[signal]) {
       struct sigaction action = application_action(signal);
       struct sigaction current;
-      /* Not when it has been reset, in signals_dispatch(), to end the process. */
+      /* Not after signals_dispatch() has reset it to end the process. */
       if (next()->sigaction(signal, NULL, &current) == 0 && current.sa_sigaction == signals_dispatch) {
         next()->sigaction(signal, &action, NULL);
       }
@@ -264,7 +264,7 @@ static void give_back(void) {
 
 void signals_forked(void) {
   atomic_store(&lock, false);
-  memset(jvm_actions, 0, sizeof jvm_actions); /* those of the parent's JVM: one that begins here finds the defaults */
+  memset(jvm_actions, 0, sizeof jvm_actions); /* of the parent's JVM; a JVM that starts here must find the defaults */
   give_back();
 }
 
@@ -276,8 +276,8 @@ void signals_give_back(void) {
 }
 
 /*
- * Whether libc's own function must not see the signal. So with all that may be dispatched, also before they are: this may
- * begin between the question and libc's function, which would see our handler then, and replace it.
+ * Whether to bypass libc's own function. True for every signal that may be dispatched, even before it is: dispatching may
+ * begin between this check and libc's function, which would then see and replace our handler.
  */
 static bool is_virtual(int signal) {
   return signal >= 1 && signal < SIGNALS && (is_agent_thread || trap_bit(signal) || signal_is_fault(signal));

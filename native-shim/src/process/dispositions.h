@@ -1,21 +1,22 @@
-/* Dispositions: the application's and the JVM's, side by side. */
+/* Two sets of signal dispositions: the application's and the JVM's. */
 #ifndef MDL_DISPOSITIONS_H
 #define MDL_DISPOSITIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on signals_dispatch() has those of TRAPS: 0, or -errno. */
+/* Makes signals_dispatch() the handler of these TRAPS: 0, or -errno. */
 int64_t signals_take(uint64_t traps);
-/* All of them: threads may meet trapping bytes from now on. */
+/* The same for all TRAPS: threads may execute trapping bytes from now on. */
 int64_t signals_catch_traps(void);
-/* From now on SIGILL interrupts waits of agent threads, and none is resumed. */
+/* Makes SIGILL interrupt waits of agent threads without resuming them. */
 void signals_interrupt_agent(void);
-/* No agent thread is left: the kernel has the application's actions. */
+/* No agent thread is left: returns the application's actions to the kernel. */
 void signals_give_back(void);
-/* In a forked child, which has no JVM: the application's own dispositions again, but for what trapping bytes raise. */
+/* In a forked child, which has no JVM: restores the application's dispositions, except for signals that trapping bytes
+ * raise. */
 void signals_forked(void);
-/* Those of TRAPS for which the application has a handler. */
+/* The TRAPS for which the application has a handler. */
 uint64_t signals_traps_handled(void);
 
 struct kernel_action;

@@ -1,6 +1,6 @@
 /*
- * The application's global state, which the agent's threads leave alone. The application's own calls go on by a tail call: libc
- * may look at the return address.
+ * Global state of the application that the agent's threads must not change. The application's own calls are passed on by a
+ * tail call, because libc may use the return address.
  */
 #include "os/attributes.h"
 #include "os/next.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Destructors of the JVM's libraries would run while their threads live. */
+/* Destructors of the JVM's libraries would run while the JVM's threads still live. */
 EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library) {
   if (is_agent_thread) {
     return 0;
@@ -17,8 +17,8 @@ EXPORT int __cxa_atexit(void (*function)(void *), void *argument, void *library)
   return next()->cxa_atexit(function, argument, library);
 }
 
-/* The environment is the application's to change, without a lock and at any time. What the agent needs of it, session/options.c
- * has copied before main began. */
+/* The application may change the environment at any time, without a lock. session/options.c copied what the agent needs
+ * before main began. */
 EXPORT char *getenv(const char *name) { return is_agent_thread ? NULL : next()->getenv(name); }
 
 EXPORT char *secure_getenv(const char *name) { return is_agent_thread ? NULL : next()->secure_getenv(name); }
@@ -27,14 +27,14 @@ EXPORT char *setlocale(int category, const char *locale) {
   return next()->setlocale(category, is_agent_thread ? NULL : locale);
 }
 
-/* Java takes the encoding of file names from it, and the application may not have set any. (newlocale() for the agent's
- * threads would look into the environment.) */
+/* Java takes the encoding of file names from the locale, and the application may not have set one. (newlocale() for the
+ * agent's threads would read the environment.) */
 EXPORT char *nl_langinfo(nl_item item) {
   static char utf8[] = "UTF-8";
   return is_agent_thread && item == CODESET ? utf8 : next()->nl_langinfo(item);
 }
 
-/* libc looks for the time zone in the environment, and keeps what it finds. */
+/* libc reads the time zone from the environment, and caches it. */
 EXPORT void tzset(void) {
   if (!is_agent_thread) {
     next()->tzset();
@@ -53,7 +53,7 @@ EXPORT struct tm *gmtime_r(const time_t *restrict seconds, struct tm *restrict r
   return is_agent_thread ? localtime_r(seconds, result) : next()->gmtime_r(seconds, result);
 }
 
-/* It would write the application's buffers to the agent's descriptors. */
+/* Would write the application's buffers to the agent's descriptors. */
 EXPORT int fflush(FILE *stream) {
   if (is_agent_thread && (stream == NULL || stream == stdout || stream == stderr)) {
     return 0;

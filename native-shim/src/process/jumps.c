@@ -8,7 +8,7 @@
 
 enum { LAST_WORD = sizeof(sigset_t) / sizeof(unsigned long) - 1 };
 
-/* By a tail call, as swapcontext: libc saves the stack pointer and the return address of its caller. */
+/* By a tail call, as swapcontext: libc saves its caller's stack pointer and return address. */
 EXPORT int __sigsetjmp(struct __jmp_buf_tag state[1], int with_mask) {
   if (with_mask) {
     state->__saved_mask.__val[LAST_WORD] = traps_blocked;
@@ -16,10 +16,10 @@ EXPORT int __sigsetjmp(struct __jmp_buf_tag state[1], int with_mask) {
   return next()->save_jump(state, with_mask);
 }
 
-/* None of what others than __sigsetjmp have left there. */
+/* Ignores values that were not stored by __sigsetjmp. */
 static uint64_t saved_bits(const struct __jmp_buf_tag *state) {
   uint64_t bits = state->__saved_mask.__val[LAST_WORD];
-  return (bits & ~TRAPS ? 0 : bits) | (state->__saved_mask.__val[0] & TRAPS); /* the latter when it is older than the wrappers */
+  return (bits & ~TRAPS ? 0 : bits) | (state->__saved_mask.__val[0] & TRAPS); /* the latter if it is older than the wrappers */
 }
 
 #define JUMP(name, pointer)                                              \
@@ -37,7 +37,7 @@ JUMP(_longjmp, jump)
 JUMP(siglongjmp, jump)
 JUMP(__longjmp_chk, jump_checked)
 
-/* A mask that the application has asked for, and so has any signal, may have been put into a context. */
+/* A context may hold a mask that the application has set, with any signal. */
 static void adapt(ucontext_t *to) {
   *(uint64_t *)&to->uc_sigmask &= ~TRAPS;
   record_other_stack(to->uc_stack.ss_sp);

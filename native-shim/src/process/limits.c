@@ -1,14 +1,14 @@
 /*
- * Limits of memory and of processor time. The kernel counts the agent's with the program's: some gigabytes of addresses, nearly all of
- * them reserved and not in use; the time that the JVM takes to start. So when the program limits itself, the kernel gets a limit that
- * is larger by that, and getrlimit() tells what the program has asked for. Other limits are of what the agent does not take
- * (descriptors, locks, messages), or are left as they are.
+ * Limits of memory and CPU time. The kernel counts the agent's use with the program's: gigabytes of address space, nearly
+ * all of it only reserved, and the start-up time of the JVM. So when the program sets a limit, the kernel gets a limit that
+ * is larger by the agent's use, and getrlimit() returns the program's value. Other limits concern resources that the agent
+ * does not use (descriptors, locks, messages), or are passed on unchanged.
  *
- * A program that is executed inherits what the program has asked for. Its hard limit stays the larger one, since nobody could raise it
- * again where the program is not executed after all.
+ * An executed program inherits the limit that the program has set. Its hard limit stays the larger one, because it could not
+ * be raised again if the exec fails.
  *
- * Only in the process that starts the agent, and while it may come or is there. Forked processes have none of its memory, but for
- * what they share with it.
+ * Only in the process that starts the agent, and only while the agent may start or runs. Forked processes have only the
+ * memory that they share with it.
  */
 #include "process/limits.h"
 
@@ -25,16 +25,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What the agent may still map later: heaps of libc for its threads, memory of Java's classes. Before it has begun, it is all that
- * it takes in a large program. */
+/* Memory that the agent may still map: libc's heaps for its threads, metadata of Java classes. Before it starts, all of
+ * its memory in a large program. */
 static const uint64_t AGENT_GROWS = 256ULL << 20, AGENT_SPACE = 5ULL << 30, AGENT_DATA = 1ULL << 30;
 
-/* In percent of the program's, and seconds, as long as its start takes on a slow machine. */
+/* In percent of the program's CPU time, plus seconds of start-up on a slow machine. */
 enum { AGENT_CPU = 5, AGENT_CPU_SECONDS = 3 };
 
 enum { SPACE, DATA, CPU, LIMITS };
 
-/* What the program has asked for, and what the kernel was told. */
+/* The program's limit, and the kernel's. */
 static struct asked {
   struct rlimit by_program, by_us;
 } limits[LIMITS];
@@ -57,11 +57,11 @@ static bool is_set(const struct asked *asked) { return asked->by_us.rlim_max != 
 
 static rlim_t larger(rlim_t limit, uint64_t share) { return limit > RLIM_INFINITY - 1 - share ? limit : limit + share; }
 
-static pid_t started; /* the process that is executed */
+static pid_t started; /* the process that started the agent */
 
 __attribute__((constructor)) static void note_start(void) { started = getpid(); }
 
-/* A vfork child has its parent's memory, and limits of its own. */
+/* A vfork child has its parent's memory, but its own limits. */
 static bool has_agent(void) {
   return started == process_pid && !is_agent_thread && !process_is_confined && getpid() == started &&
          atomic_load(&agent_threads) > 0;
@@ -75,7 +75,7 @@ static int set(pid_t process, int resource, const struct rlimit *limit) {
   return (int)raw_syscall(SYS_prlimit64, process, resource, limit, NULL);
 }
 
-/* The program's own, if nobody has changed it by other means. */
+/* The program's limit, unless it was changed by other means. */
 static void tell(int resource, struct rlimit *limit) {
   const struct asked *asked = asked_of(resource);
   if (asked && is_set(asked) && is_same(limit, &asked->by_us)) {
@@ -83,7 +83,7 @@ static void tell(int resource, struct rlimit *limit) {
   }
 }
 
-/* What the agent has, and may have later. */
+/* The agent's use, now and later. */
 static uint64_t agents_share(int resource, const struct rlimit *limit) {
   if (resource == RLIMIT_CPU) {
     uint64_t later = limit->rlim_cur == RLIM_INFINITY ? 0 : limit->rlim_cur * AGENT_CPU / 100;
@@ -104,7 +104,7 @@ static int set_larger(int resource, const struct rlimit *limit, struct asked *as
   struct rlimit shown = now;
   tell(resource, &shown);
   if (limit->rlim_max <= shown.rlim_max && more.rlim_max > now.rlim_max) {
-    more.rlim_max = now.rlim_max; /* no right to raise it is needed where the program needs none */
+    more.rlim_max = now.rlim_max; /* needs no privilege, because the hard limit does not rise */
     more.rlim_cur = more.rlim_cur < more.rlim_max ? more.rlim_cur : more.rlim_max;
   }
   if (set(0, resource, &more) != 0) {

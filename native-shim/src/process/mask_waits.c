@@ -1,4 +1,4 @@
-/* Calls that wait with another mask, and those that ask for signals that wait. */
+/* Calls that wait with a temporary mask, and calls that ask for pending signals. */
 #include "process/mask_waits.h"
 
 #include "os/next.h"
@@ -13,7 +13,7 @@ void begin_other_mask(struct other_mask *other, const void *mask) {
   uint64_t inner = mask_word(mask) & TRAPS;
   other->set = without_traps(mask);
   other->outer = traps_blocked;
-  /* Without a handler it makes no difference when it comes: it ends the process, or is ignored. */
+  /* Without a handler the time of delivery does not matter: the signal ends the process or is ignored. */
   other->held = traps_blocked & ~inner & signals_traps_handled();
   if (other->held) {
     change_kernel_mask(SIG_BLOCK, other->held);
@@ -52,7 +52,7 @@ EXPORT int epoll_pwait(int file, struct epoll_event *events, int count, int time
 
 EXPORT int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *timeout,
                         const sigset_t *mask) {
-  if (!next()->epoll_pwait2) { /* before glibc 2.35; a program that looks for it finds ours */
+  if (!next()->epoll_pwait2) { /* before glibc 2.35; dlsym() still finds this wrapper */
     errno = ENOSYS;
     return -1;
   }
@@ -67,7 +67,7 @@ static int pause_without(int number) {
   return sigsuspend(&set);
 }
 
-/* <signal.h> gives the name to the other one. */
+/* <signal.h> gives this name to the other function. */
 EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
 EXPORT int bsd_sigpause(int mask) {
   sigset_t set = {{(unsigned)mask}};
@@ -81,7 +81,7 @@ EXPORT int __sigpause(int number_or_mask, int is_number) {
   return is_number ? pause_without(number_or_mask) : bsd_sigpause(number_or_mask);
 }
 
-/* ---- calls that ask for signals that wait */
+/* ---- calls that ask for pending signals */
 
 EXPORT int sigpending(sigset_t *set) {
   int result = next()->sigpending(set);
@@ -91,7 +91,7 @@ EXPORT int sigpending(sigset_t *set) {
   return result;
 }
 
-/* The number of one that waits; 0 when libc is to look for others. */
+/* The number of a pending signal; 0 if libc must look for others. */
 static int take_wanted(const sigset_t *set, siginfo_t *info) {
   siginfo_t unused;
   uint64_t wanted = set ? mask_word(set) & traps_waiting() : 0;

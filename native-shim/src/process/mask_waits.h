@@ -1,4 +1,4 @@
-/* Calls that wait with another mask. */
+/* Calls that wait with a temporary mask. */
 #ifndef MDL_MASK_WAITS_H
 #define MDL_MASK_WAITS_H
 
@@ -7,16 +7,16 @@
 struct other_mask {
   sigset_t set;
   uint64_t outer; /* the thread's bits before and after */
-  uint64_t held;  /* by the kernel, so that none comes between here and the wait */
+  uint64_t held;  /* blocked in the kernel, so that none arrives between here and the wait */
 };
 
 void begin_other_mask(struct other_mask *other, const void *mask);
-/* Also when the thread is cancelled in the wait. */
+/* Also if the thread is cancelled during the wait. */
 void end_other_mask(struct other_mask *other);
 
 static inline bool is_plain_wait(const void *mask) { return !mask || is_agent_thread || mask_is_plain(mask); }
 
-/* The call has the mask to wait with as `other`. */
+/* `call` uses `other` as the mask to wait with. */
 #define WITH_OTHER_MASK(mask, call)                                     \
   do {                                                                  \
     const void *other = (mask);                                         \

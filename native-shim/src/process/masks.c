@@ -1,19 +1,18 @@
 /*
- * Masks. Those of agent threads have all signals but the ones that they need. Those of application threads never have
- * SIGTRAP and SIGILL, from the start of the process on: a thread that meets a trapping byte while its signal is blocked is
- * the end of the process. A bit per thread and signal remembers what the application wants, and is what the application
- * sees; one of them that is *sent* to a thread that wants none waits until it does.
+ * Signal masks. Agent threads block all signals except those that they need. Application threads never block SIGTRAP and
+ * SIGILL in the kernel, from process start on, because a trapping byte whose signal is blocked kills the process. One bit
+ * per thread and signal emulates the application's mask, and queries return it. A SIGTRAP or SIGILL that is *sent* to a
+ * thread whose bit is set stays pending until the thread unblocks it.
  *
- * What the bits cannot follow:
- *   - exec'd and spawned programs inherit a mask without them. (A spawn attribute's mask is left as it is: between
- *     its use and exec only libc's code runs.)
- *   - a handler whose sa_mask has them runs with the bits of the code that it interrupted, but for their own handlers;
- *   - setcontext and swapcontext leave the bits as they are, and so does a thread attribute's mask;
- *   - what a vfork child does to its mask, it does to the bits of its parent's thread;
- *   - one sent to the process waits as soon as the thread that the kernel chose wants none, though another may want it,
- *     or be in sigwait; signalfd does not see it.
- * What is not guarded: masks set by a system call that libc's functions do not make, and a handler that adds them to
- * the uc_sigmask it returns to.
+ * Limits of the emulation:
+ *   - exec'd and spawned programs inherit a mask without them. (The mask of a spawn attribute is not changed: between its
+ *     use and exec only libc's code runs.)
+ *   - a handler whose sa_mask has them runs with the interrupted code's bits, except in their own handlers;
+ *   - setcontext, swapcontext and the mask of a thread attribute do not change the bits;
+ *   - a vfork child changes the bits of its parent's thread;
+ *   - a signal sent to the process stays pending if the thread that the kernel chose blocks it, even if another thread
+ *     accepts it or is in sigwait; signalfd does not see it.
+ * Not covered: masks set by a direct system call, and a handler that adds these signals to its uc_sigmask.
  */
 #include "process/masks.h"
 
@@ -25,15 +24,15 @@
 #include <stdatomic.h>
 
 /*
- * A thread that takes a mask looks for signals that were sent to the process, and may be faster than the thread for which
- * the kernel has meant them. One of the agent would run the application's handler, as long as it is not known for one.
+ * A thread that sets its mask may take a signal that the kernel meant for another thread of the process. An agent thread
+ * that is not yet registered would then run the application's handler.
  */
 int masks_block_at_birth(pthread_attr_t *attributes) {
   sigset_t blocked = {{signals_blocked_by_agent() | TRAPS}};
   return next()->pthread_attr_setsigmask_np(attributes, &blocked);
 }
 
-/* What waits for the process's main thread is left to it. */
+/* Signals pending for the main thread are left to it. */
 void masks_unblock_after_birth(void) {
   enum { TRIES = 1000 };
   uint64_t waiting = 0;
@@ -51,7 +50,7 @@ void masks_start(void) {
   uint64_t now = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &now, sizeof now);
   if (now & TRAPS) {
-    signals_take(now & TRAPS); /* first: one may wait already */
+    signals_take(now & TRAPS); /* first: a signal may be pending */
     traps_blocked = now & TRAPS;
     change_kernel_mask(SIG_UNBLOCK, TRAPS);
   }
@@ -59,7 +58,7 @@ void masks_start(void) {
 
 static void block(uint64_t traps) {
   if (traps & ~traps_blocked) {
-    signals_take(traps); /* for those that are sent from now on */
+    signals_take(traps); /* for signals sent from now on */
     traps_blocked |= traps;
   }
 }
@@ -105,7 +104,7 @@ __attribute__((noinline)) int masks_set_virtual(mask_function function, int how,
     return set ? set_agent_mask(function, how, set, old) : function(how, set, old);
   }
   if (process_is_confined && !traps_blocked) {
-    return function(how, set, old); /* nothing of ours traps any more */
+    return function(how, set, old); /* our code has no trapping bytes any more */
   }
   adopt();
   uint64_t before = traps_blocked, after = before;

@@ -1,10 +1,10 @@
 /*
- * The program may lock all of its memory. The agent's would be gigabytes, nearly all of it reserved and not in use, and would
- * count against the program's limit. So what there is now is locked here, mapping by mapping, but for the agent's; the kernel
- * locks what is mapped in the future, and what the agent maps then is unlocked (os/own_memory.h).
+ * The program may lock all of its memory. The agent's memory must not be locked: it is gigabytes, nearly all of it only
+ * reserved, and would count against the program's limit. So existing mappings are locked here one by one, except the
+ * agent's. The kernel locks future mappings, and the agent unlocks its own (os/own_memory.h).
  *
- * The agent's are the mappings that it has noted, those that malloc() has made for its threads, the files of its distribution,
- * and what is loaded from there. Libraries that those need, and the program does not, count as the program's.
+ * The agent's mappings are: those that it has noted, malloc() arenas of its threads, files of its distribution, and
+ * libraries loaded from there. Further libraries that these need count as the program's.
  */
 #include "process/memory_locks.h"
 
@@ -35,13 +35,13 @@ enum { PAGE = 4096, LIBRARIES = 64 };
 
 /* ---- whose memory it is */
 
-/* Where the agent's libraries are, with their variables. */
+/* The agent's libraries and their variables. */
 struct libraries {
   size_t count;
   struct span spans[LIBRARIES];
 };
 
-/* Of the distribution's directory, with a slash: libmdlagent.so is in its lib. */
+/* Length of the distribution's directory, with a slash: libmdlagent.so is in its lib. */
 static size_t home_length(void) {
   const char *slash = strrchr(library_directory, '/');
   return slash ? (size_t)(slash - library_directory) + 1 : 0;
@@ -78,7 +78,7 @@ static struct libraries own_libraries(void) {
   return libraries;
 }
 
-/* The first part of a mapping from `start` on that is the program's. */
+/* The first part of a mapping, from `start` on, that is the program's. */
 static struct span programs_part(const struct mapping *mapping, uint64_t start, const struct libraries *libraries) {
   if (is_of_distribution(maps_path(mapping))) {
     return (struct span){mapping->end, mapping->end};
@@ -97,7 +97,7 @@ static struct span programs_part(const struct mapping *mapping, uint64_t start, 
 
 typedef void (*visitor)(struct span part, const struct mapping *mapping, void *context);
 
-/* What lies between the program's parts is the agent's. */
+/* The gaps between the program's parts are the agent's. */
 static bool visit(visitor programs, visitor agents, void *context) {
   struct maps maps;
   struct mapping mapping;
@@ -106,7 +106,7 @@ static bool visit(visitor programs, visitor agents, void *context) {
   if (!maps_open(&maps)) {
     return false;
   }
-  while (maps_next(&maps, &mapping) && !(mapping.start >> 63)) { /* there the kernel's own begins */
+  while (maps_next(&maps, &mapping) && !(mapping.start >> 63)) { /* the kernel's half */
     for (uint64_t at = mapping.start; at < mapping.end;) {
       struct span part = programs_part(&mapping, at, &libraries);
       if (agents && part.start > at) {
@@ -129,7 +129,7 @@ static void add_bytes(struct span part, const struct mapping *mapping, void *sum
   *(uint64_t *)sum += part.end - part.start;
 }
 
-/* As mlockall() does, what cannot be locked is left out. */
+/* As mlockall() does, skips memory that cannot be locked. */
 static void lock(struct span part, const struct mapping *mapping, void *flags) {
   (void)mapping;
   raw_syscall(SYS_mlock2, part.start, part.end - part.start, *(unsigned *)flags);
@@ -141,14 +141,14 @@ static void unlock(struct span part, const struct mapping *mapping, void *unused
   raw_syscall(SYS_munlock, part.start, part.end - part.start);
 }
 
-/* The kernel looks at the limit and at capabilities before it looks at where the memory is: it would end behind its start. */
+/* The kernel checks the limit and capabilities before the addresses; this range is invalid, because it wraps around. */
 static int error_beyond_limit(void) {
   errno = 0;
   raw_syscall(SYS_mlock, 16L * PAGE, -8L * PAGE);
   return errno;
 }
 
-/* With a limit, mlockall() fails when all that is mapped is more. */
+/* mlockall() fails if the sum of all mappings exceeds the limit. */
 static bool is_within_limit(void) {
   struct rlimit limit;
   uint64_t bytes = 0;
@@ -178,7 +178,7 @@ static int lock_all(int flags) {
   return 0;
 }
 
-/* A vfork child has its parent's memory, and its own locks are not kept. */
+/* A vfork child has its parent's memory, and its locks are not inherited. */
 static bool is_ours(void) { return process_pid && !is_agent_thread && getpid() == process_pid; }
 
 int memory_lock_all(int flags) {

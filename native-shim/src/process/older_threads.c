@@ -22,7 +22,7 @@
 #endif
 
 enum {
-  LOOKS = 5, /* libc blocks all signals for some microseconds when it creates a thread */
+  LOOKS = 5, /* retries: libc blocks all signals for some microseconds when it creates a thread */
   BETWEEN_LOOKS_NANOS = 10000000,
   TEXT_MAX = 4096,
   ARGUMENTS = 6,
@@ -42,14 +42,14 @@ static bool blocks_traps(int thread) {
   return mask && strtoull(mask + sizeof heading - 1, NULL, 16) & TRAPS;
 }
 
-/* Whether the thread waits with another mask than it will have. */
+/* Whether the thread waits with a temporary mask. */
 static bool waits_with_mask(int thread) {
   char text[TEXT_MAX];
   unsigned long long number, argument[ARGUMENTS];
   read_task(thread, "syscall", text, sizeof text);
   if (sscanf(text, "%llu %llx %llx %llx %llx %llx %llx", &number, &argument[0], &argument[1], &argument[2], &argument[3],
              &argument[4], &argument[5]) != 1 + ARGUMENTS) {
-    return strncmp(text, "running", 7) != 0; /* it cannot be known; or the thread has ended, and another look shows that */
+    return strncmp(text, "running", 7) != 0; /* unknown, or the thread has ended, which the next look shows */
   }
   switch (number) {
     case SYS_rt_sigsuspend: return true;
@@ -92,7 +92,8 @@ static bool threads_block_traps(void) {
 
 bool older_threads_may_trap(void) {
   for (int i = 0; i < LOOKS; i++) {
-    nanosleep(&(struct timespec){.tv_nsec = BETWEEN_LOOKS_NANOS}, NULL); /* the first, too: calls of libc's functions end */
+    nanosleep(&(struct timespec){.tv_nsec = BETWEEN_LOOKS_NANOS}, NULL); /* also before the first look: calls of libc's
+                                                                            functions end */
     if (!threads_block_traps()) {
       return !handlers_block_traps();
     }

@@ -1,11 +1,11 @@
-/* Threads that are older than the wrappers, in a process that was attached to. */
+/* Threads of an attached process that are older than the wrappers. */
 #ifndef MDL_OLDER_THREADS_H
 #define MDL_OLDER_THREADS_H
 
 #include <stdbool.h>
 
-/* Whether no thread and no handler of the application blocks SIGTRAP or SIGILL, or may do so when a system call that it is in
- * returns. From then on the wrappers see to it (process/masks.c). By an agent thread, with the wrappers in place. */
+/* Whether no application thread or handler blocks SIGTRAP or SIGILL now, or can do so when its current system call
+ * returns. From then on the wrappers prevent it (process/masks.c). Call on an agent thread, with the wrappers in place. */
 bool older_threads_may_trap(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The files of /proc in which a program reads how many threads it has: there, the agent's are not counted. What is opened is
- * the kernel's text of that moment with another number, in memory.
+ * Hides the agent's threads in the /proc files from which a program reads its thread count. The program gets an in-memory
+ * copy of the kernel's text with the corrected number.
  *
- * By fopen, as the C++ library opens files, too: googletest counts so before a death test, and Python at each fork.
+ * Intercepts fopen, which the C++ library uses too: googletest counts threads before a death test, and Python at each fork.
  */
 #include "os/agent_threads.h"
 #include "os/attributes.h"
@@ -19,19 +19,19 @@
 
 enum {
   TEXT_MAX = 8192,
-  TRIES = 1000, /* a thread that begins or ends may wait for a processor meanwhile */
+  TRIES = 1000, /* a thread that begins or ends may wait for a processor */
   TRY_NANOS = 100000,
   SPACES_BEFORE_COUNT = 18, /* in stat, after the name: proc(5), field 20 */
 };
 
-/* The count in the text of a file of that name. */
+/* The thread count in the text of the file. */
 static char *count_in(char *text, const char *name) {
   if (strcmp(name, "status") == 0) {
     static const char heading[] = "\nThreads:\t";
     char *found = strstr(text, heading);
     return found ? found + sizeof heading - 1 : NULL;
   }
-  char *at = strrchr(text, ')'); /* the name before it may hold anything */
+  char *at = strrchr(text, ')'); /* the name may contain anything */
   for (int i = 0; at && i < SPACES_BEFORE_COUNT; i++) {
     at = strchr(at + 1, ' ');
   }
@@ -54,8 +54,8 @@ static const char *own_file(const char *path) {
   return is_own ? name + 1 : NULL;
 }
 
-/* The file's text, empty if it is not all there, and how many of the agent's threads are counted in it: as many as there are
- * before it is read and after. */
+/* The file's text, empty if incomplete, and how many agent threads it counts: valid if their number is the same before and
+ * after the read. */
 static int read_with_agent(int file, char *text) {
   ssize_t length;
   int agents;
@@ -73,7 +73,7 @@ static int read_with_agent(int file, char *text) {
   return agents;
 }
 
-/* The descriptor goes on to be the file's, but leads to the text without the agent. */
+/* The descriptor keeps its number, but refers to the corrected text. */
 static void leave_agent_out(int file, const char *name) {
   char text[TEXT_MAX];
   int agents = read_with_agent(file, text);

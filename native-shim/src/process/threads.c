@@ -1,5 +1,5 @@
 /*
- * Threads as the application sees them. Agent threads are not part of that picture: they do not keep the process alive.
+ * Threads as the application sees them. Agent threads are hidden, and do not keep the process alive.
  */
 #include "process/threads.h"
 
@@ -44,10 +44,10 @@ static void agent_thread_begins(void) {
 
 struct tasks {
   int listed;
-  int of_application; /* but main */
+  int of_application; /* without main */
 };
 
-/* This process's threads, as the kernel lists them; none when it may not be asked. */
+/* This process's threads according to the kernel; empty if the list cannot be read. */
 static struct tasks list_tasks(void) {
   struct tasks tasks = {0, 0};
   int directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -68,28 +68,28 @@ static struct tasks list_tasks(void) {
   return tasks;
 }
 
-/* Where threads had begun before they were counted, the kernel's list counts. */
+/* If threads began before counting, the kernel's list is used. */
 bool threads_are_single(void) {
   return process_was_attached ? list_tasks().of_application == 0 : atomic_load(&application_threads) == 1;
 }
 
-/* Threads of this process that are not known: neither the application's as counted, nor the agent's. */
+/* Unknown threads of this process: neither counted as the application's, nor the agent's. */
 static int unknown_threads(void) {
-  int leader = syscall(SYS_gettid) != getpid(); /* main is still listed, as a zombie */
+  int leader = syscall(SYS_gettid) != getpid(); /* main is still listed as a zombie */
   return list_tasks().listed - atomic_load(&agent_threads) - leader - 1;
 }
 
 /*
- * glibc ends the process with exit(0) when its last thread ends. It counts the agent's threads too, so
- * that would never happen. Threads that libc makes for itself (timers, asynchronous I/O) are not
- * counted here, but keep a process alive there; they are the unknown ones.
+ * glibc calls exit(0) when the process's last thread ends. It counts the agent's threads too, so that would never happen.
+ * Threads that libc creates for itself (timers, asynchronous I/O) are not counted here, but keep a process alive without us;
+ * they are the unknown threads.
  */
 static void last_application_thread_ended(void) {
   for (int tries = 0; tries < 20; tries++) {
     if (unknown_threads() <= 0) {
       exit(0);
     }
-    /* An agent thread that has just ended is listed a little longer. */
+    /* The kernel still lists an agent thread briefly after its end. */
     nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
   }
 }
@@ -103,7 +103,7 @@ static void thread_ended(void) {
   }
   record_detach();
   if (process_is_confined) {
-    return; /* libc has all of the threads to count, and the kernel is asked nothing */
+    return; /* libc counts all of the threads; no system call */
   }
   family_leader_ends();
   apart_leader_ends();
@@ -113,16 +113,16 @@ static void thread_ended(void) {
 }
 
 /*
- * A thread that ends by the system call itself tells neither libc nor us. The kernel keeps the process while there are
- * other threads, and its status is then main's.
+ * A thread that ends by a direct exit system call notifies neither libc nor us. The kernel keeps the process alive while
+ * other threads exist; its status is then main's.
  *
- * The list ends early when a thread does that is just being listed. So it is believed only when it has all that the kernel
- * counts: to end a process whose threads were not seen would be worse than to keep one.
+ * The list is cut short if the thread being listed ends. So it is trusted only if its length equals the kernel's thread
+ * count: ending a live process is worse than keeping a dead one.
  */
 int threads_status_of_ended(void) {
   enum { STATE = 3, THREADS = 20, EXIT_CODE = 52, FIELDS = EXIT_CODE + 1 }; /* proc(5) */
   char path[64], text[1024] = "";
-  snprintf(path, sizeof path, "/proc/self/task/%d/stat", getpid()); /* main's: the process's would be added up */
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", getpid()); /* main's; the process's own file has sums */
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     return -1;
@@ -157,7 +157,7 @@ struct beginning {
   size_t stack_bytes;
 };
 
-/* Not malloc()'s: to give that back, a thread takes an arena, 64 MiB of addresses, also when it allocates nothing itself. */
+/* Not from malloc(): a thread that frees memory gets an arena, 64 MiB of address space, even if it allocates nothing. */
 enum { BEGINNINGS = 64 };
 static struct {
   _Atomic bool taken;
@@ -198,7 +198,7 @@ static void give_back(struct beginning *beginning) {
 static struct beginning begin(void *pointer) {
   struct beginning beginning = *(struct beginning *)pointer;
   if (beginning.by_agent) {
-    agent_thread_begins(); /* first: a signal that it takes is not the application's */
+    agent_thread_begins(); /* first: marks it as an agent thread before it can take a signal */
   }
   give_back(pointer);
   if (beginning.by_agent) {
@@ -271,7 +271,7 @@ static int create_agent_thread(pthread_t *thread, pthread_attr_t *attributes, vo
 static int create_for_agent(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning) {
   pthread_attr_t defaults;
   pthread_attr_init(&defaults);
-  pthread_attr_t *changed = attributes ? (pthread_attr_t *)attributes : &defaults; /* libjvm's own, made for this call */
+  pthread_attr_t *changed = attributes ? (pthread_attr_t *)attributes : &defaults; /* libjvm makes them for this call */
   int error = create_agent_thread(thread, changed, run, beginning);
   pthread_attr_destroy(&defaults);
   return error;
@@ -319,7 +319,7 @@ static void *run_for_agent(void *routine) {
   return ((void *(*)(void *))routine)(NULL);
 }
 
-/* Without memory of malloc(): to give that back, the thread would need an arena of its own. */
+/* Without malloc(): to free it, the thread would need its own arena. */
 int threads_start_agent(void *(*routine)(void *)) {
   enum { STACK = 1 << 20 };
   pthread_attr_t attributes;
@@ -338,7 +338,7 @@ int threads_start_agent(void *(*routine)(void *)) {
 
 void threads_start(void) {
   if (process_was_attached) {
-    atomic_store(&application_threads, list_tasks().of_application + 1); /* but this one */
+    atomic_store(&application_threads, list_tasks().of_application + 1); /* without the calling thread */
   }
   if (thread_end_start(thread_ended)) {
     atomic_store(&counting, true);

@@ -1,20 +1,19 @@
-/* The threads of the process: how they begin and end, whose they are. */
+/* Creation, end and ownership of the process's threads. */
 #ifndef MDL_THREADS_H
 #define MDL_THREADS_H
 
 #include <stdbool.h>
 
-/* From now on threads are counted. */
+/* Starts counting threads. */
 void threads_start(void);
-/* A thread of the agent. 0, or an error. */
+/* Starts an agent thread. 0, or an error. */
 int threads_start_agent(void *(*routine)(void *));
-bool threads_are_single(void); /* the application has one */
-/* Called when the application has created a thread, unless it is NULL. */
+bool threads_are_single(void); /* the application has one thread */
+/* Called after the application has created a thread; may be NULL. */
 extern void (*_Atomic threads_when_created)(void);
-/* On an agent thread: when main has ended, and no thread of the application is left, the status that main's ended with;
- * else -1. */
+/* On an agent thread: main's exit status, if main has ended and no application thread is left; else -1. */
 int threads_status_of_ended(void);
-/* In a forked child: the calling thread alone is there. */
+/* In a forked child, which has only the calling thread. */
 void threads_forked(void);
 
 #endif

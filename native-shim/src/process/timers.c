@@ -1,6 +1,6 @@
 /*
- * libc calls a timer's function in a thread with all signals blocked. Ours comes first. What it must know is never
- * freed, because a call may be under way while its timer is deleted; so equal ones are shared.
+ * libc calls a timer's function in a thread with all signals blocked; our function runs first. Its argument is never freed,
+ * because a call may be under way when its timer is deleted; equal arguments are shared.
  */
 #include "os/next.h"
 #include "process/trap_bit.h"

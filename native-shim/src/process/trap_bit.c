@@ -9,7 +9,7 @@
 
 THREAD_LOCAL uint64_t traps_blocked;
 
-/* A signal that has been sent, as much as tells its receiver. */
+/* A pending signal: the fields that its receiver sees. */
 struct sent {
   int code;
   pid_t pid;
@@ -17,13 +17,13 @@ struct sent {
   union sigval value;
 };
 
-/* One for a thread and one for the process, as for any signal that is not a real-time one: further ones are lost. */
+/* One for each thread and one for the process, as for every standard signal: further ones are lost. */
 enum { NO_SIGNAL, BEING_COPIED, WAITS };
 struct waiting_signal {
   _Atomic int state;
   struct sent sent;
 };
-/* By place: the kernel gives out the lower number first. */
+/* In index order: the kernel delivers the lower number first. */
 static const int numbers[] = {SIGILL, SIGTRAP};
 enum { PLACES = sizeof numbers / sizeof numbers[0] };
 static THREAD_LOCAL struct waiting_signal for_thread[PLACES];

@@ -1,6 +1,6 @@
 /*
- * What the calling thread believes of SIGTRAP and SIGILL, and the signals that wait because of it. The kernel's mask never
- * has them: see masks.c.
+ * The calling thread's virtual mask of SIGTRAP and SIGILL, and the signals pending because of it. The kernel's mask never
+ * blocks them: see masks.c.
  */
 #ifndef MDL_TRAP_BIT_H
 #define MDL_TRAP_BIT_H
@@ -14,28 +14,28 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* Those that trapping bytes raise. */
+/* The signals that trapping bytes raise. */
 static const uint64_t TRAPS = 1ULL << (SIGTRAP - 1) | 1ULL << (SIGILL - 1);
 
-/* Those of them that the application believes to be blocked. */
+/* The TRAPS that the application sees as blocked. */
 extern THREAD_LOCAL uint64_t traps_blocked;
 
-/* Which of them wait, for an application thread. Agent threads would only send them back. */
+/* The pending TRAPS of an application thread. Agent threads would only send them back. */
 uint64_t traps_waiting(void);
-/* Takes one of `wanted` that waits, and gives its number; else 0. */
+/* Takes a pending signal of `wanted`: its number, or 0. */
 int trap_take(uint64_t wanted, siginfo_t *info);
-/* Sends those that wait, and are not blocked, to the calling thread. */
+/* Sends pending, unblocked signals to the calling thread. */
 void traps_deliver(void);
-/* It waits until the application unblocks it. */
+/* Keeps the signal pending until the application unblocks it. */
 void trap_hold_back(const siginfo_t *info);
-/* The signal that `info` tells of, to the calling thread. */
+/* Sends the signal described by `info` to the calling thread. */
 void trap_queue_to_self(siginfo_t *info);
-/* In a forked child: no signal waits. */
+/* In a forked child: clears pending signals. */
 void traps_forked(void);
 
 static inline uint64_t trap_bit(int signal) { return 1ULL << (signal - 1) & TRAPS; }
 
-/* The kernel's mask, and all that matters of libc's. */
+/* The first word of libc's mask is all of the kernel's mask. */
 static inline uint64_t mask_word(const void *set) { return *(const uint64_t *)set; }
 
 static inline void add_to_mask(void *set, uint64_t traps) { *(uint64_t *)set |= traps; }

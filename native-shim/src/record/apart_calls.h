@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Adds new counts to the processes' blocks: calls, and durations if wanted. By the agent's thread. */
+/* Adds new counts to the processes' blocks: calls, and optionally durations. On the agent's thread. */
 void apart_calls_take(bool durations);
-/* The same with durations, five times a second at most. */
+/* The same with durations, at most five times a second. */
 void apart_calls_take_sometimes(void);
 /* At the end of the process: for the last time. */
 void apart_calls_end(void);

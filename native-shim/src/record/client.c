@@ -1,18 +1,18 @@
 /*
- * The application's own functions at probes: fastinst.h, and the same for Java.
+ * Callbacks at probes: fastinst.h, and the same for Java.
  *
- * A client is one word of a site's record. Its stub leads to a body that calls it (struct mdl_bodies): from function to
- * function one store of data is all.
+ * A client is one word of a site's record. The site's stub leads to a body that calls it (struct mdl_bodies), so one data
+ * store replaces one client by another.
  *
- * Assumes    A1 a body may be entered that the stub does not lead to any more: each looks for the client, and the
- *               recorder's wish, when it comes to them
+ * Assumes    A1 a body may be entered after its stub was redirected: so each body checks for the client, and for the
+ *               recorder's wish, when it gets there
  *            A2 membarrier is a fence in every running thread of the process (membarrier(2))
- * Guarantees G1 a probe has at most one client, the last one given: of two threads, that of the last to get the lock
+ * Guarantees G1 a probe has at most one client, the last one attached: of two threads, by the last to get the lock
  *            G2 a thread in a client's function enters no other
- *            G3 whether a site is on: that of code.c
- *            G4 when synchronize returns, no thread is in, or comes to, a function that was taken away before
+ *            G3 whether a site is on: G1 of code.c
+ *            G4 when synchronize returns, no thread is in, or can enter, a client that was removed before
  *            G5 a site with a client or snippets does not lead to its counter
- * Progress   P1 threads at probes neither wait nor lock. Those that activate wait for each other
+ * Progress   P1 threads at probes neither wait nor lock. Threads that attach wait for each other
  *
  *   attach, with the lock                         a thread at the probe
  *                                                 0 entered
@@ -24,11 +24,11 @@
  *   4 membarrier
  *   5 wait for each thread that is odd until it has changed
  *
- * G2: by 0, one store. A handler may leave the client that it has interrupted, by siglongjmp; then a call that does not lie
- * below, on the thread's own stack, shows that it is gone.
+ * G2: by step 0, one store. A handler may leave an interrupted client by siglongjmp; a later call that does not lie below it
+ * on the thread's own stack shows that the client has ended.
  *
- * G4: by A2, a thread has either done its step 1 visibly before 4, and 5 waits for it, or reads the client after 4, and
- * with it what step 1 of attach has stored.
+ * G4: by A2, a thread has either done its step 1 visibly before 4, and 5 waits for it, or it reads the client after 4, and
+ * sees the store of attach's step 1.
  */
 #include "record/client.h"
 
@@ -50,15 +50,15 @@
 #include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static THREAD_LOCAL volatile bool is_changing; /* a handler that interrupts it must not wait for the lock */
-static THREAD_LOCAL volatile uint64_t entered; /* the key of the call whose client the thread is in; or 0 */
+static THREAD_LOCAL volatile bool is_changing; /* a handler on this thread must not wait for the lock */
+static THREAD_LOCAL volatile uint64_t entered; /* the key of the call whose client is running; or 0 */
 
-/* The values below are even and odd ones; NO_CLIENTS is none of them. */
+/* in_client is odd inside a client and even outside; NO_CLIENTS is a special value. */
 #define IN_CLIENT_MASK 0x7fffffffu
 
 /* ---- at a probe */
 
-/* Whether the thread is in a client's function, or, where it seems to be, has not left that by a jump. */
+/* Whether the thread is in a client that it has not left by a jump. */
 static bool is_in_client(struct mdl_thread *thread, uint64_t key) {
   uint64_t of = entered;
   return of && ((key < of && frames_is_own_stack(thread, of)) || !record_shows_gone(thread, key));
@@ -84,7 +84,7 @@ void client_call(const struct mdl_site *site, uint64_t function, uint64_t key) {
     client(site->index, (void *)function);
   }
   ordered();
-  if (mdl_self == thread) { /* not in a child that the client has forked */
+  if (mdl_self == thread) { /* false in a child forked by the client */
     __atomic_store_n(&thread->in_client, (turn + 1) & IN_CLIENT_MASK, __ATOMIC_RELAXED);
   }
   ordered();
@@ -92,7 +92,7 @@ void client_call(const struct mdl_site *site, uint64_t function, uint64_t key) {
   errno = error;
 }
 
-/* Where generated code does not count: at a thread's first call, and at returns of whole functions. */
+/* Cases that generated code does not count: a thread's first call, and returns of whole functions. */
 void client_count(uint32_t probe, void *function) {
   (void)function;
   struct mdl_thread *thread = record_known_thread();
@@ -119,13 +119,13 @@ static struct mdl_site *site_of(uint32_t probe) {
   return site->bodies ? site : NULL;
 }
 
-/* What the code of a return is: that of the whole function. */
+/* The code at a return is that of the whole function. */
 static struct mdl_site *switch_of(struct mdl_site *site) { return site->kind == MDL_RETURN ? site - 1 : site; }
 
 static bool is_counter(uint64_t client) { return client == (uintptr_t)client_count; }
 
-/* A return that a client is to see needs the whole function's client body, which makes a frame for it. The body for snippets
- * does too, and looks for clients. */
+/* A client at a return needs the whole function's client body, which makes a frame for it. The snippet body makes one too,
+ * and checks for clients. */
 static uint64_t body_of(const struct mdl_site *site, const struct mdl_bodies *bodies) {
   if (code_has_snippets(site) || (site->kind == MDL_WHOLE && code_has_snippets(site + 1))) {
     return bodies->snippets;
@@ -134,7 +134,7 @@ static uint64_t body_of(const struct mdl_site *site, const struct mdl_bodies *bo
     return bodies->client;
   }
   if (!site->client) {
-    /* Where nobody records, a thread that comes late must not. */
+    /* If recording is off, a late thread must not record. */
     bool is_imported = ((const struct mdl_function *)site->function)->flags & MDL_IMPORTED;
     return session->flags & MDL_UNPROFILED || is_imported ? bodies->client : bodies->record;
   }
@@ -155,7 +155,7 @@ static void lead_to_counter(const struct mdl_site *site, bool counting) {
   }
 }
 
-/* With the lock: else one that gets a client meanwhile would lead to its counter behind that. */
+/* Under the lock: otherwise a site that gets a client meanwhile would still lead to its counter. */
 void client_lead_to_counters(struct mdl_function *function, bool counting) {
   const struct mdl_site *sites = (const struct mdl_site *)session->sites;
   const uint32_t *entries = (const uint32_t *)function->site_list + function->exit_sites;
@@ -168,7 +168,7 @@ void client_lead_to_counters(struct mdl_function *function, bool counting) {
   function->counting = counting;
 }
 
-/* Steps 2 and 3, but for what is to be confirmed. */
+/* Steps 2 and 3, without the confirmation. */
 static void redirect(struct mdl_site *site) {
   retarget(site);
   lead_to_counter(switch_of(site), false);
@@ -178,7 +178,7 @@ static void redirect(struct mdl_site *site) {
   code_follow(switch_of(site));
 }
 
-/* Steps 1 to 3; the last part of step 3 comes for all sites together. */
+/* Steps 1 to 3; the confirmation follows for all sites together. */
 static void change(struct mdl_site *site, uint64_t client) {
   uint64_t before = site->client;
   __atomic_store_n(&site->client, client, __ATOMIC_RELEASE);
@@ -188,7 +188,7 @@ static void change(struct mdl_site *site, uint64_t client) {
   redirect(site);
 }
 
-/* With the lock: none of them goes. */
+/* Under the lock, so that no client is removed meanwhile. */
 static bool are_probes(const uint32_t *probes, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
     if (!site_of(probes[i])) {
@@ -223,13 +223,13 @@ static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
   is_changing = false;
   __atomic_fetch_add(&session->toggles, n, __ATOMIC_RELAXED);
   if (agent_is_dead()) {
-    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+    code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
     return FASTINST_UNAVAILABLE;
   }
   return FASTINST_OK;
 }
 
-/* The word first: a thread that comes to the body for snippets runs the old ones or the new. */
+/* Store the word first: a thread in the snippet body runs either the old or the new snippets. */
 static void change_snippets(struct mdl_site *site, uint64_t code) {
   const struct mdl_bodies *bodies = (const struct mdl_bodies *)((const char *)session + site->bodies);
   __atomic_store_n(&site->snippets, code ? code : bodies->resume, __ATOMIC_RELEASE);
@@ -254,7 +254,7 @@ int64_t client_snippets(uint32_t probe, uint64_t code) {
   }
   pthread_mutex_unlock(&lock);
   if (agent_is_dead()) {
-    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+    code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
     return FASTINST_UNAVAILABLE;
   }
   return site ? FASTINST_OK : FASTINST_NO_PROBE;
@@ -298,7 +298,7 @@ static int describe(fastinst_probe probe, struct fastinst_metadata *metadata) {
   }
   const struct mdl_function *function =
       (const struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
-  uint32_t file = __atomic_load_n(&function->file, __ATOMIC_ACQUIRE); /* published behind the line */
+  uint32_t file = __atomic_load_n(&function->file, __ATOMIC_ACQUIRE); /* published after the line */
   bool is_exit = site->kind == MDL_EXIT || site->kind == MDL_SIBLING_EXIT || site->kind == MDL_RETURN;
   *metadata = (struct fastinst_metadata){
       .probe = probe,

@@ -1,19 +1,19 @@
-/* The application's own functions at probes: the library's side of fastinst.h, and the same for Java. */
+/* Callbacks at probes: the implementation of fastinst.h, and the same for Java. */
 #ifndef MDL_CLIENT_H
 #define MDL_CLIENT_H
 
 #include <mdl/layout.h>
 #include <stdbool.h>
 
-/* Calls the site's client, if it has one and the thread is in none. key: where the stack is in the call that is probed.
- * Keeps errno. */
+/* Calls the site's client, if it has one and the thread is in no client. key: stack address of the probed call. Preserves
+ * errno. */
 void client_call(const struct mdl_site *site, uint64_t function, uint64_t key);
-/* The client to attach for a probe that only counts. */
+/* The client of a probe that only counts. */
 void client_count(uint32_t probe, void *function);
 /* See api.h, attach. */
 int64_t client_attach(const uint32_t *probes, int64_t n, uint64_t function);
-/* Lets the stubs of a function lead to their counters, where they have any and neither clients nor snippets; or do all that
- * is theirs. By the agent alone. */
+/* Switches a function's stubs to plain counting, if they have counters and neither clients nor snippets; or back to full
+ * recording. By the agent only. */
 void client_lead_to_counters(struct mdl_function *function, bool counting);
 /* See api.h. */
 int64_t client_snippets(uint32_t probe, uint64_t code);

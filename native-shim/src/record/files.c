@@ -20,36 +20,36 @@ static const char HIERARCHY[] = "/File";
 
 /* A struct mdl_string. */
 struct name {
-  _Atomic uint32_t length; /* 0 until it has been given */
+  _Atomic uint32_t length; /* 0 until the name is stored */
   char bytes[NAME_BYTES + 1];
 };
 
-/* In the session: forked processes find the same. */
+/* In the session's memory, so forked processes share it. */
 struct names {
   _Atomic uint64_t places[PLACES]; /* hash of a name, and in the lower 16 bits its number */
   _Atomic uint32_t taken;
-  struct name names[NAMES + 1]; /* the first is none */
+  struct name names[NAMES + 1]; /* the first is unused */
 };
 
 static struct names *names;
 
-/* A process that is forked goes on with a copy. */
+/* A forked process continues with a copy. */
 static struct {
   int64_t lowest;
   int64_t count;
   _Atomic int64_t entries[DESCRIPTORS];
-  /* Behind what generated code knows, for the agent. */
-  _Atomic int64_t nameless; /* negative numbers that have been given */
-  _Atomic int64_t end;      /* of the entries that have been written to */
+  /* For the agent; generated code does not use the rest. */
+  _Atomic int64_t nameless; /* count of negative numbers in use */
+  _Atomic int64_t end;      /* end of the entries written so far */
 } descriptors;
 static uint64_t table;
 
-/* Where the process has been; what stands there stays. */
+/* Directories that the process has been in; entries are never removed. */
 static char directories[DIRECTORIES][NAME_BYTES + 1];
 static _Atomic uint32_t entered;
 static _Atomic(const char *) directory;
 
-/* A name that is being put together. */
+/* A name under construction. */
 struct text {
   uint32_t length;
   bool fails;
@@ -78,7 +78,7 @@ static void append_number(struct text *text, uint32_t number, uint32_t base) {
   append(text, digits + at, sizeof digits - at);
 }
 
-/* Bytes of the UTF-8 character there, 0 when there is none, or one that does not print. */
+/* Bytes of the printable UTF-8 character there, 0 if there is none. */
 static size_t character(const unsigned char *at) {
   size_t more = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : (*at & 0xf0) == 0xe0 ? 2 : *at >= 0xf0 && *at < 0xf5 ? 3 : 4;
   if (more == 4 || *at < ' ' || *at == 0x7f) {
@@ -94,7 +94,7 @@ static size_t character(const unsigned char *at) {
   return is_long || is_none ? 0 : more + 1;
 }
 
-/* Requests have to be able to name it, and nothing else. */
+/* Escapes the name so that a request can name it unambiguously. */
 static bool is_plain(const struct text *text) {
   const char *component = text->bytes + sizeof HIERARCHY;
   static const char *const taken[] = {"socket:", "pipe:", "anon_inode:", "(other)", "#"};
@@ -106,7 +106,7 @@ static bool is_plain(const struct text *text) {
   return text->length > sizeof HIERARCHY && !strstr(component, "@/");
 }
 
-/* Adds a path as it would be without its dots and doubled slashes. What ".." leads to, only the kernel knows. */
+/* Adds a path without "." and repeated slashes. Fails at "..", which only the kernel can resolve. */
 static void append_path(struct text *text, const char *path) {
   for (;;) {
     path += strspn(path, "/");
@@ -142,7 +142,7 @@ static uint64_t hash_of(const char *bytes, size_t length) { /* FNV-1a */
   return hash ^ hash >> 29;
 }
 
-/* Writes the name down under a number that nobody else has. */
+/* Stores the name under a new number. */
 static uint32_t write_name(const char *bytes, size_t length) {
   if (atomic_load(&names->taken) >= NAMES) {
     return 0;
@@ -156,8 +156,8 @@ static uint32_t write_name(const char *bytes, size_t length) {
 }
 
 /*
- * One exchange publishes hash and number. Who loses it has wasted a number, and finds the winner's. A name is compared as a
- * whole: what follows it is 0.
+ * One compare-and-swap publishes hash and number. A loser wastes its number and finds the winner's. Names are compared as
+ * whole entries, which are padded with 0.
  */
 int64_t files_intern(const char *bytes, int64_t signed_length) {
   size_t length = (size_t)signed_length;
@@ -204,7 +204,7 @@ static void set(int64_t descriptor, int64_t entry) {
   }
 }
 
-/* The descriptor has no name, or not yet: no exchange that was begun before succeeds any more. */
+/* Gives the descriptor a new negative number, so that any earlier compare-and-swap fails. */
 static void set_nameless(int64_t descriptor) { set(descriptor, -1 - atomic_fetch_add(&descriptors.nameless, 1)); }
 
 static int64_t entry_of(int64_t descriptor) {
@@ -219,7 +219,7 @@ static void name(int64_t descriptor, int64_t number) {
   }
 }
 
-/* Where a relative path begins, as a part of a name. */
+/* The start directory of a relative path, as part of a name. */
 static void append_base(struct text *text, int64_t at) {
   const char *base = at == AT_FDCWD ? atomic_load(&directory) : NULL;
   int64_t number = at == AT_FDCWD ? 0 : entry_of(at);
@@ -257,7 +257,7 @@ static void append_ipv4(struct text *text, const uint8_t *address) {
   }
 }
 
-/* RFC 5952, but for the first of several longest runs of zeros being any. */
+/* RFC 5952, except that with several longest runs of zeros any one may be shortened. */
 static void append_ipv6(struct text *text, const uint8_t *address) {
   uint32_t groups[8];
   int best = 8, most = 1;
@@ -296,7 +296,7 @@ static void append_port(struct text *text, in_port_t port, bool accepted) {
 static void append_unix(struct text *text, const struct sockaddr_un *address, size_t length) {
   size_t bytes = length - offsetof(struct sockaddr_un, sun_path);
   if (bytes == 0 || bytes > sizeof address->sun_path) {
-    text->fails = true; /* a socket that was not bound */
+    text->fails = true; /* an unbound socket */
     return;
   }
   bool is_abstract = address->sun_path[0] == 0;
@@ -349,7 +349,7 @@ static void enter(const char *path) {
   atomic_store(&directory, now);
 }
 
-/* What those do that return a descriptor. */
+/* Handles events that return a descriptor. */
 static void made(uint64_t event, uint64_t a, uint64_t b, uint64_t c, int64_t descriptor) {
   switch (event) {
     case FILE_OPENED: open_at(AT_FDCWD, (const char *)a, descriptor); break;
@@ -366,7 +366,7 @@ static void made(uint64_t event, uint64_t a, uint64_t b, uint64_t c, int64_t des
 }
 
 static void stream(uint64_t path, int descriptor, uint64_t known) {
-  if (known && path) { /* freopen may have none */
+  if (known && path) { /* freopen may have no path */
     open_at(AT_FDCWD, (const char *)path, descriptor);
   } else {
     set_nameless(descriptor);

@@ -15,18 +15,17 @@ enum {
   FRAMES = 131072,
   STACK_BYTES = (FRAMES + 1) * (int)sizeof(struct mdl_frame),
 };
-/* The words of calls may take of a thread's own stack what the program has in this part of it, the first: a recursion that
- * needs nearly all of the stack must not need more than all. */
+/* Call words are kept on the program's stack only in its first part: a recursion that nearly fills the stack must not
+ * overflow it because of us. */
 #define STACK_PARTS 4
-#define STACK_REACH (64ULL << 20) /* keys further apart belong to different stacks */
+#define STACK_REACH (64ULL << 20) /* keys further apart are on different stacks */
 
 static inline struct mdl_frame *top(const struct mdl_thread *thread) {
   return (struct mdl_frame *)__atomic_load_n(&thread->sp, __ATOMIC_RELAXED) - 1;
 }
 
 /*
- * It is the process's own, so it does not stay with the block: any process of a forked family may claim a free block, whoever
- * had it before.
+ * Private memory of the process, so it does not stay with the block: any process of a forked family may claim a free block.
  */
 bool frames_create(struct mdl_thread *thread, uint64_t here) {
   void *stack = own_memory_map(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0,
@@ -37,7 +36,7 @@ bool frames_create(struct mdl_thread *thread, uint64_t here) {
   struct mdl_frame *frames = stack;
   struct stack own = stack_of_thread(here);
   bool known = own.low < own.high;
-  /* Its key is no call's: exits compare theirs with that of the frame on top, whatever that is. */
+  /* Its key equals no call's key, because exits compare theirs with the frame on top, whatever it is. */
   frames[0].key = known ? own.high : UINT64_MAX;
   thread->stack_low = known ? own.low : UINT64_MAX;
   thread->stack_room = (own.high - own.low) / STACK_PARTS * (STACK_PARTS - 1);
@@ -80,7 +79,7 @@ bool record_shows_gone(struct mdl_thread *thread, uint64_t key) {
     return false;
   }
   if (process_is_confined) {
-    return false; /* the kernel cannot be asked */
+    return false; /* system calls are not allowed */
   }
   stack_t alternate;
   if (raw_syscall(SYS_sigaltstack, NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE)) {

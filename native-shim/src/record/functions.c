@@ -35,9 +35,9 @@ struct mdl_function *record_identify(struct mdl_site *site, uint64_t address) {
     __atomic_store_n(&site->function, session->unknown_function, __ATOMIC_RELEASE);
   } else if (!__atomic_compare_exchange_n(&site->function, &expected, (uintptr_t)found, false, __ATOMIC_RELEASE,
                                           __ATOMIC_RELAXED)) {
-    return found; /* another thread was faster: the next call compares with what it found */
+    return found; /* another thread was faster: the next call compares with its result */
   } else if (__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE) & MDL_VARIES) {
-    __atomic_store_n(&site->function, session->unknown_function, __ATOMIC_RELEASE); /* told so in between */
+    __atomic_store_n(&site->function, session->unknown_function, __ATOMIC_RELEASE); /* marked as shared meanwhile */
   }
   __atomic_fetch_add(&session->learned, 1, __ATOMIC_RELEASE);
   return found;

@@ -1,12 +1,13 @@
-/* Which function a call at a site is of. */
+/* Identification of the function called at a site. */
 #ifndef MDL_FUNCTIONS_H
 #define MDL_FUNCTIONS_H
 
 #include <mdl/layout.h>
 
 /*
- * A site whose function the scan could not tell learns it from its first call. One whose calls turn out to vary (the compiler
- * merged the ends of several functions) is told so, and then stays on. NULL when the address is that of no known function.
+ * A site whose function the scan could not determine learns it from its first call. If later calls differ (the compiler
+ * merged the ends of several functions), the site is marked as shared and stays on. NULL if no known function has the
+ * address.
  */
 struct mdl_function *record_identify(struct mdl_site *site, uint64_t address);
 

@@ -1,7 +1,6 @@
 /*
- * A signal handler with probes may interrupt generated code, or code here, at any instruction. So a push reserves its
- * frame before it fills it (the key last), a pop reads before it releases (key 0, then sp), and a counter is advanced
- * by one instruction.
+ * A signal handler with probes may interrupt generated code, or this code, at any instruction. So a push reserves its frame
+ * before filling it (the key last), a pop reads before releasing (key 0, then sp), and one instruction advances a counter.
  */
 #ifndef MDL_INTERRUPTIBLE_H
 #define MDL_INTERRUPTIBLE_H
@@ -9,7 +8,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The stores around it stay in this order for a handler on this thread; the processor keeps it anyway. */
+/* Keeps the stores before and after in order for a handler on this thread. A compiler barrier: the processor keeps the
+ * order anyway. */
 static inline void ordered(void) { atomic_signal_fence(memory_order_seq_cst); }
 
 static inline void add(uint64_t *counter, uint64_t amount) {

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 /*
- * Thread by thread: the clock of the whole process does not include what its running threads have used since the
- * last tick of the scheduler, which may be milliseconds. Of forked processes the kernel shows no other.
+ * Sums thread clocks: the process clock lacks what running threads have used since the last scheduler tick, which may be
+ * milliseconds. For forked processes the kernel offers only the process clock.
  */
 int64_t record_program_cpu_nanos(void) {
-  static uint64_t total; /* the agent's thread alone comes here */
+  static uint64_t total; /* only the agent's thread gets here */
   uint32_t pid = (uint32_t)getpid();
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     struct timespec used;

@@ -1,4 +1,4 @@
-/* The CPU time of the program's threads, by which the profiler's budget goes. */
+/* The CPU time of the program's threads, the basis of the profiler's budget. */
 #ifndef MDL_PROGRAM_CPU_H
 #define MDL_PROGRAM_CPU_H
 

@@ -1,6 +1,6 @@
 /*
- * Recording off the fast path: what generated code calls when a thread has no block yet, a frame is not on top, a
- * row is missing, or a window is over. Also the whole of it, for sites without a fast path.
+ * Slow paths of recording. Generated code calls them if a thread has no block yet, a frame is not on top, a row is missing,
+ * or a window has expired; sites without a fast path always call them.
  */
 #include "record/record.h"
 
@@ -14,7 +14,7 @@
 #include "record/tier.h"
 #include "record/windows.h"
 
-/* The flags in mdl_call.inside of a call that is alone. */
+/* The flags in mdl_call.inside of a single call. */
 #define FLAGS (MDL_CALL_MEASURED | MDL_CALL_UNTIMED)
 
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, uint64_t inside) {
@@ -24,7 +24,7 @@ void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, u
   }
 }
 
-/* Counted when a call begins, and not at its exit: some never return. */
+/* Counted at entry, because some calls never return. */
 static void count(struct mdl_thread *thread, const struct mdl_function *function) {
   add((uint64_t *)thread->calls + function->index, 1);
 }
@@ -41,7 +41,8 @@ static uint32_t mean_of(const struct mdl_function *function) {
   return is_exact() ? 1 : __atomic_load_n(&function->mean, __ATOMIC_RELAXED);
 }
 
-/* Whether the function's window is over. In a process that cannot close it, calls count for as long as the agent leaves it open. */
+/* Whether the function's window has expired. In a process that cannot close windows, calls count until the agent closes
+ * it. */
 static bool is_over(struct mdl_site *site, const struct mdl_function *function) {
   if (__rdtsc() <= __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
     return false;
@@ -68,7 +69,7 @@ void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   (void)site;
   struct mdl_thread *thread = record_known_thread();
   if (!thread) {
-    return; /* before the clock: the thread may have forbidden itself to read it */
+    return; /* before reading the clock, which may fault in this thread */
   }
   uint64_t now = record_now();
   struct mdl_frame *frame = record_frame_to_close(thread, address, key);
@@ -107,7 +108,7 @@ bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *w
   return *weight != 0;
 }
 
-/* Of a call that the clock has been read for. Generated code has done so where it measured (DurationClock). */
+/* The duration of a call whose end time has been read, by generated code if it measured it (DurationClock). */
 static uint64_t without_reading(uint64_t elapsed) {
   uint64_t reading = is_cpu_time() ? session->clock_cpu_nanos : session->clock_ticks;
   return elapsed > reading ? elapsed - reading : 0;
@@ -121,7 +122,7 @@ void record_leaves_out(struct mdl_thread *thread, uint64_t ticks) {
 
 static uint64_t at_most(uint64_t amount, uint64_t most) { return amount < most ? amount : most; }
 
-/* What the calls within this one have taken, or their recording has. Another thread may have begun it. */
+/* The time taken by nested calls and their recording. Another thread may have started the call. */
 static uint64_t taken_within(const struct mdl_thread *thread, const struct mdl_call *call, uint64_t elapsed) {
   uint64_t taken = __atomic_load_n(&thread->taken, __ATOMIC_RELAXED) - call->before;
   return (int64_t)taken < 0 ? 0 : at_most(taken, elapsed);
@@ -133,9 +134,9 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
   if (now == 0 || (!measured && (call->start == 0 || call->before < thread->born))) {
     return;
   }
-  /* A thread's CPU time begins anew where another thread returns from the call. */
+  /* If another thread returns from the call, its CPU clock is a different one. */
   uint64_t elapsed = measured ? call->start : (int64_t)(now - call->start) > 0 ? now - call->start : 0;
-  bool complete = is_exact(); /* where others are sampled, callees would be incomplete */
+  bool complete = is_exact(); /* with sampling, callees would be incomplete */
   uint64_t taken = measured ? at_most(call->before, elapsed) : complete || !is_cpu_time() ? taken_within(thread, call, elapsed) : 0;
   uint64_t ticks = measured ? elapsed : without_reading(complete ? elapsed : elapsed - taken);
   uint64_t start = is_cpu_time() ? call->before : measured ? now - ticks : call->start;

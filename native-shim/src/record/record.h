@@ -1,4 +1,4 @@
-/* What generated code calls when its fast path does not do, and how calls are counted and recorded. */
+/* Slow paths of generated code, and the counting and recording of calls. */
 #ifndef MDL_RECORD_H
 #define MDL_RECORD_H
 
@@ -12,14 +12,14 @@ void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, u
 void record_sample_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key, uint64_t call_site);
 
-/* Of whole functions. Counts a call; whether it is to be timed, with this weight. */
+/* For whole functions. Counts a call; true if it must be timed, with `weight`. */
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight);
-/* `call_site`: where the call returns to. `now`: 0 where the clock cannot be read any more. */
+/* `call_site`: the return address. `now`: 0 if the clock cannot be read any more. */
 void record_returns(struct mdl_thread *thread, const struct mdl_call *call, struct mdl_function *function, uint64_t call_site,
                     uint64_t now);
 
-/* Takes time that a call's recording took off the calls of the thread that still run: it is many times what a short
- * function takes. */
+/* Subtracts the time that recording a call took from the thread's running calls: it is many times the duration of a short
+ * function. */
 void record_leaves_out(struct mdl_thread *thread, uint64_t ticks);
 
 #endif

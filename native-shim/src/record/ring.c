@@ -2,7 +2,7 @@
 
 #include "record/interruptible.h"
 
-enum { RING_MARGIN = 64 /* nested signal handlers may pass the check for room together */ };
+enum { RING_MARGIN = 64 /* nested signal handlers may all pass the check for room */ };
 
 void record_in_ring(struct mdl_thread *thread, const struct mdl_function *function, uint64_t caller, uint64_t start,
                     uint64_t ticks) {

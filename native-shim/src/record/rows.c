@@ -19,7 +19,7 @@ struct mdl_row *record_row(struct mdl_thread *thread, const struct mdl_function 
     }
     row->min = ~0ULL;
     row->function = function->index;
-    /* A handler may have been here meanwhile: its row stays. */
+    /* A handler may have created the row meanwhile: it stays. */
     if (__atomic_compare_exchange_n(slot, &at, (uintptr_t)row, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
       return row;
     }
@@ -47,12 +47,12 @@ void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const
   call->inside = weight == 1 ? inside(thread, function) : MDL_CALL_WEIGHED | weight;
   uint64_t tsc = is_cpu_time() && !is_exact() ? __rdtsc() : 0;
   call->start = record_now();
-  /* Behind the clock: what a handler has added that ran before its reading is no part of this call. */
+  /* After reading the clock: time added by an earlier handler is not part of this call. */
   ordered();
   call->before = tsc ? tsc : __atomic_load_n(&thread->taken, __ATOMIC_RELAXED);
 }
 
-/* No memory for a duration. */
+/* Counts a call whose duration finds no memory. */
 static void refuse(struct mdl_thread *thread) {
   add(&thread->refused, 1);
   if (thread->apart) {

@@ -1,7 +1,7 @@
 /*
- * Assumes    A1 who has an area or a stack is a thread of this process: its thread pointer tells it from the others that live
- * Guarantees G1 an area or a stack has one user from when it is taken to when it is released, in a forked child, too
- *            G2 what a handler's longjmp leaves taken is lost, and when all is lost, slow paths use the program's stack
+ * Assumes    A1 the owner of an area or a stack is a thread of this process, and thread pointers of living threads are unique
+ * Guarantees G1 an area or a stack has one user until it is released, also in a forked child
+ *            G2 a longjmp out of a handler loses its area or stack; if all are lost, slow paths use the program's stack
  * Progress   areas: no lock, no wait. Stacks: TRIES at most
  */
 #include "record/side_memory.h"

@@ -18,9 +18,9 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define SENTINEL (~0ULL) /* of a thread without a shadow stack; else the end of its own stack */
+#define SENTINEL (~0ULL) /* key of a thread without a shadow stack; otherwise the end of its own stack */
 
-/* Its shadow stack is full and empty at once, and there is no room on its own, so generated code never writes to it. */
+/* Its shadow stack is both full and empty, and its own stack has no room, so generated code never writes to it. */
 static struct mdl_frame mute_stack[1] = {{.key = SENTINEL}};
 struct mdl_thread mute_thread = {
     .born = UINT64_MAX,
@@ -32,10 +32,10 @@ struct mdl_thread mute_thread = {
 
 bool record_from_birth;
 
-/* mdl_thread.born, for all threads of the process. */
+/* mdl_thread.born of all threads of the process. */
 static uint64_t born;
 
-/* The block of a thread that records nothing more: its own until it ends. */
+/* The block of a thread that records nothing any more; it keeps its own until it ends. */
 static THREAD_LOCAL struct mdl_thread *set_aside;
 
 static struct mdl_thread *acquire(uint64_t here) {
@@ -72,7 +72,7 @@ static struct mdl_thread *refuse(void) {
 
 static void attach(uint64_t here) {
   struct mdl_thread *thread = NULL;
-  mdl_self = &mute_thread; /* what is called from here on may have probes, as functions of libc */
+  mdl_self = &mute_thread; /* functions called from here on may have probes, libc's included */
   if (session && !is_agent_thread) {
     thread = acquire(here);
     if (thread) {
@@ -97,13 +97,13 @@ static void attach(uint64_t here) {
 
 struct mdl_thread *record_attach(void) {
   if (process_is_confined) {
-    return refuse(); /* it would take system calls */
+    return refuse(); /* it would need system calls */
   }
   if (!is_agent_thread && tsc_is_forbidden_to_thread()) {
     return refuse();
   }
   int error = errno;
-  uint64_t before = signals_block_word(); /* a handler with probes would attach this thread a second time */
+  uint64_t before = signals_block_word(); /* a handler with probes would attach this thread twice */
   if (!mdl_self) {
     side_stack_call(attach, (uintptr_t)__builtin_frame_address(0));
   }
@@ -143,7 +143,7 @@ void record_without_clock(void) {
 }
 
 void record_forked(void) {
-  mdl_self = NULL; /* the parent's block is the parent's */
+  mdl_self = NULL; /* the inherited block belongs to the parent */
   born = atomic_load(&tsc_is_forbidden) ? UINT64_MAX : __rdtsc();
   set_aside = NULL;
 }
@@ -161,7 +161,7 @@ void record_detach(void) {
   struct mdl_thread *thread = set_aside ? set_aside : record_known_thread();
   mdl_self = &mute_thread;
   if (thread) {
-    if (!process_is_confined) { /* else its timers go on, and its memory stays */
+    if (!process_is_confined) { /* otherwise its timers go on and its memory stays */
       if (!set_aside) {
         values_end(thread);
       }

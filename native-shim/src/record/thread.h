@@ -1,4 +1,4 @@
-/* The calling thread's block, from its first probe to its end. */
+/* The calling thread's block, from the thread's first probe to its end. */
 #ifndef MDL_THREAD_H
 #define MDL_THREAD_H
 
@@ -11,27 +11,28 @@
 /* mdl_thread.in_client of threads that never call clients. */
 #define NO_CLIENTS (~0u)
 
-/* The block of threads that record nothing: the agent's, those that found no memory, those that are ending. */
+/* The block of threads that record nothing: agent threads, threads without memory, ending threads. */
 extern struct mdl_thread mute_thread;
-extern bool record_from_birth; /* threads are known before they call anything */
+extern bool record_from_birth; /* threads get their block before they call any function */
 
-/* Gives the calling thread, which has none, its block. */
+/* Creates the calling thread's block. */
 struct mdl_thread *record_attach(void);
-/* The application is about to filter its system calls: what the calling thread needs for recording from then on, it gets now. */
+/* Call before the application filters its system calls: allocates everything that the calling thread needs to record
+ * afterwards. */
 void record_prepare(void);
 /* At its end. */
 void record_detach(void);
 void record_mute_thread(void);
-/* The calling thread is about to forbid itself the time-stamp counter, for good. Calls that run return, and are not recorded. */
+/* The calling thread is about to disable RDTSC for itself permanently. Running calls return unrecorded. */
 void record_without_clock(void);
-/* In a forked child: its thread has no block. */
+/* In a forked child, whose thread has no block. */
 void record_forked(void);
 /* mdl_thread.born of this process. */
 uint64_t record_born(void);
-/* A stack is in use that may lie inside the calling thread's own, where no order of addresses says what is gone then. */
+/* A stack in use may lie inside the calling thread's own; addresses then do not show which calls have ended. */
 void record_other_stack(const void *low);
 
-/* The calling thread's block, made if need be; NULL when it records nothing. */
+/* The calling thread's block, created on demand; NULL if the thread records nothing. */
 static inline struct mdl_thread *record_thread(void) {
   struct mdl_thread *thread = mdl_self;
   if (__builtin_expect(thread == NULL, 0)) {
@@ -40,15 +41,15 @@ static inline struct mdl_thread *record_thread(void) {
   return thread == &mute_thread ? NULL : thread;
 }
 
-/* The same, but none is made. */
+/* The same without creating one. */
 static inline struct mdl_thread *record_known_thread(void) {
   struct mdl_thread *thread = mdl_self;
   return thread == &mute_thread ? NULL : thread;
 }
 
 /*
- * What the shim does for itself between these is none of the program's calls, though functions of libc have probes. Probes in
- * a handler that comes in between do not count either: signals are blocked.
+ * Between these the shim's own calls of probed libc functions are not recorded. Signals are blocked, so no handler's calls
+ * are missed.
  */
 struct record_pause {
   sigset_t signals;

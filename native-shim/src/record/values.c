@@ -1,5 +1,5 @@
 /*
- * Values of threads, put in order when a thread takes a block and when it ends.
+ * Per-thread values: cleaned up when a thread takes a block and when it ends.
  */
 #include "record/values.h"
 
@@ -13,7 +13,7 @@ static enum mdl_value_kind kind_of(uint32_t value) {
   return kinds ? (enum mdl_value_kind)__atomic_load_n(&kinds[value], __ATOMIC_ACQUIRE) : MDL_VALUE_NONE;
 }
 
-/* The owner before may have been killed, in a body or while a timer ran: nobody knows when. */
+/* The previous owner may have been killed in a body or while a timer ran, at an unknown time. */
 void values_begin(struct mdl_thread *thread) {
   uint64_t *values = (uint64_t *)thread->values;
   thread->in_call = 0;

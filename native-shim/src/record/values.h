@@ -1,4 +1,4 @@
-/* Values of threads, which generated code writes (org.mdlagent.arch.snippet). */
+/* Per-thread values, written by generated code (org.mdlagent.arch.snippet). */
 #ifndef MDL_VALUES_H
 #define MDL_VALUES_H
 
@@ -6,7 +6,7 @@
 
 /* The calling thread has taken the block. */
 void values_begin(struct mdl_thread *thread);
-/* It gives it up: what runs for it ends. */
+/* The thread gives up the block: ends its running timers. */
 void values_end(struct mdl_thread *thread);
 
 #endif

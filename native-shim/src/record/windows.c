@@ -6,10 +6,10 @@
  *            (Intel SDM vol. 3, 9.2; AMD APM vol. 2, 7.2)
  *            A2 no thread is killed between steps 1 and 4 of a closer while its family lives on: a function would
  *               have no windows any more
- *            A3 none is killed with a frame open: exit sites of that function would stay on
+ *            A3 no thread is killed with a frame open: exit sites of that function would stay on
  * Guarantees G1 a late closer never switches off a site of a newer window
  *            G2 while a frame is open, the exit sites of its function stay on
- * Progress   P1 nobody waits: a function that is being closed is left out by arm and has its turn next epoch
+ * Progress   P1 no thread waits: arm skips a function that is being closed until the next epoch
  *
  *   closer                                   agent (arm)
  *   1 closers++           (locked)           1 state = REARMING           (locked)
@@ -26,8 +26,8 @@
  * G2: an entry counts its frame as open (locked) and then reads the state; unless that is SAMPLING it takes the frame
  * back. A closer of exits reads EXPIRED and then `open`. By A1 either the entry reads EXPIRED or the closer reads
  * open > 0.
- * Where all calls are timed (a mean of 1) an entry reads the state only, for a locked addition would cost a third of the
- * probe. So calls that are running when such a function is stopped may be counted and not timed.
+ * If all calls are timed (mean 1), an entry only reads the state, because a locked addition would cost a third of the
+ * probe. So calls that are running when such a function is stopped may be counted but not timed.
  */
 #include "record/windows.h"
 
@@ -50,12 +50,13 @@ static void switch_off(struct mdl_site *site) {
 
 void record_expire_entry(struct mdl_site *site) {
   if (family_agent_is_gone()) {
-    code_switch_all_off(); /* nobody opens windows any more, or closes the others */
+    code_switch_all_off(); /* no thread opens or closes windows any more */
     return;
   }
   struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
   if (code_is_foreign()) {
-    __atomic_store_n(&function->deadline, UINT64_MAX, __ATOMIC_RELAXED); /* the agent closes it; not each call comes here till then */
+    __atomic_store_n(&function->deadline, UINT64_MAX, __ATOMIC_RELAXED); /* the agent closes it; until then calls need not come
+                                                                            here */
     return;
   }
   __atomic_fetch_add(&function->closers, 1, __ATOMIC_SEQ_CST);
@@ -90,7 +91,7 @@ static uint64_t switch_all(const uint32_t *indices, uint32_t n, bool on) {
   return n;
 }
 
-/* Of these functions, whose sites have been switched. */
+/* Confirms the switched sites of these functions. */
 static void confirm_all(const uint32_t *indices, int64_t n) {
   const struct mdl_site *sites = (const struct mdl_site *)session->sites;
   const struct mdl_function *functions = (const struct mdl_function *)session->functions;
@@ -104,7 +105,7 @@ static void confirm_all(const uint32_t *indices, int64_t n) {
   }
 }
 
-/* Steps: see the head of this file. Exits go on before entries, so that no frame is opened that nothing would close. */
+/* Steps: see the top of this file. Exits are switched on before entries, so that every opened frame can be closed. */
 static uint64_t open_window(struct mdl_function *function, uint64_t longest_ticks, bool timed) {
   const uint32_t *list = (const uint32_t *)function->site_list;
   __atomic_exchange_n(&function->state, MDL_REARMING, __ATOMIC_SEQ_CST);
@@ -125,7 +126,7 @@ static void confirm_open(const uint32_t *indices, int64_t n, uint64_t stores) {
   confirm_all(indices, n);
   count_toggles(stores);
   if (agent_is_dead()) {
-    code_switch_all_off(); /* died meanwhile: its loop may have run before these stores */
+    code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
   }
 }
 
@@ -148,7 +149,7 @@ void record_open_slice(const uint32_t *indices, int64_t n, uint64_t longest_tick
   confirm_open(indices, n, stores);
 }
 
-/* The agent's way to close: the state first, so that no frame is opened after the exits have begun to switch off. */
+/* Closing by the agent: the state first, so that no frame is opened once exits are being switched off. */
 int64_t record_disarm(const uint32_t *indices, int64_t n) {
   struct mdl_function *functions = (struct mdl_function *)session->functions;
   uint64_t stores = 0;

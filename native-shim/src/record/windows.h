@@ -1,4 +1,4 @@
-/* Sampling windows: when the calls of a function are timed. */
+/* Sampling windows, in which the calls of a function are timed. */
 #ifndef MDL_WINDOWS_H
 #define MDL_WINDOWS_H
 
@@ -9,10 +9,10 @@
 int64_t record_arm(const uint32_t *functions, const uint64_t *longest_ticks, int64_t n);
 int64_t record_disarm(const uint32_t *functions, int64_t n);
 
-/* The same as record_arm for all alike. Where calls are not timed, exits stay off. */
+/* record_arm with the same limit for all functions. If calls are not timed, exits stay off. */
 void record_open_slice(const uint32_t *functions, int64_t n, uint64_t longest_ticks, bool timed);
 
-/* By a thread that finds a window over. */
+/* By a thread that finds an expired window. */
 void record_expire_entry(struct mdl_site *site);
 void record_expire_exit(struct mdl_site *site);
 
@@ -20,8 +20,8 @@ static inline bool record_is_sampling(const struct mdl_function *function) {
   return __atomic_load_n(&function->state, __ATOMIC_SEQ_CST) == MDL_SAMPLING;
 }
 
-/* An entry counts its frame as open before it reads the state (G2). Whether there is to be one; whoever closes it counts it
- * down. */
+/* An entry counts its frame as open before it reads the state (G2). True if it must open one; closing the frame decrements
+ * the count. */
 static inline bool record_opens(struct mdl_function *function) {
   __atomic_fetch_add(&function->open, 1, __ATOMIC_SEQ_CST);
   if (!record_is_sampling(function)) {

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Where there are many threads their rings are smaller, so that thousands have room: 32 KiB each instead of 256. */
+/* With many threads, rings shrink from 256 KiB to 32 KiB each, so that thousands of threads have room. */
 enum { RING_RECORDS = 8192, RING_RECORDS_OF_MANY = 1024, BLOCKS_KEPT = 64 };
 
 static struct mdl_thread *claim_own(const struct mdl_process *self) {
@@ -21,8 +21,7 @@ static struct mdl_thread *claim_own(const struct mdl_process *self) {
 }
 
 /*
- * With the owner's lock held: the calls so far stay those of the process that had the block. No function has any that has not
- * been published.
+ * Requires the owner's lock. Calls so far stay credited to the block's previous process. All calls have been published.
  */
 static void credit(struct mdl_thread *thread) {
   uint32_t count = __atomic_load_n(&session->function_count, __ATOMIC_ACQUIRE);
@@ -41,7 +40,7 @@ static void credit(struct mdl_thread *thread) {
   }
 }
 
-/* Of any process, whether its thread has ended or is gone. */
+/* A block of any process whose thread has ended or was killed. */
 static struct mdl_thread *claim_any(struct mdl_process *self) {
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     if (owner_take(thread->owner)) {
@@ -60,7 +59,7 @@ bool blocks_disown(const struct mdl_process *process) {
   for (struct mdl_thread *thread = block_newest(); thread; thread = block_after(thread)) {
     if (__atomic_load_n(&thread->process, __ATOMIC_ACQUIRE) == (uintptr_t)process) {
       if (!owner_take(thread->owner)) {
-        return false; /* its next owner has not read yet whose it was */
+        return false; /* its next owner has not yet read the previous owner */
       }
       if (thread->process == (uintptr_t)process) {
         credit(thread);
@@ -73,13 +72,13 @@ bool blocks_disown(const struct mdl_process *process) {
   return true;
 }
 
-/* Whether each process can have blocks of its own, so that its functions' calls are known. */
+/* Whether each process can have its own blocks, so that calls are known by process and function. */
 static bool is_roomy(void) {
   return __atomic_load_n(&session->thread_count, __ATOMIC_RELAXED) < BLOCKS_KEPT &&
          __atomic_load_n(&session->arena_next, __ATOMIC_RELAXED) < session->limit / 4;
 }
 
-/* Side by side, as far as they are kept: each new process looks at them all, and each page that it touches has its price. */
+/* Adjacent in memory: each new process scans them all, and each page that it touches costs a fault. */
 static struct mdl_thread *new_block(void) {
   enum { STRIDE = (sizeof(struct mdl_thread) + 63) / 64 * 64 };
   uint64_t places = session_allocate_once(&session->thread_places, BLOCKS_KEPT * STRIDE);

@@ -1,14 +1,14 @@
-/* The list of the threads' blocks, and who has which: the left side of family.c's protocol. A process is NULL when there was no
- * record left for it. */
+/* The list of the threads' blocks and their owners: the left side of family.c's protocol. `process` is NULL if there was
+ * no record left for the process. */
 #ifndef MDL_BLOCKS_H
 #define MDL_BLOCKS_H
 
 #include "session/memory.h"
 
-/* A block for the calling thread, whose owner it is then; NULL when there is no memory. */
+/* Takes a block for the calling thread, which becomes its owner; NULL if out of memory. */
 struct mdl_thread *blocks_take(struct mdl_process *process);
 void blocks_give_back(struct mdl_thread *thread);
-/* False when one of the process's blocks cannot be had at this moment. */
+/* False if one of the process's blocks cannot be taken now. */
 bool blocks_disown(const struct mdl_process *process);
 
 static inline struct mdl_thread *block_newest(void) {

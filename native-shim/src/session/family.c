@@ -1,18 +1,18 @@
 /*
- * The processes of a session: the one that has the agent, and those that it, or another of these, has forked.
+ * The processes of a session: the one that has the agent, and its descendants by fork.
  *
- * They share the session's memory and the code that the agent has remapped. So one agent toggles the probes of all, and
- * each process records into blocks of its own. What becomes of the blocks and records of those that have ended:
+ * They share the session's memory and the code that the agent has remapped. So one agent toggles the probes of all
+ * processes, and each process records into its own blocks. Reuse of the blocks and records of ended processes:
  *
  * Assumes    A1 the kernel marks the robust mutexes of a thread that is gone, however it went: by exit, by a signal, by
  *               executing another program (get_robust_list(2))
  * Guarantees G1 a block is given to another thread, and a record to another process, only when its owner is gone
- *            G2 counters in blocks only grow, so nothing that was recorded is lost or counted twice, whoever is killed,
- *               and whenever. What may be counted twice is the sum of one process's calls, when the one that takes
- *               over one of its blocks is killed between the two stores of step 3
- *            G3 what is recorded under a process's name is its own: of a block that several have had, the sum of calls
- *               is told apart by process, and nothing else
- * Progress   P1 nobody waits for a lock
+ *            G2 counters in blocks only grow, so nothing that was recorded is lost or counted twice, whichever process
+ *               is killed, at any time. One exception: the sum of a process's calls may count a block twice if the
+ *               process that takes over the block is killed between the two stores of step 3
+ *            G3 data recorded under a process's name is its own. Of a block that several processes have had, only the
+ *               sum of calls is kept by process
+ * Progress   P1 no thread waits for a lock
  *
  *   a thread that needs a block                   a process that needs a record, when there are PROCESSES_MAX
  *   1 take a free one of its own process, else    1 take that of the oldest that is gone
@@ -23,7 +23,7 @@
  *     they are credited
  *   4 it is the own
  *
- * Blocks are kept apart as long as there are few (blocks.c): then the calls of a process are known by function.
+ * While there are few blocks, processes do not share them (blocks.c), so calls are known by process and function.
  */
 #include "session/family.h"
 
@@ -50,20 +50,20 @@ static bool has_agent(const struct mdl_process *process) { return session->agent
 static void note_end(struct mdl_process *process) {
   if (__atomic_exchange_n(&process->state, MDL_PROCESS_ENDED, __ATOMIC_ACQ_REL) != MDL_PROCESS_ENDED) {
     __atomic_store_n(&process->ended_nanos, clock_nanos(CLOCK_REALTIME), __ATOMIC_RELAXED);
-    struct mdl_header *header = session; /* an agent that begins one of its own takes it away */
+    struct mdl_header *header = session; /* an agent that begins its own session clears it */
     if (header && header->agent_process != (uintptr_t)process) {
       __atomic_fetch_sub(&header->children, 1, __ATOMIC_RELAXED);
     }
   }
 }
 
-/* One that has no leader has no owner either, and is known to have ended only when it says so. */
+/* A process without a leader has no owner, and is known to have ended only by its own notice. */
 bool process_has_ended(const struct mdl_process *process) {
   uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
   return state == MDL_PROCESS_ENDED || (state == MDL_PROCESS_LIVE && owner_is_gone(process->owner));
 }
 
-/* The oldest that has ended, of those that started after *started; then that is when. */
+/* The oldest ended process that started after *started; sets *started to its start. */
 static struct mdl_process *oldest_ended(uint64_t *started) {
   struct mdl_process *oldest = NULL;
   uint64_t least = ~0ULL;
@@ -84,7 +84,7 @@ static struct mdl_process *recycle(void) {
     if (!owner_take(process->owner)) {
       continue;
     }
-    /* Another may have had it meanwhile. */
+    /* Another process may have taken it meanwhile. */
     if (process->started_nanos != started || !blocks_disown(process)) {
       owner_release(process->owner);
       continue;
@@ -224,21 +224,22 @@ void family_executes(bool does) {
   }
 }
 
-/* What the kernel would do to a lock whose owner is gone. The locks themselves are in lists of threads, which go on with what is
- * this process's own now. */
+/* Does what the kernel does to a robust lock of a dead owner. The locks stay in lists of threads, which now lead to this
+ * process's private copy. */
 static void give_up(uint64_t *owner, int64_t shared) {
   if (*(uint32_t *)owner != 0) {
     __atomic_store_n((uint32_t *)((char *)owner + shared), FUTEX_OWNER_DIED, __ATOMIC_RELEASE);
   }
 }
 
-/* A page of a private mapping shows what others write to the file until this process writes to it. What is given up is theirs to
- * take, with addresses of their own memory in it: so the pages become this process's own before. */
+/* A page of a private mapping shows other processes' writes until this process writes to it. Others may reuse the records
+ * that this process gives up, and store addresses of their own memory there. So this process first makes its pages private
+ * by writing to them. */
 static void keep_own(void *record, uint64_t bytes) {
   enum { PAGE = 4096 };
   uint64_t first = (uintptr_t)record & ~(uint64_t)(PAGE - 1);
   for (uint64_t page = first; page < (uintptr_t)record + bytes; page += PAGE) {
-    __asm__ volatile("lock orb $0, %0" : "+m"(*(char *)page)); /* a store that changes nothing, whoever else stores there */
+    __asm__ volatile("lock orb $0, %0" : "+m"(*(char *)page)); /* an atomic store that changes nothing */
   }
 }
 
@@ -247,7 +248,7 @@ void family_goes_apart(int64_t shared, bool counted) {
   if (!family_has_agent() && !counted) {
     __atomic_fetch_add(&header->processes_apart, 1, __ATOMIC_RELAXED);
   }
-  keep_own(session, sizeof *session); /* first: lists that begin there lead to nothing that is not in the copies of other pages */
+  keep_own(session, sizeof *session); /* first: then lists that begin there lead only to copied entries */
   if (!family_self) {
     return;
   }
@@ -286,8 +287,8 @@ void family_is_gone(struct mdl_process *process) {
 }
 
 /*
- * Of another process the kernel knows the CPU time as of the last tick of the scheduler, which is several of the
- * profiler's windows ago. In between it is taken to go on as lately.
+ * The kernel knows another process's CPU time only as of its last scheduler tick, several profiler windows ago. In between
+ * it is extrapolated at the recent rate.
  */
 static uint64_t cpu_of(struct mdl_process *process, uint64_t now) {
   enum { STOPPED_NANOS = 20000000, THOUSANDTHS_MAX = 1000000 };
@@ -308,7 +309,7 @@ static uint64_t cpu_of(struct mdl_process *process, uint64_t now) {
 }
 
 uint64_t family_cpu_nanos(void) {
-  static uint64_t total; /* the agent's thread alone comes here */
+  static uint64_t total; /* only the agent's thread gets here */
   uint64_t now = clock_nanos(CLOCK_MONOTONIC);
   for (struct mdl_process *at = family_newest(); at; at = family_before(at)) {
     if (at != family_self && at->started_nanos && !(at->flags & MDL_ELSEWHERE)) {

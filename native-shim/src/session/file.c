@@ -24,9 +24,9 @@ enum {
   INITIAL = 4 << 20,
   STEP = SESSION_STEP,
   LIMIT = 768 << 20,
-  /* Where the file cannot grow without a descriptor, all of it is taken at once. */
+  /* If the file cannot grow without a descriptor, it is allocated fully at creation. */
   LIMIT_WITHOUT_GROWTH = 32 << 20,
-  /* The part of the file system in memory that all sessions of a user may take. */
+  /* Share of the in-memory file system for all sessions of a user. */
   MEMORY_SHARE = 4,
 };
 
@@ -48,7 +48,7 @@ int repair_mode(int directory, const char *name, mode_t mode) {
   return error;
 }
 
-/* For its owner alone. 0 when it was there before. */
+/* Accessible to its owner only. 0 if it existed before. */
 static int make_directory(const char *path) {
   if (mkdir(path, 0700) < 0) {
     return errno == EEXIST ? 0 : -errno;
@@ -56,12 +56,12 @@ static int make_directory(const char *path) {
   return repair_mode(AT_FDCWD, path, 0700);
 }
 
-/* Where anybody can replace an entry: then nothing below it is certain to stay where it is. */
+/* Whether other users can replace entries there: then no path below it is stable. */
 static bool is_changed_by_others(const struct stat *status) {
   return status->st_uid != 0 || ((status->st_mode & S_IWOTH) && !(status->st_mode & S_ISVTX));
 }
 
-/* Of a path without links: 0 or -errno. */
+/* For a path without links: 0 or -errno. */
 static int check_parents(char *path) {
   struct stat status;
   for (size_t length = strlen(path); length > 0; length--) {
@@ -79,8 +79,9 @@ static int check_parents(char *path) {
 }
 
 /*
- * Root creates nothing in a directory of another user, who could replace it by a link at any moment: 0, or -EPERM. Other users cannot
- * be led where they must not write. Each directory on the way is checked, for one of them may be a link.
+ * Root must not create anything in another user's directory, because that user could replace it by a link at any time: 0, or
+ * -EPERM. Other users cannot be tricked into writing where they must not. Each directory of the path is checked, because any
+ * of them may be a link.
  */
 static int check_owners(const char *path) {
   char above[PATH_MAX], real[PATH_MAX];
@@ -126,7 +127,7 @@ static int make_directories(const char *path) {
 int session_make_directories(const char *path) {
   int error = check_owners(path);
   error = error ? error : make_directories(path);
-  return error ? error : check_owners(path); /* what was missing may have been created by others meanwhile */
+  return error ? error : check_owners(path); /* others may have created missing directories meanwhile */
 }
 
 int private_directory(const char *root, char *path, size_t capacity) {
@@ -152,8 +153,8 @@ int private_directory(const char *root, char *path, size_t capacity) {
 }
 
 /*
- * -EDQUOT when the user's sessions have their share of the memory. Those of ended programs stay until mdl moves them,
- * and where nobody calls it, they must not take the memory from others.
+ * -EDQUOT if the user's sessions have used up their share of the memory. Sessions of ended programs stay until mdl moves
+ * them; if nobody runs mdl, they must not exhaust the memory.
  */
 static int check_share(const char *memory_directory) {
   struct statvfs fs;
@@ -177,7 +178,7 @@ static int check_share(const char *memory_directory) {
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* How much the file may grow to: the application shares the file system and the limits. */
+/* Maximum size of the file. The application shares the file system and the resource limits. */
 static uint64_t limit_of(int file, bool growing) {
   uint64_t limit = growing ? LIMIT : LIMIT_WITHOUT_GROWTH;
   struct statvfs fs;
@@ -223,7 +224,7 @@ static int map_file(int descriptor, struct session_file *file) {
       file->mapping = address;
       return 0;
     }
-    bool is_too_much = errno == ENOMEM || errno == EAGAIN; /* which it is where the program's future memory is locked */
+    bool is_too_much = errno == ENOMEM || errno == EAGAIN; /* EAGAIN: the program has locked its future memory */
     if (!is_too_much || file->limit / 2 < file->backed) {
       return -errno;
     }
@@ -254,9 +255,8 @@ const char *error_name(int error) {
 }
 
 /*
- * The session file of `where`: -EEXIST when it has one. The name session.mdl is taken first, by a link or O_EXCL: of
- * two processes that find the same directory empty one gets it, and whoever is killed meanwhile leaves no file without
- * a name.
+ * Creates the session file of `where`; -EEXIST if there is one. The name session.mdl is claimed first, by a link or O_EXCL:
+ * so one of two concurrent processes wins, and a process that is killed meanwhile leaves no unnamed file.
  */
 static int create_in(const char *where, const char *id, struct session_file *file) {
   char link[PATH_MAX + 16], memory_directory[64], memory_file[PATH_MAX];
@@ -288,7 +288,7 @@ int session_file_create(struct session_file *file, const char *where, const char
     error = create_in(file->directory, id, file);
   }
   if (error == -EEXIST && may_be_taken) {
-    /* Another process of the same run has it. */
+    /* Another process of the same run has the directory. */
     char below[PATH_MAX];
     int length = snprintf(below, sizeof below, "%s/%s", where, id);
     if (length < 0 || (size_t)length >= sizeof below) {
@@ -306,7 +306,7 @@ static int path_in_memory(const char *name, char *path) {
   return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* A file beyond that limit is a signal to the program. */
+/* Exceeding RLIMIT_FSIZE would raise a signal in the program. */
 static int check_size(uint64_t bytes) {
   struct rlimit size;
   return getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur >= bytes ? 0 : -EFBIG;

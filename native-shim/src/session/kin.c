@@ -40,7 +40,7 @@ bool kin_take_agent(void) {
   }
   atomic_store(&kin->state, KIN_STARTING);
   atomic_store(&kin->agent_pid, (uint32_t)process_pid);
-  atomic_store(&kin->pieces, 0); /* of one that is gone */
+  atomic_store(&kin->pieces, 0); /* of an agent that has ended */
   kin_noted = 0;
   return true;
 }
@@ -73,7 +73,7 @@ uint32_t kin_pieces(void) {
   return pieces < KIN_PIECES ? pieces : KIN_PIECES;
 }
 
-/* In one step: another thread may be looking at it. */
+/* Atomically replaced: another thread may be reading it. */
 bool kin_separate(void) {
   if (!kin) {
     return true;
@@ -100,7 +100,7 @@ bool kin_are_left;
 
 void kin_begin_anew(void) {
   kin_are_left = false;
-  __atomic_store_n(&kin, NULL, __ATOMIC_RELEASE); /* the memory is this process's alone */
+  __atomic_store_n(&kin, NULL, __ATOMIC_RELEASE); /* no other process shares the memory */
   atomic_store(&kin_is_separate, true);
 }
 

@@ -13,7 +13,7 @@
 
 char log_path[PATH_MAX];
 
-/* What was to be said before there was a log. Written by the constructor and the agent thread, in turn. */
+/* Lines buffered before the log exists. Written by the constructor, then by the agent thread. */
 static char waiting[4096];
 static size_t waiting_length;
 
@@ -84,7 +84,7 @@ struct tm utc_of(time_t seconds) {
   };
 }
 
-/* RFC 3339 in UTC: needs neither libc's time zone lock nor its buffers. */
+/* RFC 3339 in UTC, without libc's time zone lock and buffers. */
 static void append_time(struct line *line) {
   uint64_t now = clock_nanos(CLOCK_REALTIME);
   struct tm utc = utc_of((time_t)(now / 1000000000u));
@@ -99,17 +99,17 @@ static void append_time(struct line *line) {
 }
 
 static void write_out(const char *text, size_t length) {
-  /* Opened anew for each line: where descriptors are shared with the application, it may have closed ours. */
+  /* Opened for each line: if the application shares our descriptors, it may have closed them. */
   int file = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file >= 0) {
     struct stat status;
-    /* Nothing that somebody else has put there, like a pipe, is waited for or written to. */
+    /* Do not block on, or write to, a pipe or another file that somebody has put there. */
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
       if ((status.st_mode & 0600) != 0600) {
-        fchmod(file, 0600); /* new, with a umask that takes our own rights */
+        fchmod(file, 0600); /* new, and the umask may have removed our own rights */
       }
       if (write(file, text, length) < 0) {
-        /* A log that cannot be written cannot say so. */
+        /* If the log cannot be written, there is no place to report it. */
       }
     }
     close(file);

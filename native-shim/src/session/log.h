@@ -1,4 +1,4 @@
-/* The session's log, agent.log in its directory. */
+/* The session's log: agent.log in the session's directory. */
 #ifndef MDL_LOG_H
 #define MDL_LOG_H
 
@@ -8,7 +8,7 @@
 
 extern char log_path[PATH_MAX];
 
-/* One line from strings, the last of them NULL. Lines wait until log_open(). Async-signal-safe. */
+/* Logs one line, made of strings up to a NULL. Lines are buffered until log_open(). Async-signal-safe. */
 void log_line(const char *part, ...) __attribute__((sentinel));
 void log_open(const char *directory);
 
@@ -17,7 +17,7 @@ struct decimal {
 };
 struct decimal decimal(int64_t value);
 
-/* Without a look at the environment, which libc's gmtime_r() searches for the time zone. For times since 1970. */
+/* Unlike libc's gmtime_r(), does not read the environment (TZ). For times since 1970. */
 struct tm utc_of(time_t seconds);
 
 #endif

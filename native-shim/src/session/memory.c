@@ -16,10 +16,10 @@ enum { PAGE = 4096, STEP = SESSION_STEP };
 
 struct mdl_header *session;
 
-/* Set when the memory behind the file has run out once: no system call for each call that finds no row. */
+/* Set once the file's memory has run out, so that later calls without a row make no system call. */
 static _Atomic bool exhausted;
 
-/* Where a process that has gone apart allocates: a part of the session's memory may be another process's by now. */
+/* Arena of a process that has gone apart; parts of the session's memory may belong to other processes by now. */
 static struct {
   _Atomic uint64_t next;
   uint64_t end;
@@ -37,8 +37,8 @@ static bool populate(uint64_t from, uint64_t to) {
 }
 
 /*
- * Async-signal-safe and lock-free. Whoever needs bytes beyond arena_end populates from there to its own need, and
- * only then moves arena_end: so all bytes below arena_end are backed, whoever comes first.
+ * Async-signal-safe and lock-free. A thread that needs bytes beyond arena_end populates them before it advances arena_end.
+ * So all bytes below arena_end are backed, whichever thread comes first.
  */
 static uint64_t allocate(uint64_t bytes) {
   struct mdl_header *header = session;
@@ -113,13 +113,13 @@ static void *map_own(uint64_t bytes, int flags, int file) {
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* In one step: this process's threads are using the session, which is noted there. */
+/* Atomically replaced: this process's threads are using the session. */
 static bool put(void *memory, struct mdl_header *header, uint64_t limit) {
   own_memory_forget((uintptr_t)memory, (uintptr_t)memory + limit);
   return mremap(memory, limit, limit, MREMAP_MAYMOVE | MREMAP_FIXED, header) != MAP_FAILED;
 }
 
-/* A copy takes the place of what others may change. */
+/* Replaces shared pages by a copy. */
 static bool put_copy(struct mdl_header *header, uint64_t limit) {
   void *copy = map_own(limit, MAP_ANONYMOUS, -1);
   if (!copy) {
@@ -129,7 +129,7 @@ static bool put_copy(struct mdl_header *header, uint64_t limit) {
   return put(copy, header, limit);
 }
 
-/* What others write to pages that this process leaves alone is still seen. */
+/* Other processes' writes to pages that this process has not written to stay visible. */
 static bool put_file(struct mdl_header *header, uint64_t limit, int file) {
   void *memory = file < 0 ? NULL : map_own(limit, 0, file);
   return memory && put(memory, header, limit);

@@ -1,7 +1,6 @@
 /*
- * The session's memory: the session file, mapped. It grows by populating pages (MADV_POPULATE_WRITE), not through a descriptor:
- * application threads grow it too, and have none. A store to memory that session_allocate() has given out never faults for
- * want of memory.
+ * The session's memory: the mapped session file. It grows by populating pages (MADV_POPULATE_WRITE), because application
+ * threads grow it too and have no descriptor. A store to memory from session_allocate() never faults for lack of memory.
  */
 #ifndef MDL_MEMORY_H
 #define MDL_MEMORY_H
@@ -9,26 +8,28 @@
 #include <mdl/layout.h>
 #include <stdbool.h>
 
-extern struct mdl_header *session; /* NULL until there is one */
+extern struct mdl_header *session; /* NULL until there is a session */
 
-/* The file grows by multiples of it. */
+/* The file grows by multiples of this. */
 enum { SESSION_STEP = 128 << 10 };
 
-/* 0 when there is no memory. Async-signal-safe. */
+/* 0 if out of memory. Async-signal-safe. */
 uint64_t session_allocate(uint64_t bytes);
 /*
- * From now on what this process writes there is its own: nobody else sees it, whatever it is made to write. It still sees what
- * others write on pages that it leaves alone. By a descriptor of the session file, -1 when there is none: then it sees nothing of
- * others. `shared`: how far from here the memory that the family shares is, for the last time. False when it could not be done.
+ * Makes this process's mapping private: no other process sees its later writes, whatever an attacker makes it write. It
+ * still sees other processes' writes on pages that it has not written to, unless `file`, a descriptor of the session file,
+ * is -1. Sets `shared` to the distance of the family's shared memory, which stays mapped until session_let_go(). False on
+ * failure.
  */
 bool session_go_apart(int file, int64_t *shared);
-/* Ends the last time. */
+/* Unmaps the family's shared memory. */
 void session_let_go(int64_t shared);
-/* What the slot leads to, made if need be, 0 when there is no memory. A handler may make it meanwhile: its memory stays. */
+/* What *slot points to, allocated on first use; 0 if out of memory. If a signal handler allocates it meanwhile, the
+ * handler's memory wins. */
 uint64_t session_allocate_once(uint64_t *slot, uint64_t bytes);
 /* Whether this kernel populates pages. */
 bool session_can_grow(void);
-/* There is none any more. It stays mapped, for the locks in it that threads hold. */
+/* The session ends here. It stays mapped, because threads hold locks in it. */
 void session_forget(void);
 
 #endif

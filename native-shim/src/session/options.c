@@ -53,7 +53,7 @@ static void read_number(unsigned *number, const char *value, size_t length) {
   }
 }
 
-/* Keys that are not the shim's are Java's; it also reports bad values. */
+/* Other keys are Java's, which also reports bad values. */
 static void apply(const char *key, size_t key_length, const char *value, size_t length) {
   if (is(key, key_length, "wait")) {
     options.wait = is_on(value, length);
@@ -79,8 +79,8 @@ static void trim(const char **start, const char **end) {
   }
 }
 
-/* One of MDL_OPTIONS ends at a comma, in it `\,` is a comma and `\\` a backslash, as in Java's AgentOptionsText: it is
- * shortened in its place. */
+/* A value in MDL_OPTIONS ends at a comma; `\,` is a comma and `\\` a backslash, as in Java's AgentOptionsText. Unescaped
+ * in place. */
 static char *end_of_option(char *text, char *limit, char **next_option) {
   char *to = text;
   while (text < limit && *text != ',') {
@@ -122,7 +122,7 @@ static void apply_entries(char *text, size_t text_length, char *(*end_of)(char *
   }
 }
 
-/* Not inlined, as the next: each page of the stack that a process touches is a fault. */
+/* Not inlined, as the next function: each stack page that a process touches costs a fault. */
 __attribute__((noinline)) static void apply_contents(int file) {
   char text[16384];
   ssize_t length = read(file, text, sizeof text);
@@ -147,7 +147,7 @@ __attribute__((noinline)) static void apply_text(const char *text) {
     log_line("MDL_OPTIONS is cut: it is longer than 4095 bytes", NULL);
   }
   char entries[sizeof options.text];
-  strcpy(entries, options.text); /* Java gets them as they are */
+  strcpy(entries, options.text); /* Java gets the unparsed text */
   apply_entries(entries, strlen(entries), end_of_option);
 }
 
@@ -161,7 +161,7 @@ static void join(char *to, size_t capacity, const char *directory, const char *r
   memcpy(to + length, rest, more + 1);
 }
 
-/* The directory is made later, and the application may have changed to another by then. */
+/* Made absolute now, because the application may have changed its directory when the session directory is created. */
 __attribute__((noinline)) static void make_session_absolute(void) {
   char here[PATH_MAX], relative[PATH_MAX];
   strcpy(relative, options.session);
@@ -184,7 +184,7 @@ void options_read(char *const *environment) {
     join(options.state_home, sizeof options.state_home, home, "/.local/state");
   }
 
-  /* The nearer wins, so it comes later. */
+  /* The nearer file wins, so it is read later. */
   apply_file("/etc/mdl/mdl.properties");
   if (home && *home == '/') {
     join(path, sizeof path, home, "/.config/mdl/mdl.properties");

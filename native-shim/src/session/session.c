@@ -35,8 +35,8 @@ struct instant instant_now(void) {
   };
 }
 
-/* What was executed, which may be a link: redis-server leads to redis-check-rdb. Of a script it is the script, and
- * not the program. */
+/* The path that was executed. It may be a link (redis-server links to redis-check-rdb); for a script it is the script, not
+ * the interpreter. */
 static const char *executed_name(const char *program) {
   const char *executed = (const char *)getauxval(AT_EXECFN);
   struct stat named, running;
@@ -69,7 +69,7 @@ static bool is_taken(void) {
   return lstat(memory_file, &status) == 0 || lstat(directory, &status) == 0;
 }
 
-/* A process that executes one program behind the other may have begun a session in this very second. */
+/* A process that executes several programs may have begun another session in the same second. */
 static void tell_session_apart(void) {
   enum { NUMBERS = 10 };
   size_t length = strlen(id);
@@ -80,7 +80,7 @@ static void tell_session_apart(void) {
 
 static void read_program(char *program, size_t capacity) {
   static const char deleted[] = " (deleted)";
-  /* Not /proc/self: that is the first thread, which may have ended. */
+  /* Not /proc/self: that is the main thread, which may have ended. */
   ssize_t length = readlink("/proc/thread-self/exe", program, capacity - 1);
   if (length <= 0) {
     snprintf(program, capacity, "%s", program_invocation_short_name);
@@ -103,8 +103,8 @@ static int ascending(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-/* What lies between two readings of a clock, one after the other: the mean of the lower half, because interrupts are none of it,
- * and counters may advance in steps that are wider than it. */
+/* The time between two successive clock readings: the mean of the lower half, which excludes interrupts and averages over
+ * counters that advance in coarse steps. */
 static uint32_t reading(uint64_t (*clock)(void)) {
   enum { READINGS = 200, KEPT = READINGS / 2 };
   uint64_t between[READINGS];
@@ -120,7 +120,7 @@ static uint32_t reading(uint64_t (*clock)(void)) {
   return (uint32_t)(sum / KEPT);
 }
 
-/* The kernel's ticks from the boot to the start of this process. */
+/* Kernel ticks from boot to the start of this process. */
 static uint64_t start_ticks(void) {
   enum { FIELD_BEHIND_NAME = 3, START = 22 };
   char status[1024];
@@ -251,7 +251,7 @@ static bool is_as_told(const struct mdl_header *header) {
 
 struct mdl_header *session_join(int descriptor) {
   struct stat status;
-  if (session) { /* since it was forked */
+  if (session) { /* inherited by fork */
     return (uintptr_t)session == kin->session ? session : NULL;
   }
   if (fstat(descriptor, &status) < 0 || (uint64_t)status.st_size < kin->session_bytes) {
@@ -280,7 +280,7 @@ void session_abandon(void) {
 
 void session_renew_now(void) {
   if (!is_agent_thread && atomic_load(&tsc_is_forbidden)) {
-    return; /* at the end of the process: the agent's thread has renewed it lately */
+    return; /* at process end: the agent's thread has renewed it recently */
   }
   struct instant now = instant_now();
   __atomic_store_n(&session->now_tsc, now.tsc, __ATOMIC_RELAXED);
@@ -291,12 +291,12 @@ void session_renew_clocks(void) {
   session_renew_now();
   __atomic_store_n(&session->agent_cpu_nanos, agent_threads_cpu_nanos(), __ATOMIC_RELAXED);
   uint32_t unprobed = kin ? atomic_load(&kin->unprobed) : 0;
-  if (unprobed > session->processes_unprobed) { /* less in a process that has forgotten its kin */
+  if (unprobed > session->processes_unprobed) { /* a process that has forgotten its kin knows fewer */
     __atomic_store_n(&session->processes_unprobed, unprobed, __ATOMIC_RELAXED);
   }
 }
 
-/* Nothing waits for Java: all that probes have recorded is in the file. */
+/* Does not wait for Java: everything recorded is in the file. */
 void session_ended(int status) {
   uint64_t unset = 0;
   session->exit_status = status & 0xff;

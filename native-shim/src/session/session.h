@@ -1,4 +1,4 @@
-/* The session: what it is called, when it was, how it ends. Its memory: memory.h. */
+/* The session: its name, its times, its end. For its memory see memory.h. */
 #ifndef MDL_SESSION_H
 #define MDL_SESSION_H
 
@@ -14,29 +14,29 @@ struct instant {
 };
 struct instant instant_now(void);
 
-/* The wrapper that has executed this program to stand in for it (agent/stand_in.h); else 0. */
+/* The wrapper in whose place this program runs (agent/stand_in.h), or 0. */
 extern pid_t session_wrapper;
 
-/* Its directory, log and file, which nobody else sees yet: NULL, or why there is none. */
+/* Creates the session's directory, log and file, unpublished. NULL, or the reason of the failure. */
 const char *session_create(const struct instant *start);
-/* There is none, for this reason: a line of the log that all such programs of a user have. */
+/* Logs why there is no session, in a log that all such programs of a user share. */
 void session_tell_why_not(const char *why, const char *what);
-/* From now on there is a session. */
+/* Publishes the session. */
 void session_publish(void);
-/* Where it is, for relatives (session/kin.h); in one of them, by its descriptor there: NULL when its place is taken. It is theirs
- * when it is published. */
+/* Tells relatives where the session is (session/kin.h). A relative joins by its descriptor: NULL if the address is taken.
+ * It must then publish the session. */
 void session_tell(void);
 struct mdl_header *session_join(int descriptor);
-/* Its file: a descriptor, or -1; by this one for writing, which it has no mode for. */
+/* Opens the session file: a descriptor, or -1. Reopens `found` for writing, which the file's mode forbids. */
 int session_open_for_reading(void);
 int session_open_for_writing(int found);
-/* In a forked child that begins one of its own. */
+/* In a forked child that begins its own session. */
 void session_abandon(void);
 void session_renew_clocks(void);
-/* Only what it costs no system call to know. */
+/* Only the clocks that cost no system call. */
 void session_renew_now(void);
 void session_ended(int status);
-/* Its process is about to execute another program, or has failed to. */
+/* The process is about to execute another program, or has failed to. */
 void session_executes(bool does);
 
 #endif

@@ -7,7 +7,7 @@
 static latch main_may_go;
 static _Atomic int main_is;
 enum { GONE = 0, HELD = 1, CLAIMED = 2 };
-static _Atomic uint32_t changes; /* of what clients look at */
+static _Atomic uint32_t changes; /* of the state that clients wait for */
 
 void waiters_let_main_go(void) { latch_open(&main_may_go); }
 

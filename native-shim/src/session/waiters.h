@@ -1,5 +1,5 @@
-/* Threads of the application that wait for the agent: main, for the first probes (MDL_OPTIONS=wait), and clients, for more of
- * them (fastinst.h). */
+/* Application threads that wait for the agent: main, for the first probes (MDL_OPTIONS=wait), and clients, for more probes
+ * (fastinst.h). */
 #ifndef MDL_WAITERS_H
 #define MDL_WAITERS_H
 
@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 void waiters_let_main_go(void);
-/* False when main goes on without: asked each time that so long has passed, somebody has said that it waits in vain. */
+/* Blocks main until it is let go. Every `nanos` it asks in_vain(); if that is true, returns false and main goes on without
+ * probes. */
 bool waiters_hold_main(uint64_t nanos, bool (*in_vain)(void));
-/* True when main waits, and will until it is let go: it does not give up any more. */
+/* True if main is waiting; from then on it does not give up. */
 bool waiters_claim_main(void);
 
-/* Clients look again: header.site_count has grown, the agent is ready, or it is dead. */
+/* Wakes clients: header.site_count has grown, or the agent is ready or dead. */
 void waiters_look_again(void);
-/* Read before what is looked at, to sleep until it has changed since. */
+/* A change counter. Read it before the state, then pass it to waiters_await_change() to sleep without missing a change. */
 uint32_t waiters_changes(void);
 void waiters_await_change(uint32_t seen, uint64_t nanos);
 
